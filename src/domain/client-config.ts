@@ -1,0 +1,16 @@
+/** What `/config.json` tells the browser at run time, so that one build serves every installation (decisions.md 5). */
+export type ClientConfig = {
+  /** Origin of the auth, data and functions API; an empty text means the page's own origin. */
+  apiUrl: string;
+  publishableKey: string;
+  features: {
+    /** Sign-up goes straight in; otherwise a mail asks for confirmation first. */
+    autoconfirm: boolean;
+    payments: boolean;
+    coach: boolean;
+    mail: boolean;
+    sandbox: boolean;
+  };
+  /** What the operator has set; what is missing is left off the screen. */
+  contact: { email?: string; supportEmail?: string; operator?: string; address?: string; social: { label: string; url: string }[] };
+};

@@ -1,0 +1,16 @@
+/** Every page of the product (product.md 2). The server, the router and the tests read the same table. */
+export const ROUTES = {
+  landing: { path: '/', access: 'guests' },
+  login: { path: '/login', access: 'guests' },
+  signup: { path: '/signup', access: 'guests' },
+  forgotPassword: { path: '/forgot-password', access: 'guests' },
+  resetPassword: { path: '/reset-password', access: 'public' },
+  terms: { path: '/terms-and-conditions', access: 'public' },
+  privacy: { path: '/privacy-policy', access: 'public' },
+  journal: { path: '/journal', access: 'protected' },
+  reviews: { path: '/reviews', access: 'protected' },
+  settings: { path: '/settings', access: 'protected' },
+  profile: { path: '/profile', access: 'protected' },
+} as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;
+
+export type RouteName = keyof typeof ROUTES;
