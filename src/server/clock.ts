@@ -1,0 +1,4 @@
+/** The only way time enters the server, so that a test can move it. */
+export type Clock = { now(): Date };
+
+export const systemClock: Clock = { now: () => new Date() };

@@ -1,0 +1,133 @@
+/**
+ * The settings of an installation: read once from the environment, checked as a whole, then frozen.
+ * Nothing else reads `process.env`. Every variable has a default that works on a laptop, except in production, where
+ * what only an operator can know must be set. The table in docs/operations.md and `.env.example` list the same names.
+ */
+import { resolve } from 'node:path';
+import type { ClientConfig } from '#domain/client-config.ts';
+import { Secret } from './secret.ts';
+import { SettingsReader } from './settings-reader.ts';
+
+/** Names the caller as a browser of this product; it is public by design and opens nothing (wire-contract 0.3). */
+export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
+
+export type Config = {
+  readonly environment: 'production' | 'development';
+  readonly host: string;
+  readonly port: number;
+  /** What users type, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  /** null: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: Secret | null;
+  readonly logLevel: string;
+  /** `/metrics` answers loopback alone unless this is on. */
+  readonly openMetrics: boolean;
+  /** `url` is the base URL of the simulators' process; null when none is running. */
+  readonly sandbox: { readonly on: boolean; readonly url: string | null };
+  readonly auth: {
+    readonly autoconfirm: boolean;
+    readonly rateLimits: boolean;
+    readonly signingKeyFile: string | null;
+    readonly redirectAllowList: readonly string[];
+    readonly clientAddressHeader: string | null;
+  };
+  readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
+  /** Where the browser finds the API; empty means the page's own origin. */
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+  readonly contact: ClientConfig['contact'];
+};
+
+/** Every setting is wrong in its own way; the operator sees all of them at once. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Hustle Forge cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** Throws a ConfigError that lists every problem. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const settings = new SettingsReader(env);
+  const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
+  const production = environment === 'production';
+  const host = settings.text('HOST', '127.0.0.1');
+  const port = settings.integer('PORT', 3000, 1, 65535);
+  const defaultUrl = `http://${isLoopback(host) ? 'localhost' : host}:${port}`;
+  const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', production ? undefined : defaultUrl);
+  const databaseUrl = settings.secretUrl('DATABASE_URL', 'postgres://forge:password@db.example.com/forge', [
+    'postgres:',
+    'postgresql:',
+  ]);
+  const config: Config = {
+    environment: production ? 'production' : 'development',
+    host,
+    port,
+    publicUrl: publicUrl ?? defaultUrl,
+    dataDir: resolve(settings.text('DATA_DIR', './data')),
+    databaseUrl,
+    logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    openMetrics: settings.oneOf('METRICS', ['loopback', 'open'], 'loopback') === 'open',
+    sandbox: {
+      on: settings.onOff('SANDBOX', !production),
+      url: settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null),
+    },
+    auth: {
+      autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
+      rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
+      signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
+      redirectAllowList: settings.list('AUTH_REDIRECT_URLS'),
+      clientAddressHeader: settings.optional('CLIENT_ADDRESS_HEADER')?.toLowerCase() ?? null,
+    },
+    mail: {
+      smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
+      from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
+    },
+    apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
+    publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
+    contact: settings.contact(),
+  };
+  checkTogether(config, settings);
+  if (settings.problems.length > 0) throw new ConfigError(settings.problems);
+  return freezeDeeply(config);
+}
+
+/** Settings that are each fine and together are not. */
+function checkTogether(config: Config, settings: SettingsReader): void {
+  const production = config.environment === 'production';
+  if (production && config.sandbox.on) {
+    settings.problem('SANDBOX', 'must be off with NODE_ENV=production: the sandbox shows everybody’s mail', 'off');
+  } else if (config.sandbox.on) {
+    // Threat: whoever reaches the sandbox reads every recovery mail, so it must be out of reach of other machines.
+    const advice = 'must be loopback while the sandbox is on, because the sandbox shows everybody’s mail; or set SANDBOX=off';
+    if (!isLoopback(config.host)) settings.problem('HOST', advice, '127.0.0.1');
+    if (!isLoopback(new URL(config.publicUrl).hostname)) settings.problem('PUBLIC_URL', advice, 'http://localhost:3000');
+  }
+  if (!production) return;
+  if (!config.auth.rateLimits) {
+    settings.problem('AUTH_RATE_LIMITS', 'cannot be off with NODE_ENV=production: anybody could guess passwords', 'on');
+  }
+  if (config.databaseUrl && !config.auth.signingKeyFile) {
+    settings.problem(
+      'AUTH_SIGNING_KEY_FILE',
+      'must name a private JWK when DATABASE_URL is set in production (make one with `npm run admin -- key:create`)',
+      '/run/secrets/signing-key.json',
+    );
+  }
+}
+
+function freezeDeeply<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !(part instanceof Secret)) freezeDeeply(part);
+  }
+  return Object.freeze(value);
+}

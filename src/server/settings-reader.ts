@@ -1,0 +1,107 @@
+/** Reads single settings by kind and collects what is wrong with them, each with an example of a good value. */
+import { resolve } from 'node:path';
+import type { ClientConfig } from '#domain/client-config.ts';
+import { Secret } from './secret.ts';
+
+export class SettingsReader {
+  readonly problems: string[] = [];
+  /** Every name that was asked for; `.env.example` is held equal to it by a test. */
+  readonly names = new Set<string>();
+  readonly #env: Readonly<Record<string, string | undefined>>;
+
+  constructor(env: Readonly<Record<string, string | undefined>>) {
+    this.#env = env;
+  }
+
+  problem(name: string, trouble: string, example: string): void {
+    this.problems.push(`${name} ${trouble} (for example ${name}=${example})`);
+  }
+
+  /** The value, or null where it is missing or blank: `NAME=` in an env file means "not set". */
+  optional(name: string): string | null {
+    this.names.add(name);
+    const value = this.#env[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  }
+
+  text(name: string, fallback: string): string {
+    return this.optional(name) ?? fallback;
+  }
+
+  optionalPath(name: string): string | null {
+    const path = this.optional(name);
+    return path === null ? null : resolve(path);
+  }
+
+  list(name: string): string[] {
+    return (this.optional(name) ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const value = this.optional(name) ?? fallback;
+    const choice = choices.find((known) => known === value);
+    if (choice !== undefined) return choice;
+    this.problem(name, `must be one of ${choices.join(', ')}, not "${value}"`, fallback);
+    return fallback;
+  }
+
+  onOff(name: string, fallback: boolean): boolean {
+    return this.oneOf(name, ['on', 'off'], fallback ? 'on' : 'off') === 'on';
+  }
+
+  integer(name: string, fallback: number, least: number, most: number): number {
+    const value = this.optional(name);
+    if (value === null) return fallback;
+    const number = Number(value);
+    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+    this.problem(name, `must be a whole number from ${least} to ${most}, not "${value}"`, String(fallback));
+    return fallback;
+  }
+
+  /** An http(s) address without its trailing slash. Without a fallback (undefined) the setting is required. */
+  url(name: string, example: string, fallback: string | null | undefined): string | null {
+    const value = this.optional(name);
+    if (value === null) {
+      if (fallback === undefined) this.problem(name, 'must be set', example);
+      return fallback ?? null;
+    }
+    const url = URL.canParse(value) ? new URL(value) : null;
+    if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return value.replace(/\/+$/, '');
+    this.problem(name, `must be an http or https address, not "${value}"`, example);
+    return fallback ?? null;
+  }
+
+  /** An address with credentials in it: a bad one is named, never shown. */
+  secretUrl(name: string, example: string, protocols: readonly string[]): Secret | null {
+    const value = this.optional(name);
+    if (value === null) return null;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return new Secret(value);
+    this.problem(name, `must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`, example);
+    return null;
+  }
+
+  /** Who runs this installation; what is not set is left off the pages. */
+  contact(): ClientConfig['contact'] {
+    const email = this.optional('CONTACT_EMAIL');
+    const supportEmail = this.optional('SUPPORT_EMAIL');
+    const operator = this.optional('OPERATOR_NAME');
+    const address = this.optional('OPERATOR_ADDRESS');
+    return {
+      ...(email !== null && { email }),
+      ...(supportEmail !== null && { supportEmail }),
+      ...(operator !== null && { operator }),
+      ...(address !== null && { address }),
+      social: this.list('SOCIAL_LINKS').flatMap((item) => this.#socialLink(item)),
+    };
+  }
+
+  #socialLink(item: string): { label: string; url: string }[] {
+    const [, label, url] = /^([^=]+)=(https?:\/\/.+)$/.exec(item) ?? [];
+    if (label !== undefined && url !== undefined && URL.canParse(url)) return [{ label: label.trim(), url }];
+    this.problem('SOCIAL_LINKS', `must be a list of Label=address, not "${item}"`, 'GitHub=https://github.com/example');
+    return [];
+  }
+}
