@@ -56,7 +56,7 @@ export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 /** Throws a ConfigError that lists every problem. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
   const production = environment === 'production';

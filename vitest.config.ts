@@ -1,0 +1,41 @@
+/**
+ * Three groups of tests. `unit` needs nothing but Node; `server` talks to a real PostgreSQL, one per run with a migrated
+ * template that every test file copies; `faults` kills and cuts, so its files run one after another.
+ */
+import { defineConfig } from 'vitest/config';
+
+const needsDatabase = ['src/server/{auth,data,functions,database}/**/*.test.ts', 'src/server/admin.test.ts'];
+const database = { globalSetup: ['tests/support/test-database-server.ts'], testTimeout: 30_000, hookTimeout: 60_000 };
+
+export default defineConfig({
+  test: {
+    // Two cores: more workers than that only make PostgreSQL and argon2 wait for each other.
+    maxWorkers: 2,
+    reporters: ['default'],
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'tests/fences/**/*.test.ts'],
+          exclude: needsDatabase,
+        },
+      },
+      {
+        test: {
+          name: 'server',
+          include: [...needsDatabase, 'tests/wire/**/*.test.ts', 'tests/policies/**/*.test.ts'],
+          ...database,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['tests/faults/**/*.test.ts'],
+          fileParallelism: false,
+          ...database,
+          testTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
