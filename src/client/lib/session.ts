@@ -1,0 +1,51 @@
+/** Who is signed in, as every screen sees it. The provider that keeps it true is in app/session-provider.tsx. */
+import type { AuthError, Session, User } from '@supabase/auth-js';
+import { createContext, use } from 'react';
+import type { Profile } from '#domain/entry.ts';
+
+export type SignOutScope = 'global' | 'local';
+
+export type SessionState = {
+  status: 'loading' | 'signedOut' | 'signedIn';
+  /** The last user known; stays while `expired`, so that the page somebody is writing on keeps its owner. */
+  user: User | null;
+  profile: Profile | null;
+  /** `missing`: no row, an error, or no answer within ten seconds (product.md 8). */
+  profileState: 'loading' | 'ready' | 'missing';
+  /** The session ended without the user asking. The screen stays as it is and a sign-in overlay lies over it. */
+  expired: boolean;
+  /** Reads the profile again; true when there is one. */
+  refreshProfile: () => Promise<boolean>;
+  /** Takes over a user changed by `updateUser`, so that a new name shows at once. */
+  userChanged: (user: User) => void;
+  /**
+   * Signs out and leaves for the landing page. `local` forgets the session on this device even when the server cannot
+   * be reached; `global` then answers with the error and changes nothing.
+   */
+  signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
+  /** Work to finish before the session goes, such as saving what was just typed. Answers how to take it back. */
+  beforeSignOut: (work: () => Promise<void>) => () => void;
+};
+
+export const SessionContext = createContext<SessionState | null>(null);
+
+export function useSession(): SessionState {
+  const session = use(SessionContext);
+  if (!session) throw new Error('useSession needs a SessionContext above it');
+  return session;
+}
+
+/** The signed-in user inside protected screens, where there always is one. */
+export function useUser(): User {
+  const { user } = useSession();
+  if (!user) throw new Error('useUser is for screens behind the guard');
+  return user;
+}
+
+/** The name given at sign-up, or `User` (product.md 2, sidebar). */
+export function nameOf(user: User | null): string {
+  const name: unknown = user?.user_metadata['name'];
+  return typeof name === 'string' && name.trim() !== '' ? name : 'User';
+}
+
+export type { Session, User };

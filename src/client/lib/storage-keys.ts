@@ -1,0 +1,10 @@
+/** The names under which this browser keeps things, in one place because the early script reads them as well. */
+export const THEME_KEY = 'theme';
+export const FONT_KEY = 'fontFamily';
+/** Plain text: the line a visitor typed on the landing page, carried into the first log after sign-up. */
+export const FIRST_LINE_KEY = 'hustle-forge:first-line';
+/** The id of the user who asked to sign out here: tells a wish from an expiry, in every tab (see session-provider). */
+export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
+
+/** Where supabase-js keeps the session, so that any Supabase client on this origin finds it (wire-contract 12). */
+export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;

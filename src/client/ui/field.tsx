@@ -1,0 +1,50 @@
+/** A labelled input with its hint and its error, tied together for screen readers. */
+import { useId } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
+import styles from './field.module.css';
+
+type FieldProps = ComponentProps<'input'> & {
+  label: string;
+  hint?: ReactNode;
+  /** What is wrong with this very field; shown under it and announced with it. */
+  error?: string | null;
+  /** Stands inside the input's right edge. */
+  trailing?: ReactNode;
+};
+
+export function Field({ label, hint, error, trailing, id, className, ...input }: FieldProps) {
+  const ownId = useId();
+  const inputId = id ?? ownId;
+  const hintId = `${inputId}-hint`;
+  const errorId = `${inputId}-error`;
+  const describedBy = [hint ? hintId : null, error ? errorId : null].filter(Boolean).join(' ');
+
+  return (
+    <div className={[styles.field, className].filter(Boolean).join(' ')}>
+      <label className={styles.label} htmlFor={inputId}>
+        {label}
+      </label>
+      <div className={styles.box}>
+        <input
+          {...input}
+          id={inputId}
+          className={styles.input}
+          data-trailing={trailing !== undefined || undefined}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy || undefined}
+        />
+        {trailing}
+      </div>
+      {hint && (
+        <p id={hintId} className={styles.hint}>
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={errorId} className={styles.error}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

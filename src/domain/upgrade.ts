@@ -1,0 +1,37 @@
+/** What the upgrade dialog says for each thing that only a Closer may do (product.md 2). */
+export type UpgradeFeature = 'historical-logs' | 'ai-feedback' | 'export' | 'font-options' | 'trend-analysis' | 'default';
+
+type UpgradeOffer = { title: string; description: string; benefits: readonly string[] };
+
+export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
+  'historical-logs': {
+    title: 'Every log you ever wrote',
+    description: 'This log is locked. Upgrade to Closer to access historical logs.',
+    benefits: ['Every day since your first one', 'Nothing you wrote is ever deleted', 'The whole calendar, no locks'],
+  },
+  'ai-feedback': {
+    title: 'A straight answer about your day',
+    description: 'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
+    benefits: ['A HustleScore from 1 to 10 for every day', 'Raw feedback that cites what you wrote', 'Ask as often as you like'],
+  },
+  export: {
+    title: 'Take your words with you',
+    description: 'Export all entries as one plain text file, whenever you want.',
+    benefits: ['All your logs in one file', 'Plain text that opens anywhere', 'No limit on how often'],
+  },
+  'font-options': {
+    title: 'Write in your own hand',
+    description: 'Choose the font that the editor uses.',
+    benefits: ['Sans-serif, serif or monospace', 'Changes at once, on every day', 'Kept in this browser'],
+  },
+  'trend-analysis': {
+    title: 'See the pattern',
+    description: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
+    benefits: ['Analysis of the last 7 and 30 days', 'Your biggest wins and obstacles', 'What to focus on next'],
+  },
+  default: {
+    title: 'Become a Closer',
+    description: 'Everything Hustle Forge has, for people who mean it.',
+    benefits: ['Every log you ever wrote', 'Unlimited AI feedback and HustleScore', 'Hustle Reviews, export and editor fonts'],
+  },
+};
