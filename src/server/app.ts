@@ -1,0 +1,81 @@
+/** The whole server on one screen: what happens to every request, in order, and which wire answers which address. */
+import { Hono } from 'hono';
+import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import type { AccessTokens } from './auth/access-tokens.ts';
+import { authRoutes } from './auth/routes.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { dataRoutes } from './data/routes.ts';
+import type { Database } from './database/database.ts';
+import { functionRoutes } from './functions/routes.ts';
+import type { AppEnv } from './http/app-env.ts';
+import { errorAnswer } from './http/error-answer.ts';
+import { healthRoutes } from './http/health.ts';
+import { hostGuard } from './http/host-guard.ts';
+import { limitBody } from './http/limit-body.ts';
+import type { Metrics } from './http/metrics.ts';
+import { requestLog } from './http/request-log.ts';
+import { sandboxForward } from './http/sandbox-forward.ts';
+import type { Logger } from './log.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { pageRoutes } from './site/pages.ts';
+import type { Site } from './site/pages.ts';
+
+export type Deps = {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  metrics: Metrics;
+  mailer: Mailer;
+  accessTokens: AccessTokens;
+  site: Site;
+};
+
+const SMALL_BODY_BYTES = 64 * 1024;
+/** JSON may write one byte as six (`\u003c`), and the wire itself refuses a log over its limit with a clearer answer. */
+const DATA_BODY_BYTES = ENTRY_MAX_BYTES * 6 + SMALL_BODY_BYTES;
+
+export function createApp(deps: Deps): Hono<AppEnv> {
+  const { config, log, site } = deps;
+  const app = new Hono<AppEnv>();
+
+  app.use(requestLog(deps));
+  if (config.sandbox.on) app.use(hostGuard(config));
+
+  app.route('/', healthRoutes(deps));
+
+  app.use('/auth/v1/*', limitBody(SMALL_BODY_BYTES));
+  app.route('/auth/v1', authRoutes(deps));
+
+  app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
+  app.route('/rest/v1', dataRoutes(deps));
+
+  app.use('/functions/v1/*', limitBody(SMALL_BODY_BYTES));
+  app.route('/functions/v1', functionRoutes(deps));
+
+  if (config.sandbox.url !== null) {
+    const forward = sandboxForward(config.sandbox.url);
+    app.all('/sandbox', forward);
+    app.all('/sandbox/*', forward);
+  }
+
+  app.route('/', pageRoutes(site));
+
+  // A mistyped page leads home; a missing file or API address is an error that its caller must see.
+  app.notFound((context) =>
+    asksForPage(context.req.method, context.req.path, context.req.header('accept'))
+      ? context.redirect('/', 302)
+      : errorAnswer(context, 'not_found'),
+  );
+  app.onError((error, context) => {
+    log.error({ err: error, method: context.req.method }, 'unexpected failure');
+    return errorAnswer(context, 'unexpected_failure');
+  });
+  return app;
+}
+
+const NEVER_PAGES = /^\/(assets|auth|rest|functions|sandbox)(\/|$)|\.(?!html$)[a-z0-9]{1,12}$/i;
+
+const asksForPage = (method: string, path: string, accept = '*/*'): boolean =>
+  (method === 'GET' || method === 'HEAD') && !NEVER_PAGES.test(path) && /text\/html|\*\/\*/.test(accept);

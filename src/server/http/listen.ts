@@ -1,0 +1,80 @@
+/**
+ * The listening socket: time-outs against slow clients, security headers on every answer, and a stop that lets saves
+ * that are under way finish.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Headers } from './security-headers.ts';
+
+const HEADERS_TIMEOUT_MS = 15_000;
+/** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const KEEP_ALIVE_MS = 65_000;
+const STOP_LIMIT_MS = 10_000;
+
+type Options = {
+  host: string;
+  port: number;
+  headers: Headers;
+  fetch: Parameters<typeof getRequestListener>[0];
+};
+
+export type Listening = {
+  readonly port: number;
+  /** Takes no new connection, lets requests under way finish (10 s at most), then closes what is left. */
+  stop(): Promise<void>;
+};
+
+/** Rejects with the system's error (EADDRINUSE, EACCES) when the port cannot be had. */
+export async function listen({ host, port, headers, fetch }: Options): Promise<Listening> {
+  const handle = getRequestListener(fetch, { overrideGlobalObjects: false });
+  let stopping = false;
+
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      maxHeaderSize: 16 * 1024,
+    },
+    (incoming: IncomingMessage, outgoing: ServerResponse) => {
+      // Set here rather than in the app, so that no route, error or stream can answer without them.
+      for (const [name, value] of headers) outgoing.setHeader(name, value);
+      if (stopping) outgoing.setHeader('Connection', 'close');
+      outgoing.once('finish', () => {
+        if (stopping) setImmediate(() => server.closeIdleConnections());
+      });
+      void handle(incoming, outgoing);
+    },
+  );
+
+  await new Promise<void>((started, failed) => {
+    server.once('error', failed);
+    server.listen(port, host, () => {
+      server.off('error', failed);
+      started();
+    });
+  });
+
+  return {
+    port: portOf(server),
+    stop() {
+      stopping = true;
+      return new Promise((stopped) => {
+        const limit = setTimeout(() => server.closeAllConnections(), STOP_LIMIT_MS);
+        server.close(() => {
+          clearTimeout(limit);
+          stopped();
+        });
+        server.closeIdleConnections();
+      });
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port');
+  return address.port;
+}

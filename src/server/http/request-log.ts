@@ -1,0 +1,24 @@
+/** One line for each request: the route's pattern, never the address asked for, because that may hold a token. */
+import type { MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import type { Logger } from '../log.ts';
+import type { AppEnv } from './app-env.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Asked for every few seconds by machines; a line for each would bury the rest. */
+const QUIET_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
+
+export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
+  return async (context, next) => {
+    const startedAt = performance.now();
+    await next();
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10;
+    const route = routePath(context);
+    const { method } = context.req;
+    const { status } = context.res;
+    metrics.observe({ method, route, status, ms });
+    const level = status >= 500 ? 'error' : QUIET_ROUTES.has(route) ? 'debug' : 'info';
+    const userId = context.get('userId');
+    log[level]({ method, route, status, ms, ...(userId !== undefined && { userId }) }, 'request');
+  };
+}

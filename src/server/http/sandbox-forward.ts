@@ -1,0 +1,21 @@
+/** Passes `/sandbox` on to the simulators' process, so that everything lives on one address. Off in production. */
+import type { Handler } from 'hono';
+import { proxy } from 'hono/proxy';
+import type { AppEnv } from './app-env.ts';
+import { errorAnswer } from './error-answer.ts';
+
+/** @param baseUrl where the simulators listen, for example `http://127.0.0.1:40000` */
+export function sandboxForward(baseUrl: string): Handler<AppEnv> {
+  return async (context) => {
+    const asked = new URL(context.req.url);
+    try {
+      return await proxy(`${baseUrl}${asked.pathname}${asked.search}`, {
+        raw: context.req.raw,
+        headers: { ...context.req.header(), host: undefined },
+        redirect: 'manual',
+      });
+    } catch {
+      return errorAnswer(context, 'sandbox_unreachable');
+    }
+  };
+}

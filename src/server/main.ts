@@ -1,0 +1,52 @@
+/** Starts the server and stops it in order: no new requests, saves under way finish, mail leaves, the database closes. */
+import { ConfigError, readConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { systemClock } from './clock.ts';
+import { openDatabase } from './database/connect.ts';
+import { createLog } from './log.ts';
+import { serve } from './serve.ts';
+
+const config = readConfigOrExit();
+const log = createLog(config.logLevel);
+
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function run(): Promise<void> {
+  const database = await openDatabase({ config, log });
+  const serving = await serve({ config, database, clock: systemClock, log }).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+  if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
+
+  let stopping: Promise<void> | null = null;
+  const stop = (): void => {
+    stopping ??= serving
+      .stop()
+      .then(() => database.close())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'did not stop cleanly');
+          process.exit(1);
+        },
+      );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
+}

@@ -1,0 +1,57 @@
+/**
+ * The built client, read into memory when the server starts: about a megabyte, and no request ever names a path on disk,
+ * so there is nothing to traverse.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative, sep } from 'node:path';
+
+export type BuiltFile = {
+  readonly type: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The same bytes compressed by the build; null where that does not pay (fonts, pictures). */
+  readonly brotli: Uint8Array<ArrayBuffer> | null;
+  readonly etag: string;
+};
+
+/** Keys are URL paths, `/assets/journal-1a2b3c.js`. */
+export type BuiltFiles = ReadonlyMap<string, BuiltFile>;
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.jpg': 'image/jpeg',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+};
+
+export const etagOf = (body: Uint8Array | string): string =>
+  `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+
+/** Everything the build wrote except source maps and hidden folders. Empty where nothing has been built yet. */
+export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((path) => !path.split('/').some((part) => part.startsWith('.')));
+  const present = new Set(paths);
+  const files = new Map<string, BuiltFile>();
+  await Promise.all(
+    paths.map(async (path) => {
+      const type = TYPES[extname(path)];
+      if (type === undefined) return;
+      const body = await readFile(join(folder, path));
+      const brotli = present.has(`${path}.br`) ? await readFile(join(folder, `${path}.br`)) : null;
+      files.set(`/${path}`, { type, body, brotli, etag: etagOf(body) });
+    }),
+  );
+  return files;
+}

@@ -1,0 +1,18 @@
+/** What the browser may know of the settings (`/config.json`, and the same in every page so that no request is needed). */
+import type { ClientConfig } from '#domain/client-config.ts';
+import type { Config } from '../config.ts';
+
+export function clientConfig(config: Config): ClientConfig {
+  return {
+    apiUrl: config.apiUrl,
+    publishableKey: config.publishableKey,
+    features: {
+      autoconfirm: config.auth.autoconfirm,
+      payments: false,
+      coach: false,
+      mail: config.mail.smtpUrl !== null,
+      sandbox: config.sandbox.url !== null,
+    },
+    contact: config.contact,
+  };
+}

@@ -1,0 +1,24 @@
+/** Fills what only the running server knows into the built HTML; everything is escaped, nothing is a script. */
+import type { Config } from '../config.ts';
+import { clientConfig } from './client-config.ts';
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
+const link = (href: string, text: string): string => `<a href="${escape(href)}">${escape(text)}</a>`;
+
+/** The text for each `<!--slot:NAME-->`; an empty one where the operator has set nothing. */
+export function pageSlots(config: Config): Record<string, string> {
+  const { contact } = config;
+  const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
+  return {
+    config: `<meta name="hustle-forge-config" content="${escape(JSON.stringify(clientConfig(config)))}">`,
+    sandbox: config.sandbox.url === null ? '' : '<a class="sandbox-badge" href="/sandbox">Sandbox</a>',
+    contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
+    support: contact.supportEmail === undefined ? '' : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
+    social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
+    operator: [contact.operator, contact.address].filter((part) => part !== undefined).map(escape).join(', '),
+  };
+}
+
+export const fillSlots = (html: string, slots: Record<string, string>): string =>
+  html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');

@@ -1,0 +1,80 @@
+/**
+ * The HTML pages. The landing and legal pages are prerendered, every other route shares the app's page; which route it
+ * is decides only which chunks the browser is told to fetch at once, so that a deep link never loads in a staircase.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress } from 'node:zlib';
+import { Hono } from 'hono';
+import { ROUTES } from '#domain/routes.ts';
+import type { RouteName } from '#domain/routes.ts';
+import type { Config } from '../config.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { etagOf, readBuiltFiles } from './built-files.ts';
+import type { BuiltFile, BuiltFiles } from './built-files.ts';
+import { clientConfig } from './client-config.ts';
+import { fillSlots, pageSlots } from './page-slots.ts';
+import { preloadsFor } from './preloads.ts';
+import type { BuildManifest } from './preloads.ts';
+import { answerWith, staticFile } from './static-files.ts';
+
+const PRERENDERED: Partial<Record<RouteName, string>> = {
+  landing: '/landing.html',
+  terms: '/terms.html',
+  privacy: '/privacy.html',
+};
+const APP_PAGE = '/app.html';
+
+type Page = { file: BuiltFile; preloads: string };
+export type Site = { files: BuiltFiles; pages: ReadonlyMap<string, Page>; configJson: string };
+
+/** Reads what the build wrote. A folder without a build makes a server that has an API and no pages. */
+export async function loadSite(folder: string, config: Config): Promise<Site> {
+  const files = await readBuiltFiles(folder);
+  const manifest = await readManifest(folder);
+  const slots = pageSlots(config);
+  const filled = new Map<string, BuiltFile>();
+  for (const name of new Set([APP_PAGE, ...Object.values(PRERENDERED)])) {
+    const built = files.get(name);
+    if (built) filled.set(name, await compressed(fillSlots(Buffer.from(built.body).toString('utf8'), slots)));
+  }
+  const pages = new Map<string, Page>();
+  for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, { path: string }][]) {
+    const pageName = PRERENDERED[name] ?? APP_PAGE;
+    const file = filled.get(pageName);
+    if (file) pages.set(path, { file, preloads: pageName === APP_PAGE ? preloadsFor(name, manifest) : '' });
+  }
+  return { files, pages, configJson: JSON.stringify(clientConfig(config)) };
+}
+
+const brotli = promisify(brotliCompress);
+
+async function compressed(html: string): Promise<BuiltFile> {
+  const body = Buffer.from(html);
+  return { type: 'text/html; charset=utf-8', body, brotli: Buffer.from(await brotli(body)), etag: etagOf(body) };
+}
+
+async function readManifest(folder: string): Promise<BuildManifest> {
+  const text = await readFile(join(folder, '.vite', 'manifest.json'), 'utf8').catch(() => '{}');
+  return JSON.parse(text) as BuildManifest;
+}
+
+/** Pages, `/config.json` and files. What is none of these is left to the app's not-found answer. */
+export function pageRoutes(site: Site): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  routes.get('/config.json', (context) => {
+    context.header('Cache-Control', 'no-cache');
+    return context.body(site.configJson, 200, { 'Content-Type': 'application/json; charset=utf-8' });
+  });
+  for (const [path, { file, preloads }] of site.pages) {
+    routes.get(path, (context) => {
+      // Ask each time: a page names the hashed files of one build, and those of the build before may be gone.
+      context.header('Cache-Control', 'no-cache');
+      if (preloads !== '') context.header('Link', preloads);
+      return answerWith(file, context);
+    });
+  }
+  routes.get('/assets/*', (context) => staticFile(site.files, context) ?? context.notFound());
+  return routes;
+}

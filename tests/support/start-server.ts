@@ -1,0 +1,84 @@
+/** Starts the real server for a test: a real port, a migrated database of its own, the real mailbox, a clock to move. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '#server/clock.ts';
+import { readConfig } from '#server/config.ts';
+import type { Config } from '#server/config.ts';
+import type { Database } from '#server/database/database.ts';
+import { createLog } from '#server/log.ts';
+import { serve } from '#server/serve.ts';
+import type { Pool } from 'pg';
+import { startMailbox } from '../../simulators/mailbox.ts';
+import { createTestDatabase } from './test-database.ts';
+
+type Options = {
+  /** Settings by the names an operator uses, over the defaults of a test: rate limits off, everything else as shipped. */
+  settings?: Record<string, string>;
+  /** Where log lines go; by default only errors are shown. */
+  logTo?: { write(line: string): void };
+};
+
+/** Starts at the real time; `advance` moves it, so that nothing in a test has to wait. */
+export type TestClock = Clock & { advance(ms: number): void };
+
+export type TestServer = {
+  readonly url: string;
+  readonly config: Config;
+  readonly database: Database;
+  /** A superuser's connection, for looking at what was stored. */
+  readonly admin: Pool;
+  readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
+  readonly clock: TestClock;
+  close(): Promise<void>;
+};
+
+export async function startTestServer(options: Options = {}): Promise<TestServer> {
+  const [{ database, admin, drop }, mailbox, port, dataDir] = await Promise.all([
+    createTestDatabase(),
+    startMailbox(),
+    freePort(),
+    mkdtemp(join(tmpdir(), 'hustle-forge-test-')),
+  ]);
+  const config = readConfig({
+    PORT: String(port),
+    PUBLIC_URL: `http://localhost:${port}`,
+    DATA_DIR: dataDir,
+    AUTH_RATE_LIMITS: 'off',
+    SMTP_URL: mailbox.smtpUrl,
+    ...options.settings,
+  });
+  const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
+  const clock = createTestClock();
+  const serving = await serve({ config, database, clock, log });
+  return {
+    url: `http://localhost:${serving.port}`,
+    config,
+    database,
+    admin,
+    mailbox,
+    clock,
+    async close() {
+      await serving.stop();
+      await mailbox.close();
+      await drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function createTestClock(): TestClock {
+  let aheadMs = 0;
+  return { now: () => new Date(Date.now() + aheadMs), advance: (ms) => void (aheadMs += ms) };
+}
+
+/** A port that is free now; another process could take it before the server does, which no run has shown yet. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));
+  const address = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
