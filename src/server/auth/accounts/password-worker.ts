@@ -1,0 +1,30 @@
+/** The thread that computes argon2id, one password at a time, at a lower priority than the thread that saves. */
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { hashSync, verifySync } from '@node-rs/argon2';
+
+/** OWASP's recommendation for argon2id: 19 MiB, 2 passes, 1 lane. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const LOWER_PRIORITY = 10;
+
+export type PasswordTask = { id: number; password: string; hash: string | null };
+export type PasswordResult = { id: number; hash: string } | { id: number; matches: boolean } | { id: number; failed: true };
+
+// On Linux process 0 means the calling thread, elsewhere the whole process: only there it may be lowered.
+if (process.platform === 'linux') {
+  try {
+    setPriority(0, LOWER_PRIORITY);
+  } catch {
+    // A sandbox may forbid it; sign-ins then compete with saves on equal terms.
+  }
+}
+
+function perform({ id, password, hash }: PasswordTask): PasswordResult {
+  try {
+    return hash === null ? { id, hash: hashSync(password, COST) } : { id, matches: verifySync(hash, password) };
+  } catch {
+    return { id, failed: true };
+  }
+}
+
+parentPort!.on('message', (task: PasswordTask) => parentPort!.postMessage(perform(task)));

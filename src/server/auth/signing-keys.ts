@@ -1,0 +1,92 @@
+/** The key that signs access tokens: the operator's, or one made at the first start and kept in the data directory. */
+import { hkdfSync } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
+
+const ALGORITHMS = ['ES256', 'RS256'] as const;
+type Algorithm = (typeof ALGORITHMS)[number];
+
+export type SigningKeys = {
+  readonly algorithm: Algorithm;
+  readonly kid: string;
+  /** What `/.well-known/jwks.json` publishes: public members only. */
+  readonly jwks: { readonly keys: readonly JWK[] };
+  readonly publicKey: CryptoKey;
+  sign(claims: JWTPayload): Promise<string>;
+  /**
+   * A 32-byte secret for one other purpose, derived from the private key, so that what depends on it (refresh tokens,
+   * codes in mails) cannot be computed by somebody who has only read the database.
+   */
+  derive(purpose: 'refresh-tokens' | 'one-time-codes' | 'unknown-accounts'): Buffer;
+};
+
+type Source = { signingKeyFile: string | null; dataDir: string };
+
+/** Throws an Error that names the file when the operator's key cannot be used. */
+export async function loadSigningKeys({ signingKeyFile, dataDir }: Source): Promise<SigningKeys> {
+  const file = signingKeyFile ?? join(dataDir, 'signing-key.json');
+  const text = signingKeyFile === null ? await readOrCreate(file, dataDir) : await readFile(file, 'utf8');
+  try {
+    return await signingKeysFrom(JSON.parse(text) as JWK);
+  } catch (error) {
+    // The parser's own message may quote the key, so it is left out.
+    const reason = error instanceof UnusableKey ? error.message : 'it is not a private JWK';
+    throw new Error(`The signing key ${file} cannot be used: ${reason}`);
+  }
+}
+
+class UnusableKey extends Error {}
+
+export async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
+  const algorithm = algorithmOf(jwk);
+  if (typeof jwk.d !== 'string') throw new UnusableKey('it has no private part');
+  const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
+  const privateKey = (await importJWK(jwk, algorithm)) as CryptoKey;
+  const published: JWK = { ...publicMembers(jwk), kid, alg: algorithm, use: 'sig', key_ops: ['verify'] };
+  const publicKey = (await importJWK(published, algorithm)) as CryptoKey;
+  const privatePart = Buffer.from(jwk.d, 'base64url');
+  return {
+    algorithm,
+    kid,
+    publicKey,
+    jwks: { keys: [published] },
+    sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' }).sign(privateKey),
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', privatePart, '', `hustle-forge/${purpose}`, 32)),
+  };
+}
+
+function algorithmOf(jwk: JWK): Algorithm {
+  const named = jwk.alg ?? (jwk.kty === 'EC' ? 'ES256' : 'RS256');
+  const algorithm = ALGORITHMS.find((known) => known === named);
+  if (!algorithm) throw new UnusableKey('its algorithm is neither ES256 nor RS256');
+  if (algorithm === 'ES256' && (jwk.kty !== 'EC' || jwk.crv !== 'P-256')) throw new UnusableKey('ES256 needs a P-256 key');
+  if (algorithm === 'RS256' && jwk.kty !== 'RSA') throw new UnusableKey('RS256 needs an RSA key');
+  return algorithm;
+}
+
+/** Named one by one, so that no private member can slip through. */
+function publicMembers(jwk: JWK): JWK {
+  if (jwk.kty === 'EC') return { kty: 'EC', crv: jwk.crv!, x: jwk.x!, y: jwk.y! };
+  return { kty: 'RSA', n: jwk.n!, e: jwk.e! };
+}
+
+/** `wx` decides between two processes that start at once: one writes, the other reads what was written. */
+async function readOrCreate(file: string, dataDir: string): Promise<string> {
+  const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return null;
+  });
+  if (existing !== null) return existing;
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const text = `${JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' })}\n`;
+  await mkdir(dataDir, { recursive: true });
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+    return text;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return readFile(file, 'utf8');
+  }
+}

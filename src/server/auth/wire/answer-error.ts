@@ -1,0 +1,48 @@
+/** The one writer of error answers on the auth wire, in the two shapes that clients of different age expect. */
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import type { Logger } from '#server/log.ts';
+import { PasswordQueueFull } from '../accounts/passwords.ts';
+import { AuthError } from './errors.ts';
+
+const VERSION_HEADER = 'X-Supabase-Api-Version';
+const NEW_SHAPE_SINCE = '2024-01-01';
+
+/** PostgreSQL out of reach, shutting down, out of connections, or a lock not given in time: no fault of the request. */
+const PASSING_CLASSES = ['08', '40', '53', '55', '57'];
+const PASSING_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+const PASSING_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
+
+export function answerError(context: Context, thrown: unknown, log: Logger): Response {
+  const error = authErrorOf(thrown);
+  const errorId = randomUUID();
+  if (error.status >= 500) log.error({ err: thrown, errorId, code: error.code }, 'auth request failed');
+  context.header('x-sb-error-code', error.code);
+  if (error.status === 503) context.header('Retry-After', '1');
+  const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
+  if (wantsNewShape(context)) {
+    // The client reads the response's header before it believes `code` (wire-contract 0.2).
+    context.header(VERSION_HEADER, NEW_SHAPE_SINCE);
+    return context.json({ code: error.code, message: error.message, ...weak }, error.status);
+  }
+  const id = error.status >= 500 ? { error_id: errorId } : {};
+  return context.json({ code: error.status, error_code: error.code, msg: error.message, ...id, ...weak }, error.status);
+}
+
+function authErrorOf(thrown: unknown): AuthError {
+  if (thrown instanceof AuthError) return thrown;
+  if (thrown instanceof PasswordQueueFull) return new AuthError('try_again');
+  return new AuthError(isPassing(thrown) ? 'try_again' : 'unexpected_failure');
+}
+
+function isPassing(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  if (PASSING_CODES.has(code) || PASSING_MESSAGE.test(thrown.message)) return true;
+  return code.length === 5 && PASSING_CLASSES.includes(code.slice(0, 2));
+}
+
+function wantsNewShape(context: Context): boolean {
+  const asked = context.req.header(VERSION_HEADER) ?? '';
+  return /^\d{4}-\d{2}-\d{2}$/.test(asked) && asked >= NEW_SHAPE_SINCE;
+}

@@ -1,0 +1,173 @@
+/** Every error that the auth wire can answer: code, status and words, once (wire-contract.md 0.2 and below). */
+
+type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
+
+/** `%` in a text stands for the detail given with the error. Keys are ours, codes are the wire's. */
+const CATALOGUE = {
+  bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
+  body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large (max 1048576 bytes)' },
+  unstorable_text: { status: 400, code: 'validation_failed', text: 'Text must be valid Unicode without null characters' },
+  body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
+
+  no_authorization: { status: 401, code: 'no_authorization', text: 'This endpoint requires a valid Bearer token' },
+  bad_jwt: { status: 403, code: 'bad_jwt', text: 'invalid JWT: unable to parse or verify signature, %' },
+  missing_sub: { status: 403, code: 'bad_jwt', text: 'invalid claim: missing sub claim' },
+  sub_not_uuid: { status: 400, code: 'bad_jwt', text: 'invalid claim: sub claim must be a UUID' },
+  user_not_found: { status: 403, code: 'user_not_found', text: 'User from sub claim in JWT does not exist' },
+  session_not_found: {
+    status: 403,
+    code: 'session_not_found',
+    text: 'Session from session_id claim in JWT does not exist',
+  },
+  user_banned: { status: 403, code: 'user_banned', text: 'User is banned' },
+
+  unsupported_grant_type: { status: 400, code: 'invalid_credentials', text: 'unsupported_grant_type' },
+  invalid_credentials: { status: 400, code: 'invalid_credentials', text: 'Invalid login credentials' },
+  sign_in_banned: { status: 400, code: 'user_banned', text: 'User is banned' },
+  email_not_confirmed: { status: 400, code: 'email_not_confirmed', text: 'Email not confirmed' },
+  login_without_address: { status: 400, code: 'validation_failed', text: 'missing email or phone' },
+  login_with_both: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only an email address or phone number should be provided on login.',
+  },
+
+  refresh_token_malformed: { status: 400, code: 'validation_failed', text: 'Refresh token is not valid' },
+  refresh_token_not_found: {
+    status: 400,
+    code: 'refresh_token_not_found',
+    text: 'Invalid Refresh Token: Refresh Token Not Found',
+  },
+  refresh_token_already_used: {
+    status: 400,
+    code: 'refresh_token_already_used',
+    text: 'Invalid Refresh Token: Already Used',
+  },
+  refresh_banned: { status: 400, code: 'user_banned', text: 'Invalid Refresh Token: User Banned' },
+
+  signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
+  signup_with_both: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only an email address or phone number should be provided on signup.',
+  },
+  user_already_exists: { status: 422, code: 'user_already_exists', text: 'User already registered' },
+  phone_provider_disabled: { status: 400, code: 'phone_provider_disabled', text: 'Phone signups are disabled' },
+  phone_logins_disabled: { status: 422, code: 'phone_provider_disabled', text: 'Phone logins are disabled' },
+  anonymous_provider_disabled: {
+    status: 422,
+    code: 'anonymous_provider_disabled',
+    text: 'Anonymous sign-ins are disabled',
+  },
+  weak_password: { status: 422, code: 'weak_password', text: 'Password should be at least 6 characters.' },
+  password_too_long: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Password cannot be longer than 72 characters',
+  },
+  bad_email: { status: 400, code: 'validation_failed', text: 'Unable to validate email address: invalid format' },
+  email_too_long: { status: 400, code: 'validation_failed', text: 'An email address is too long' },
+  metadata_too_large: { status: 400, code: 'validation_failed', text: 'User metadata must not exceed 8192 bytes of JSON' },
+
+  unsupported_logout_scope: { status: 400, code: 'validation_failed', text: 'Unsupported logout scope "%"' },
+
+  not_admin: { status: 403, code: 'not_admin', text: 'User not allowed' },
+  same_password: {
+    status: 422,
+    code: 'same_password',
+    text: 'New password should be different from the old password.',
+  },
+  password_needs_reauthentication: {
+    status: 400,
+    code: 'reauthentication_needed',
+    text: 'Password update requires reauthentication',
+  },
+  email_needs_reauthentication: {
+    status: 400,
+    code: 'reauthentication_needed',
+    text: 'Email update requires reauthentication',
+  },
+  reauthentication_not_valid: {
+    status: 422,
+    code: 'reauthentication_not_valid',
+    text: 'Nonce has expired or is invalid',
+  },
+  reauthentication_without_address: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Reauthentication requires the user to have an email or a phone number',
+  },
+  reauthentication_unconfirmed: {
+    status: 422,
+    code: 'email_not_confirmed',
+    text: 'Please verify your email first.',
+  },
+  email_exists: {
+    status: 422,
+    code: 'email_exists',
+    text: 'A user with this email address has already been registered',
+  },
+
+  recovery_without_email: { status: 400, code: 'validation_failed', text: 'Password recovery requires an email' },
+  resend_without_type: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Missing one of these types: signup, email_change, sms, phone_change',
+  },
+  resend_needs_email: { status: 400, code: 'validation_failed', text: 'Type provided requires an email address' },
+  resend_without_address: { status: 400, code: 'validation_failed', text: 'Missing email address or phone number' },
+
+  verify_without_type: { status: 400, code: 'validation_failed', text: 'Verify requires a verification type' },
+  verify_link_without_token: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Verify requires a token or a token hash',
+  },
+  verify_not_one_token: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Verify requires either a token or a token hash',
+  },
+  verify_hash_alone: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only the token_hash and type should be provided',
+  },
+  verify_with_both: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only an email address or phone number should be provided on verify',
+  },
+  verify_bad_email_type: { status: 400, code: 'validation_failed', text: 'Invalid email verification type' },
+  verify_unsupported_type: { status: 400, code: 'validation_failed', text: 'Unsupported verification type' },
+  verify_bad_email: { status: 422, code: 'validation_failed', text: 'Invalid email format' },
+  link_expired: { status: 403, code: 'otp_expired', text: 'Email link is invalid or has expired' },
+  code_expired: { status: 403, code: 'otp_expired', text: 'Token has expired or is invalid' },
+
+  over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
+  /** Retryable for every client version, unlike 429, which would sign people out (wire-contract 0.3 and 12). */
+  try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
+  unexpected_failure: {
+    status: 500,
+    code: 'unexpected_failure',
+    text: 'Unexpected failure, please check server logs for more information',
+  },
+} as const satisfies Record<string, Entry>;
+
+export type AuthErrorName = keyof typeof CATALOGUE;
+
+export class AuthError extends Error {
+  readonly status: Entry['status'];
+  readonly code: string;
+  /** Present on weak passwords alone. */
+  readonly weaknesses: readonly 'length'[] | null;
+
+  constructor(name: AuthErrorName, detail = '') {
+    const entry: Entry = CATALOGUE[name];
+    super(entry.text.replace('%', () => detail));
+    this.name = 'AuthError';
+    this.status = entry.status;
+    this.code = entry.code;
+    this.weaknesses = name === 'weak_password' ? ['length'] : null;
+  }
+}

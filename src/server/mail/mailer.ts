@@ -1,0 +1,100 @@
+/**
+ * Mail leaves through SMTP from a queue in this process, so that no request waits for somebody else's server and no
+ * answer takes longer for an address that has an account.
+ *
+ * A mail that cannot leave is lost when the process ends, and its owner asks for another: the only mails are links and
+ * codes that expire within the hour. The log says what happened to each, without the address or the words.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTransport } from 'nodemailer';
+import type { Logger } from '#server/log.ts';
+import type { Secret } from '#server/secret.ts';
+import type { MailMessage } from './message.ts';
+
+const QUEUE_LIMIT = 1_000;
+const CONNECTIONS = 2;
+const TIMEOUT_MS = 10_000;
+const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
+
+export interface Mailer {
+  /** Queues a mail and returns at once. */
+  send(message: MailMessage): void;
+  /** Sends what is queued, without further retries, and closes the connections. */
+  close(): Promise<void>;
+}
+
+type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
+
+export function createMailer(config: MailConfig, log: Logger): Mailer {
+  if (config.smtpUrl === null) {
+    return { send: () => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set'), close: async () => {} };
+  }
+  const transport = createTransport({
+    ...connectionOf(config.smtpUrl),
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // A message of ours never names a file or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const closing = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  async function deliver(message: MailMessage): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await transport.sendMail({ from: config.from, ...message, to: { name: '', address: message.to } });
+        log.info({ mail: 'sent', attempt }, 'mail sent');
+        return;
+      } catch (error) {
+        const wait = RETRY_DELAYS_MS[attempt];
+        const { code, responseCode } = error as { code?: string; responseCode?: number };
+        if (wait === undefined || isFinal(responseCode) || closing.signal.aborted) {
+          log.error({ mail: 'failed', attempt, code, responseCode }, 'mail could not be sent');
+          return;
+        }
+        log.warn({ mail: 'retrying', attempt, code, responseCode }, 'mail not accepted yet');
+        await delay(wait, undefined, { signal: closing.signal, ref: false }).catch(() => {});
+      }
+    }
+  }
+
+  return {
+    send(message) {
+      if (closing.signal.aborted || underWay.size >= QUEUE_LIMIT) {
+        log.error({ mail: 'dropped', queued: underWay.size }, 'mail dropped: the queue is full');
+        return;
+      }
+      const delivery = deliver(message).finally(() => underWay.delete(delivery));
+      underWay.add(delivery);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(underWay);
+      transport.close();
+    },
+  };
+}
+
+/** 5xx is the other server's last word; 4xx, time-outs and lost connections are not. */
+const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;
+
+/** The address is taken apart here, because nodemailer ignores other options beside a URL. */
+function connectionOf(smtpUrl: Secret) {
+  const url = new URL(smtpUrl.reveal());
+  const secure = url.protocol === 'smtps:';
+  const user = decodeURIComponent(url.username);
+  const isLocal = url.hostname === 'localhost' || url.hostname === '127.0.0.1' || url.hostname === '[::1]';
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
+    secure,
+    // Threat: a network that strips STARTTLS would read every recovery link.
+    requireTLS: !secure && !isLocal,
+    ignoreTLS: !secure && isLocal,
+    ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(url.password) } }),
+  };
+}
