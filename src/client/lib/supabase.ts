@@ -8,7 +8,7 @@ type Fetch = typeof fetch;
 export type FunctionAnswer = { success: boolean; error?: string; [field: string]: unknown };
 
 export type Supabase = {
-  auth: AuthClient;
+  auth: InstanceType<typeof AuthClient>;
   apiUrl: string;
   /** Puts the publishable key and the signed-in user's token on a request. */
   withSession: (base: Fetch) => Fetch;

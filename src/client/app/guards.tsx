@@ -1,0 +1,46 @@
+/** Who may see which screen (product.md 2, route table). */
+import { Navigate, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { useSession } from '#client/lib/session.ts';
+import { LoadingScreen } from './loading-screen.tsx';
+
+declare module '@tanstack/history' {
+  interface HistoryState {
+    /** The page somebody was sent away from to sign in, with its query: a payment's return must survive the login. */
+    from?: string;
+  }
+}
+
+/** Sign-in, sign-up, forgotten password: a signed-in user goes on to where they came from. */
+export function GuestsOnly() {
+  const { status } = useSession();
+  if (status === 'loading') return <LoadingScreen />;
+  return status === 'signedIn' ? <GoOn /> : <Outlet />;
+}
+
+function GoOn() {
+  const router = useRouter();
+  const from = useRouterState({ select: (state) => state.location.state.from }) ?? ROUTES.journal.path;
+  // By history rather than by route, so that the query stays exactly as it came.
+  useEffect(() => router.history.replace(from), [from, router]);
+  return <LoadingScreen />;
+}
+
+/** Behind this guard there always is a user. An expired session keeps the screen: its writer signs in on top of it. */
+export function useMayEnter(): 'wait' | 'yes' | 'no' {
+  const { status, user } = useSession();
+  if (status === 'loading') return 'wait';
+  return status === 'signedIn' && user ? 'yes' : 'no';
+}
+
+export function ToLogin() {
+  const from = useRouterState({ select: (state) => state.location.href });
+  return <Navigate to={ROUTES.login.path} replace state={{ from }} />;
+}
+
+/** The landing page and the legal pages are documents of their own, so leaving for `/` is a real page load. */
+export function ToLanding() {
+  useEffect(() => location.replace(ROUTES.landing.path), []);
+  return <LoadingScreen />;
+}

@@ -1,0 +1,37 @@
+/** Starts the app: settings, connection, screens. */
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { readClientConfig } from '#client/lib/config.ts';
+import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/supabase.ts';
+import { ToastProvider } from '#client/ui/toast.tsx';
+import { BrokenScreen } from './broken-screen.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
+import { createAppRouter } from './router.tsx';
+import { SessionProvider } from './session-provider.tsx';
+
+const root = createRoot(document.getElementById('root')!);
+
+try {
+  const config = await readClientConfig();
+  const supabase = createSupabase(config);
+  const router = createAppRouter();
+  root.render(
+    <StrictMode>
+      <ErrorBoundary>
+        <ClientConfigContext value={config}>
+          <SupabaseContext value={supabase}>
+            <ToastProvider>
+              <SessionProvider>
+                <RouterProvider router={router} />
+              </SessionProvider>
+            </ToastProvider>
+          </SupabaseContext>
+        </ClientConfigContext>
+      </ErrorBoundary>
+    </StrictMode>,
+  );
+} catch {
+  // Without settings there is nothing to talk to; the screen says so and offers to try again.
+  root.render(<BrokenScreen />);
+}

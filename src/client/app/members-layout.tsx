@@ -1,0 +1,54 @@
+/** What all protected screens share: their data, the sidebar's door to the upgrade, and the sign-in overlay. */
+import { Outlet } from '@tanstack/react-router';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { createDataClient, DataContext } from '#client/lib/data-client.ts';
+import { usePremium } from '#client/lib/premium.ts';
+import { applyEditorFont } from '#client/lib/preferences.ts';
+import { useSession } from '#client/lib/session.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { ToLogin, useMayEnter } from './guards.tsx';
+import { LoadingScreen } from './loading-screen.tsx';
+import { UpgradeContext } from './upgrade-context.ts';
+
+const UpgradeDialog = lazy(async () => ({ default: (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog }));
+const SignInOverlay = lazy(async () => ({ default: (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay }));
+
+export function MembersLayout() {
+  const mayEnter = useMayEnter();
+  const { user } = useSession();
+  if (mayEnter === 'wait') return <LoadingScreen />;
+  if (mayEnter === 'no' || !user) return <ToLogin />;
+  // Another user in the same browser gets new screens and an empty cache: nothing of the one before shows.
+  return <Members key={user.id} />;
+}
+
+function Members() {
+  const supabase = useSupabase();
+  const { expired } = useSession();
+  const premium = usePremium();
+  const data = useMemo(() => createDataClient(supabase), [supabase]);
+  const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
+  const [offer, setOffer] = useState<UpgradeFeature | null>(null);
+
+  useEffect(() => {
+    // The font is a Closer's choice: one kept from better days rests while the plan does not cover it.
+    if (premium === false) applyEditorFont('default');
+    if (premium === true) applyEditorFont();
+  }, [premium]);
+
+  return (
+    <QueryClientProvider client={queries}>
+      <DataContext value={data}>
+        <UpgradeContext value={setOffer}>
+          <Outlet />
+        </UpgradeContext>
+        <Suspense>
+          {offer && <UpgradeDialog feature={offer} onClose={() => setOffer(null)} />}
+          {expired && <SignInOverlay />}
+        </Suspense>
+      </DataContext>
+    </QueryClientProvider>
+  );
+}

@@ -1,0 +1,83 @@
+/** Every screen of the app and who may see it. The landing and legal pages are documents of their own. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { ROUTES } from '#domain/routes.ts';
+import { BrokenScreen } from './broken-screen.tsx';
+import { GuestsOnly, ToLanding } from './guards.tsx';
+import { LoadingScreen } from './loading-screen.tsx';
+import { RootScreen } from './root-screen.tsx';
+
+const root = createRootRoute({ component: RootScreen, notFoundComponent: ToLanding });
+
+const guests = createRoute({ getParentRoute: () => root, id: 'guests', component: GuestsOnly });
+const login = createRoute({
+  getParentRoute: () => guests,
+  path: ROUTES.login.path,
+  component: lazyRouteComponent(() => import('#client/features/account/login-screen.tsx'), 'LoginScreen'),
+});
+const signup = createRoute({
+  getParentRoute: () => guests,
+  path: ROUTES.signup.path,
+  component: lazyRouteComponent(() => import('#client/features/account/signup-screen.tsx'), 'SignupScreen'),
+});
+const forgotPassword = createRoute({
+  getParentRoute: () => guests,
+  path: ROUTES.forgotPassword.path,
+  component: lazyRouteComponent(() => import('#client/features/account/forgot-password-screen.tsx'), 'ForgotPasswordScreen'),
+});
+const resetPassword = createRoute({
+  getParentRoute: () => root,
+  path: ROUTES.resetPassword.path,
+  component: lazyRouteComponent(() => import('#client/features/account/reset-password-screen.tsx'), 'ResetPasswordScreen'),
+});
+
+const members = createRoute({
+  getParentRoute: () => root,
+  id: 'members',
+  component: lazyRouteComponent(() => import('./members-layout.tsx'), 'MembersLayout'),
+});
+const journal = createRoute({
+  getParentRoute: () => members,
+  path: ROUTES.journal.path,
+  component: lazyRouteComponent(() => import('./journal-route.tsx'), 'JournalRoute'),
+});
+const reviews = createRoute({
+  getParentRoute: () => members,
+  path: ROUTES.reviews.path,
+  component: lazyRouteComponent(() => import('./reviews-route.tsx'), 'ReviewsRoute'),
+});
+const settings = createRoute({
+  getParentRoute: () => members,
+  path: ROUTES.settings.path,
+  component: lazyRouteComponent(() => import('./settings-route.tsx'), 'SettingsRoute'),
+});
+const profile = createRoute({
+  getParentRoute: () => members,
+  path: ROUTES.profile.path,
+  component: lazyRouteComponent(() => import('./profile-route.tsx'), 'ProfileRoute'),
+});
+
+const routeTree = root.addChildren([
+  guests.addChildren([login, signup, forgotPassword]),
+  resetPassword,
+  members.addChildren([journal, reviews, settings, profile]),
+]);
+
+export function createAppRouter() {
+  return createRouter({
+    routeTree,
+    defaultPendingComponent: LoadingScreen,
+    defaultErrorComponent: BrokenScreen,
+    // The search stays plain text: the router's own JSON reading would turn an order id such as 5E6… into a number.
+    parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+    stringifySearch: (search) => {
+      const text = new URLSearchParams(search as Record<string, string>).toString();
+      return text === '' ? '' : `?${text}`;
+    },
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}
