@@ -50,7 +50,8 @@ function isInstalled(root, lock) {
   return !missing.some((wanted) => fitsThisMachine(wanted, libc));
 }
 
-const allows = (list, value) => !list || list.includes(value) || (list[0]?.startsWith('!') && !list.includes(`!${value}`));
+const allows = (list, value) =>
+  !list || list.includes(value) || (list[0]?.startsWith('!') && !list.includes(`!${value}`));
 
 /** An optional package is left out where it is for another kind of machine. */
 const fitsThisMachine = ({ os, cpu, libc }, ourLibc) =>

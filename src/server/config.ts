@@ -108,9 +108,11 @@ function checkTogether(config: Config, settings: SettingsReader): void {
     settings.problem('SANDBOX', 'must be off with NODE_ENV=production: the sandbox shows everybody’s mail', 'off');
   } else if (config.sandbox.on) {
     // Threat: whoever reaches the sandbox reads every recovery mail, so it must be out of reach of other machines.
-    const advice = 'must be loopback while the sandbox is on, because the sandbox shows everybody’s mail; or set SANDBOX=off';
+    const advice =
+      'must be loopback while the sandbox is on, because the sandbox shows everybody’s mail; or set SANDBOX=off';
     if (!isLoopback(config.host)) settings.problem('HOST', advice, '127.0.0.1');
-    if (!isLoopback(new URL(config.publicUrl).hostname)) settings.problem('PUBLIC_URL', advice, 'http://localhost:3000');
+    if (!isLoopback(new URL(config.publicUrl).hostname))
+      settings.problem('PUBLIC_URL', advice, 'http://localhost:3000');
   }
   if (!production) return;
   if (!config.auth.rateLimits) {

@@ -28,7 +28,7 @@ export type Serving = {
 
 export async function serve({ config, database, clock, log }: Given): Promise<Serving> {
   const mailer = createMailer(config.mail, log);
-  const keys = await loadSigningKeys({ config, database });
+  const keys = await loadSigningKeys({ signingKeyFile: config.auth.signingKeyFile, dataDir: config.dataDir });
   const accessTokens = createAccessTokens({ keys, issuer: `${config.publicUrl}/auth/v1`, clock, database });
   const site = await loadSite(BUILT_CLIENT, config);
   const metrics = createMetrics();

@@ -16,7 +16,10 @@ export function pageSlots(config: Config): Record<string, string> {
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
     support: contact.supportEmail === undefined ? '' : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
     social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
-    operator: [contact.operator, contact.address].filter((part) => part !== undefined).map(escape).join(', '),
+    operator: [contact.operator, contact.address]
+      .filter((part) => part !== undefined)
+      .map(escape)
+      .join(', '),
   };
 }
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import { Hono } from 'hono';
+import type { Handler } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import type { RouteName } from '#domain/routes.ts';
 import type { Config } from '../config.ts';
@@ -75,6 +76,8 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
       return answerWith(file, context);
     });
   }
-  routes.get('/assets/*', (context) => staticFile(site.files, context) ?? context.notFound());
+  const file: Handler<AppEnv> = (context) => staticFile(site.files, context) ?? context.notFound();
+  routes.get('/assets/*', file);
+  for (const path of site.files.keys()) if (!path.startsWith('/assets/')) routes.get(path, file);
   return routes;
 }

@@ -5,15 +5,22 @@ type Chunk = { file: string; src?: string; imports?: string[]; dynamicImports?: 
 /** `.vite/manifest.json` as Vite writes it: source file -> chunk. */
 export type BuildManifest = Record<string, Chunk>;
 
-/** The modules that a route loads lazily, by their path below the client's folder. */
-const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
+/** The modules that each route loads lazily (`src/client/app/router.tsx`), by their path below `src/client`. */
+export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   login: ['features/account/login-screen.tsx'],
   signup: ['features/account/signup-screen.tsx'],
-  journal: ['features/journal/journal-screen.tsx', 'editor/editor.ts'],
+  forgotPassword: ['features/account/forgot-password-screen.tsx'],
+  resetPassword: ['features/account/reset-password-screen.tsx'],
+  journal: ['app/members-layout.tsx', 'app/journal-route.tsx'],
+  reviews: ['app/members-layout.tsx', 'app/reviews-route.tsx'],
+  settings: ['app/members-layout.tsx', 'app/settings-route.tsx'],
+  profile: ['app/members-layout.tsx', 'app/profile-route.tsx'],
 };
 
-/** A `Link` header's value; empty when nothing is known about the route. */
-export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
+/** Built files, by their path below `dist`. */
+export type RouteChunks = { scripts: ReadonlySet<string>; styles: ReadonlySet<string> };
+
+export function preloadedChunks(route: RouteName, manifest: BuildManifest): RouteChunks {
   const scripts = new Set<string>();
   const styles = new Set<string>();
   const visit = (key: string): void => {
@@ -26,6 +33,12 @@ export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
   for (const module of LAZY_MODULES[route] ?? []) {
     for (const key of Object.keys(manifest)) if (key === module || key.endsWith(`/${module}`)) visit(key);
   }
+  return { scripts, styles };
+}
+
+/** A `Link` header's value; empty when nothing is known about the route. */
+export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
+  const { scripts, styles } = preloadedChunks(route, manifest);
   return [
     ...[...scripts].map((file) => `</${file}>; rel=modulepreload`),
     ...[...styles].map((file) => `</${file}>; rel=preload; as=style`),

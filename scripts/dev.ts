@@ -1,0 +1,48 @@
+/**
+ * `npm run dev`: the server restarts and the browser refreshes when a file changes. Vite serves the pages and passes the
+ * API on to the server behind it; the sandbox stays up across restarts, so its mail stays too.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { endWithParent, loadEnvFile, ROOT } from './parent.ts';
+import { startSandbox } from './sandbox.ts';
+import { toolCommand } from './tools.ts';
+
+const SERVER_PORT_OFFSET = 1;
+
+loadEnvFile();
+const pagesPort = Number(process.env['PORT'] ?? 3000);
+const serverPort = pagesPort + SERVER_PORT_OFFSET;
+const publicUrl = `http://localhost:${pagesPort}`;
+
+const children: ChildProcess[] = [];
+const start = (args: readonly string[], env: Record<string, string>): void => {
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: 'inherit' });
+  children.push(child);
+  child.on('exit', () => stop());
+};
+
+let stopping = false;
+function stop(): void {
+  if (stopping) return;
+  stopping = true;
+  const running = children.filter((child) => child.exitCode === null && child.signalCode === null);
+  const ended = running.map((child) => once(child, 'exit'));
+  for (const child of running) child.kill('SIGTERM');
+  void Promise.all(ended).then(() => process.exit(0));
+}
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+endWithParent(stop);
+
+const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox();
+start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], {
+  ...sandbox,
+  PORT: String(serverPort),
+  PUBLIC_URL: publicUrl,
+});
+start(toolCommand('vite', ['--clearScreen', 'false']), {
+  VITE_PORT: String(pagesPort),
+  DEV_SERVER_URL: `http://127.0.0.1:${serverPort}`,
+});

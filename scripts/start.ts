@@ -1,0 +1,22 @@
+/** `npm start`: builds the pages when they are stale, starts the sandbox where it is on, and becomes the server. */
+import { ConfigError, readConfig } from '../src/server/config.ts';
+import { buildClient } from './build-client.ts';
+import { endWithParent, loadEnvFile } from './parent.ts';
+import { startSandbox } from './sandbox.ts';
+
+loadEnvFile();
+// The server stops in order on SIGTERM, so that is what a lost parent becomes. Before it listens, the signal just ends us.
+endWithParent(() => process.kill(process.pid, 'SIGTERM'));
+
+try {
+  const { sandbox } = readConfig();
+  const [, addresses] = await Promise.all([buildClient(), sandbox.on && sandbox.url === null ? startSandbox() : null]);
+  // An operator who tries a real mail server in the sandbox keeps it.
+  for (const [name, value] of Object.entries(addresses ?? {})) process.env[name] ||= value;
+} catch (error) {
+  const told = error instanceof ConfigError ? error.message : `Hustle Forge cannot start: ${String(error)}`;
+  process.stderr.write(`${told}\n`);
+  process.exit(1);
+}
+
+await import('../src/server/main.ts');

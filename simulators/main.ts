@@ -1,0 +1,37 @@
+/**
+ * The sandbox: one process that plays every outside service, so that a fresh machine needs no key. Its pages live on one
+ * loopback port, which the server shows under `/sandbox`; the parent process is told the addresses.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { startMailbox } from './mailbox.ts';
+import { indexPage, SANDBOX_STYLES } from './page.ts';
+
+const mailbox = await startMailbox();
+
+const app = new Hono();
+app.use(async (context, next) => {
+  // Threat: DNS rebinding, as in the server's own host guard: this port shows everybody's mail as well.
+  const name = new URL(context.req.url).hostname;
+  if (!['127.0.0.1', 'localhost'].includes(name)) return context.text('This is not the host you are looking for.', 421);
+  return next();
+});
+app.get('/sandbox', (context) => context.html(indexPage()));
+app.get('/sandbox/style.css', (context) =>
+  context.body(SANDBOX_STYLES, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
+);
+app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
+
+const server = createServer((incoming, outgoing) => void getRequestListener(app.fetch)(incoming, outgoing));
+server.listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.send?.({ smtpUrl: mailbox.smtpUrl, httpUrl: `http://127.0.0.1:${port}` });
+});
+
+// Ctrl-C reaches every process of the terminal at once, but mail may still leave while the server stops:
+// the sandbox ends when its parent is gone, or when it is told to by name.
+process.on('SIGINT', () => undefined);
+process.on('SIGHUP', () => undefined);
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,38 @@
+/** The sandbox's pages: one plain document in the product's look, with a linked style sheet because the policy allows no other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const SANDBOX_STYLES = readFileSync(join(import.meta.dirname, 'sandbox.css'), 'utf8');
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
+
+/** @param body HTML in which every outside text has been escaped */
+export const sandboxDocument = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} – Sandbox</title>
+<link rel="stylesheet" href="/sandbox/style.css">
+</head>
+<body>
+<header><a href="/sandbox">Sandbox</a> <a href="/">Back to the journal</a></header>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+
+export const indexPage = (): string =>
+  sandboxDocument(
+    'Sandbox',
+    `<p>Nothing here leaves this machine. Services that need an account elsewhere are played by stand-ins,
+and this is where you see what they received.</p>
+<ul class="places">
+<li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes</span></li>
+</ul>`,
+  );
