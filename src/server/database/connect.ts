@@ -1,0 +1,66 @@
+/** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and answers the request pool. */
+import pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import type { Database } from './database.ts';
+import { openEmbeddedServer } from './embedded/server.ts';
+import type { EmbeddedOptions } from './embedded/server.ts';
+import { isMigrated, migrate } from './migrate.ts';
+import { createPooledDatabase } from './pooled-database.ts';
+import { refuseMightyLogin, requestConnection } from './roles.ts';
+import { valueTypes } from './value-types.ts';
+
+export type DatabaseOptions = {
+  config: {
+    dataDir: string;
+    /** null: the embedded server under `dataDir`. Its user owns the tables and migrates them. */
+    databaseUrl: { reveal(): string } | null;
+  };
+  log: Logger;
+  /** What to do when another process serves `dataDir`: `join` it (operator commands), or refuse. */
+  whenRunning?: EmbeddedOptions['whenRunning'];
+};
+
+const POOL_SIZE = 16;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** The longest that a statement may take, and that a transaction may wait for its next one. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+
+/** @throws Error fit for the operator: what is wrong with the server, its roles, its version or its migrations. */
+export async function openDatabase({ config, log, whenRunning = 'refuse' }: DatabaseOptions): Promise<Database> {
+  const server = config.databaseUrl
+    ? { url: config.databaseUrl.reveal(), close: () => Promise.resolve() }
+    : await openEmbeddedServer({ dataDir: config.dataDir, log, whenRunning });
+  const pool = requestPool(server.url, log);
+  try {
+    const migrations = await migrate(server.url, log);
+    await refuseMightyLogin(pool);
+    return createPooledDatabase({
+      pool,
+      log,
+      isCurrent: (service) => isMigrated(service, migrations),
+      onClosed: () => server.close(),
+    });
+  } catch (error) {
+    await pool.end();
+    await server.close();
+    throw error;
+  }
+}
+
+function requestPool(ownerUrl: string, log: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    ...requestConnection(ownerUrl),
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    application_name: 'hustle-forge',
+    types: valueTypes(),
+  });
+  // A connection that breaks while nobody uses it: the pool has dropped it already and opens another when needed.
+  pool.on('error', (error) => log.warn({ err: error }, 'a database connection broke'));
+  return pool;
+}

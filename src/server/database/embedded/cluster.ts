@@ -1,0 +1,93 @@
+/** The folder `postgres` under the data directory: PostgreSQL's own files, the owner's password and the server's log. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { Binaries } from './binaries.ts';
+import { childEnvironment } from './server-user.ts';
+import type { ServerUser } from './server-user.ts';
+
+/** Owns the database and everything in it. Only migrations and the operator connect as this role, never a request. */
+export const OWNER = 'hustle_forge';
+export const DATABASE_NAME = 'hustle_forge';
+
+const LOG_MAX_BYTES = 10 * 1024 * 1024;
+
+export type ClusterPaths = {
+  folder: string;
+  /** PostgreSQL's data directory; belongs to the server's user and holds the socket. */
+  cluster: string;
+  passwordFile: string;
+  logFile: string;
+};
+
+export function clusterPaths(dataDir: string, folderName = 'postgres'): ClusterPaths {
+  const folder = join(dataDir, folderName);
+  return {
+    folder,
+    cluster: join(folder, 'cluster'),
+    passwordFile: join(folder, 'owner-password'),
+    logFile: join(folder, 'server.log'),
+  };
+}
+
+/**
+ * A server user who cannot walk down to the directory from `/` can still work in it: the child's working directory is
+ * set before it gives up root, and `/proc/self/cwd` then names it without a walk.
+ */
+export function clusterAddress(cluster: string, user: ServerUser): string {
+  return user !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
+}
+
+/** Makes the cluster when there is none. The caller holds the directory's lock. */
+export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  const paths = clusterPaths(dataDir);
+  const version = await readFile(join(paths.cluster, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new Error(`${paths.cluster} cannot be read: it was made by another user. Start as that user again.`, {
+      cause: error,
+    });
+  });
+  if (version === null) return createCluster(dataDir, binaries, user);
+  const major = version.trim();
+  if (!binaries.version.startsWith(`${major}.`)) {
+    throw new Error(
+      `${paths.cluster} was made by PostgreSQL ${major}, and this program brings ${binaries.version}: ` +
+        'back the data up with the old program, and restore it with this one.',
+    );
+  }
+}
+
+async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  // Made beside its place and renamed: a start that is cut off leaves no half-made cluster that looks whole.
+  const unfinished = clusterPaths(dataDir, 'postgres.unfinished');
+  await rm(unfinished.folder, { recursive: true, force: true });
+  await mkdir(unfinished.cluster, { recursive: true, mode: 0o700 });
+  await writeFile(unfinished.passwordFile, randomBytes(32).toString('base64url'), { mode: 0o600 });
+  if (user) {
+    await chmod(unfinished.folder, 0o711);
+    await chown(unfinished.cluster, user.uid, user.gid);
+    // initdb reads it as the server's user, who may do anything to the cluster anyway.
+    await chown(unfinished.passwordFile, user.uid, user.gid);
+  }
+  const address = clusterAddress(unfinished.cluster, user);
+  await promisify(execFile)(
+    binaries.initdb,
+    [
+      ...['-D', address, '--username', OWNER, '--auth', 'scram-sha-256', '--pwfile', `${address}/../owner-password`],
+      // The built-in locale sorts and folds the same on every machine, whatever its C library.
+      ...['--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
+      '--no-instructions',
+    ],
+    { ...user, cwd: unfinished.cluster, env: childEnvironment() },
+  );
+  await rename(unfinished.folder, clusterPaths(dataDir).folder);
+}
+
+/** Keeps the last log beside a fresh one, so that it cannot fill the disk. Only while no server writes to it. */
+export async function rotateLog(paths: ClusterPaths): Promise<void> {
+  const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
+  if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);
+}

@@ -1,0 +1,43 @@
+/** Where the embedded server listens, and the connection string that leads there. */
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import { DATABASE_NAME, OWNER } from './cluster.ts';
+import type { ClusterPaths } from './cluster.ts';
+
+/** A socket in the cluster's own, private folder; loopback where there are no such sockets or the path is too long. */
+export type Endpoint = { kind: 'socket' | 'loopback'; port: number };
+
+const SOCKET_PORT = 5432;
+/** `sockaddr_un` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
+const SOCKET_PATH_MAX_BYTES = 103;
+
+export function endpointKind(cluster: string): Endpoint['kind'] {
+  const bytes = Buffer.byteLength(join(cluster, `.s.PGSQL.${SOCKET_PORT}`));
+  return process.platform === 'win32' || bytes > SOCKET_PATH_MAX_BYTES ? 'loopback' : 'socket';
+}
+
+export async function chooseEndpoint(cluster: string): Promise<Endpoint> {
+  const kind = endpointKind(cluster);
+  return { kind, port: kind === 'socket' ? SOCKET_PORT : await freePort() };
+}
+
+export async function ownerUrl(paths: ClusterPaths, { kind, port }: Endpoint, database = DATABASE_NAME): Promise<string> {
+  const password = (await readFile(paths.passwordFile, 'utf8')).trim();
+  const host = kind === 'socket' ? paths.cluster : '127.0.0.1';
+  const place = new URLSearchParams({ host, port: String(port) });
+  return `postgresql://${OWNER}:${password}@/${database}?${place.toString()}`;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,103 @@
+/** What is known from outside about the server process of a cluster: its lock file, its processes, how to stop it. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Binaries } from './binaries.ts';
+
+/** Fast shutdown (roll back, write a checkpoint, end), and the one that crashes on purpose and recovers at the next start. */
+export type StopMode = 'fast' | 'immediate';
+
+const POLL_MS = 20;
+const FAST_STOP_LIMIT_MS = 30_000;
+const CLEARING_LIMIT_MS = 60_000;
+
+export type LockFile = { pid: number; port: number; ready: boolean };
+
+/** `postmaster.pid`: the process number in line 1, the port in line 4, the state in line 8; 0 where a line is missing. */
+export async function readLockFile(cluster: string): Promise<LockFile | null> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  return { pid: Number(lines[0]) || 0, port: Number(lines[3]) || 0, ready: lines[7]?.trim() === 'ready' };
+}
+
+/** Synchronous, because the last chance to stop the server is while our own process is exiting. */
+export function signalServer(pid: number, mode: StopMode, binaries: Binaries): void {
+  const signal = mode === 'fast' ? 'SIGINT' : 'SIGQUIT';
+  try {
+    // Windows has no such signals; PostgreSQL listens on a pipe of its own that pg_ctl knows.
+    if (process.platform === 'win32') spawnSync(binaries.pgCtl, ['kill', signal.slice(3), String(pid)]);
+    else process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/**
+ * Makes sure that nothing serves the cluster and that no lock stands in the way of a start. The caller holds the
+ * directory's lock, so a server that is found alive has lost the process that looked after it (kill -9): it is
+ * stopped, after which everything that it acknowledged is on disk.
+ */
+export async function clearTheWay(cluster: string, binaries: Binaries, onOrphan: (pid: number) => void): Promise<void> {
+  const since = Date.now();
+  let told: StopMode | null = null;
+  for (;;) {
+    const lock = await readLockFile(cluster);
+    const processes = await serverProcesses(cluster, lock?.pid ?? 0);
+    if (processes.length === 0) return removeStaleLocks(cluster);
+    if (Date.now() - since > CLEARING_LIMIT_MS) {
+      throw new Error(`another PostgreSQL (process ${processes.join(', ')}) keeps using ${cluster}`);
+    }
+    const due: StopMode = Date.now() - since > FAST_STOP_LIMIT_MS ? 'immediate' : 'fast';
+    if (lock && processes.includes(lock.pid) && told !== due) {
+      if (told === null) onOrphan(lock.pid);
+      signalServer(lock.pid, due, binaries);
+      told = due;
+    }
+    // Without a living postmaster the rest are its children, who notice its death and leave by themselves.
+    await delay(POLL_MS);
+  }
+}
+
+/**
+ * PostgreSQL decides by asking whether the process number in its lock file is taken. That goes wrong when the number
+ * was given to another program, and for some seconds after a kill -9, while the dead postmaster is a zombie that
+ * nobody has collected. We know better: no process works in the directory.
+ */
+async function removeStaleLocks(cluster: string): Promise<void> {
+  await rm(join(cluster, 'postmaster.pid'), { force: true });
+  for (const name of await readdir(cluster)) {
+    if (name.startsWith('.s.PGSQL.')) await rm(join(cluster, name), { force: true });
+  }
+}
+
+/** The PostgreSQL processes at work in the cluster. A zombie has no working directory, so it is never among them. */
+async function serverProcesses(cluster: string, lockedBy: number): Promise<number[]> {
+  if (process.platform !== 'linux') return isPostgres(lockedBy) ? [lockedBy] : [];
+  const { dev, ino } = await stat(cluster);
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    // Files of processes that end meanwhile, or that belong to somebody else, cannot be read: they are not ours.
+    const workingDirectory = await stat(`/proc/${name}/cwd`).catch(() => null);
+    if (workingDirectory?.dev !== dev || workingDirectory.ino !== ino) continue;
+    const command = await readFile(`/proc/${name}/comm`, 'utf8').catch(() => '');
+    if (command.startsWith('postgres')) found.push(Number(name));
+  }
+  return found;
+}
+
+function isPostgres(pid: number): boolean {
+  if (pid === 0) return false;
+  try {
+    const list =
+      process.platform === 'win32'
+        ? execFileSync('tasklist', ['/FI', `PID eq ${pid}`, '/FO', 'CSV', '/NH'], { encoding: 'utf8' })
+        : execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' });
+    return list.includes('postgres');
+  } catch {
+    return false;
+  }
+}

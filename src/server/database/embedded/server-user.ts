@@ -1,0 +1,25 @@
+/** Whom PostgreSQL runs as: it refuses root, so a root start steps down to an unprivileged user. */
+import { readFile, stat } from 'node:fs/promises';
+
+/** null: the user who started us. */
+export type ServerUser = { uid: number; gid: number } | null;
+
+/**
+ * As root: the owner of the cluster where there is one already, else `nobody`. initdb wants a user with a line in
+ * /etc/passwd, so an invented number will not do.
+ */
+export async function chooseServerUser(clusterDir: string): Promise<ServerUser> {
+  if (process.getuid?.() !== 0) return null;
+  const owner = await stat(clusterDir).catch(() => null);
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const passwd = await readFile('/etc/passwd', 'utf8');
+  const nobody = /^nobody:[^:]*:(\d+):(\d+):/m.exec(passwd);
+  if (!nobody) throw new Error('PostgreSQL refuses to run as root, and this machine has no user `nobody` to run it as');
+  return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
+}
+
+/** Our environment without the variables that would steer PostgreSQL (`PGDATA`, `PGPORT`, ...), in a fixed locale. */
+export function childEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
+  return { ...Object.fromEntries(kept), LANG: 'C', TZ: 'UTC' };
+}

@@ -1,0 +1,108 @@
+/**
+ * The private PostgreSQL under the data directory, as the rest of the server sees it: a connection string and a way to
+ * close. One process looks after a data directory; an operator's command joins the server that it runs.
+ */
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import { clusterPaths, DATABASE_NAME } from './cluster.ts';
+import type { ClusterPaths } from './cluster.ts';
+import { lockDirectory } from './directory-lock.ts';
+import type { DirectoryLock } from './directory-lock.ts';
+import { endpointKind, ownerUrl } from './endpoint.ts';
+import { readLockFile } from './postmaster.ts';
+import { supervise } from './supervisor.ts';
+
+export type EmbeddedOptions = {
+  dataDir: string;
+  log: Logger;
+  /** What to do when another process already serves this directory. Operator commands join it. */
+  whenRunning?: 'refuse' | 'join';
+  /** false for tests alone: a power cut would lose what was acknowledged. */
+  fsync?: boolean;
+};
+
+export type EmbeddedServer = {
+  /** Connects as the owner. It carries the password: never log it. */
+  url: string;
+  close(): Promise<void>;
+};
+
+/** A server that is just being restarted needs this long to let go of its directory. */
+const LOCK_WAIT_MS = 3_000;
+const JOIN_WAIT_MS = 30_000;
+const POLL_MS = 50;
+
+export class AlreadyRunningError extends Error {
+  constructor(dataDir: string) {
+    super(`Hustle Forge is already running on ${dataDir}. Stop it first, or set DATA_DIR to another folder.`);
+  }
+}
+
+/** @throws AlreadyRunningError, or an Error that says why PostgreSQL did not start and where its log is. */
+export async function openEmbeddedServer(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const dataDir = resolve(options.dataDir);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const paths = clusterPaths(dataDir);
+  const since = Date.now();
+  for (;;) {
+    const lock = await lockDirectory(dataDir);
+    if (lock) return serve(dataDir, paths, lock, options);
+    if (options.whenRunning === 'join') {
+      const running = await join(paths);
+      if (running) return running;
+    }
+    const patienceMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : LOCK_WAIT_MS;
+    if (Date.now() - since > patienceMs) throw new AlreadyRunningError(dataDir);
+    await delay(POLL_MS);
+  }
+}
+
+async function serve(
+  dataDir: string,
+  paths: ClusterPaths,
+  lock: DirectoryLock,
+  { log, fsync = true }: EmbeddedOptions,
+): Promise<EmbeddedServer> {
+  try {
+    const { endpoint, stop } = await supervise(dataDir, log, { fsync });
+    const close = async () => {
+      await stop();
+      await lock.release();
+    };
+    try {
+      await ensureDatabase(await ownerUrl(paths, endpoint, 'postgres'));
+      return { url: await ownerUrl(paths, endpoint), close };
+    } catch (error) {
+      await stop();
+      throw error;
+    }
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** The server that another process runs, or null while it is not ready. Closing leaves it running. */
+async function join(paths: ClusterPaths): Promise<EmbeddedServer | null> {
+  const running = await readLockFile(paths.cluster);
+  if (!running?.ready) return null;
+  const endpoint = { kind: endpointKind(paths.cluster), port: running.port };
+  return { url: await ownerUrl(paths, endpoint), close: () => Promise.resolve() };
+}
+
+async function ensureDatabase(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE_NAME]);
+    if (rowCount === 0) await client.query(`create database ${DATABASE_NAME}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,128 @@
+/** Starts PostgreSQL, starts it again when it dies, and stops it cleanly. The caller holds the directory's lock. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import type { Logger } from '#server/log.ts';
+
+import { findBinaries } from './binaries.ts';
+import { clusterAddress, clusterPaths, ensureCluster, rotateLog } from './cluster.ts';
+import { chooseEndpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
+import { stopWithOurProcess } from './exit-paths.ts';
+import { clearTheWay, readLockFile, signalServer } from './postmaster.ts';
+import type { StopMode } from './postmaster.ts';
+import { chooseServerUser, childEnvironment } from './server-user.ts';
+import { serverSettings } from './settings.ts';
+
+export type Supervised = { endpoint: Endpoint; stop(): Promise<void> };
+
+const POLL_MS = 10;
+/** Long, because a server that was killed first replays its log. */
+const START_LIMIT_MS = 120_000;
+const STOP_LIMIT_MS = 30_000;
+/** A server that dies this often at once will not get better by one more start. */
+const RESTARTS_IN_A_ROW = 5;
+const CALM_AFTER_MS = 60_000;
+
+export async function supervise(dataDir: string, log: Logger, options: { fsync: boolean }): Promise<Supervised> {
+  const paths = clusterPaths(dataDir);
+  const user = await chooseServerUser(paths.cluster);
+  const binaries = await findBinaries(dataDir, user);
+  await ensureCluster(dataDir, binaries, user);
+  const endpoint = await chooseEndpoint(paths.cluster);
+  const settings = Object.entries(serverSettings(endpoint, options)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+
+  let child: ChildProcess | null = null;
+  let stopping = false;
+  let restarting: Promise<void> | null = null;
+
+  async function launch(): Promise<void> {
+    await clearTheWay(paths.cluster, binaries, (pid) => log.warn({ pid }, 'stopping a database that a killed server left behind'));
+    await rotateLog(paths);
+    const output = await open(paths.logFile, 'a', 0o600);
+    const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settings], {
+      ...user,
+      cwd: paths.cluster,
+      env: childEnvironment(),
+      // A session of its own: Ctrl-C in a terminal reaches the whole foreground group at once, and would close the
+      // database under the requests that are still being answered.
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+    });
+    try {
+      await once(started, 'spawn');
+    } finally {
+      await output.close();
+    }
+    started.unref();
+    child = started;
+    await untilReady(started, paths.cluster, paths.logFile);
+    const readyAt = Date.now();
+    const onExit = () => {
+      if (!stopping) restarting = restart(Date.now() - readyAt);
+    };
+    if (hasEnded(started)) onExit();
+    else started.once('exit', onExit);
+  }
+
+  let failures = 0;
+  async function restart(servedMs: number): Promise<void> {
+    failures = servedMs > CALM_AFTER_MS ? 0 : failures;
+    while (!stopping && failures < RESTARTS_IN_A_ROW) {
+      log.error({ logFile: paths.logFile }, 'the database ended unexpectedly, starting it again');
+      failures += 1;
+      try {
+        return await launch();
+      } catch (error) {
+        log.error({ err: error }, 'the database did not start again');
+        await delay(2 ** failures * 100, undefined, { ref: false });
+      }
+    }
+    if (!stopping) log.fatal({ logFile: paths.logFile }, 'the database keeps ending: giving up');
+  }
+
+  const signal = (mode: StopMode) => {
+    if (child?.pid && !hasEnded(child)) signalServer(child.pid, mode, binaries);
+  };
+  const takeBack = stopWithOurProcess(() => signal('fast'));
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    await restarting;
+    if (child && !hasEnded(child)) {
+      const ended = once(child, 'exit');
+      signal('fast');
+      const hurry = setTimeout(() => signal('immediate'), STOP_LIMIT_MS);
+      await ended;
+      clearTimeout(hurry);
+    }
+    takeBack();
+  }
+
+  try {
+    await launch();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { endpoint, stop };
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+/** Answers once the server accepts connections, which it writes into its lock file. */
+async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
+  const since = Date.now();
+  for (;;) {
+    const lock = await readLockFile(cluster);
+    if (lock?.ready && lock.pid === child.pid) return;
+    if (hasEnded(child) || Date.now() - since > START_LIMIT_MS) {
+      const lastWords = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
+      throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${lastWords}`);
+    }
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Brings the tables up to date: forward only, each file once and in a transaction of its own, one server at a time.
+ * A database that knows migrations which this program does not is refused, and so is one whose files were changed
+ * after they had been applied.
+ */
+import pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import type { AsService } from './database.ts';
+import { readMigrations } from './migration-files.ts';
+import type { Migration } from './migration-files.ts';
+import { ensureRoles } from './roles.ts';
+
+/** Any number, the same in every version of the program. */
+const LOCK_KEY = 4_871_203_944;
+
+const MAKE_LEDGER = `
+  create schema if not exists hustle_forge;
+  create table if not exists hustle_forge.migrations (
+    set text not null,
+    number integer not null,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now(),
+    primary key (set, number)
+  );
+  grant usage on schema hustle_forge to service_role;
+  grant select on hustle_forge.migrations to service_role`;
+
+type Applied = { set: string; number: number; name: string; checksum: string };
+
+/** @throws Error that names the migration when the database is newer, or was made from other files, or one fails. */
+export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[]> {
+  const migrations = await readMigrations();
+  const owner = new pg.Client({ connectionString: ownerUrl });
+  await owner.connect();
+  try {
+    await refuseOldServer(owner);
+    await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
+    await ensureRoles(owner, ownerUrl);
+    const applied = await readLedger(owner);
+    refuseOtherHistory(applied, migrations);
+    for (const migration of migrations) {
+      if (!applied.some(({ set, number }) => set === migration.set && number === migration.number)) {
+        await apply(owner, migration);
+        log.info({ migration: label(migration) }, 'migrated');
+      }
+    }
+  } finally {
+    // The lock belongs to the session and ends with it.
+    await owner.end();
+  }
+  return migrations;
+}
+
+/** True while the database has exactly the migrations that this program was started with. */
+export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
+  const { rows } = await service.statement<{ count: number }>('select count(*) from hustle_forge.migrations', []);
+  return rows[0]?.count === migrations.length;
+}
+
+const label = ({ set, number, name }: Applied) => `${set}/${String(number).padStart(4, '0')}_${name}`;
+
+async function refuseOldServer(owner: pg.Client): Promise<void> {
+  const { rows } = await owner.query<{ version: string; old: boolean }>(
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int < 150000 as old`,
+  );
+  if (rows[0]?.old) throw new Error(`PostgreSQL 15 or newer is needed, and this server is ${rows[0].version}`);
+}
+
+async function readLedger(owner: pg.Client): Promise<Applied[]> {
+  const { rows: found } = await owner.query("select to_regclass('hustle_forge.migrations') is not null as exists");
+  if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
+  const { rows } = await owner.query<Applied>('select set, number, name, checksum from hustle_forge.migrations');
+  return rows;
+}
+
+function refuseOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  for (const row of applied) {
+    const known = migrations.find(({ set, number }) => set === row.set && number === row.number);
+    if (!known) {
+      throw new Error(`the database is newer than this program: it has ${label(row)}. Start the newer version.`);
+    }
+    if (known.checksum !== row.checksum) {
+      throw new Error(`${label(known)} was changed after it had been applied. Undo that, and write a new migration.`);
+    }
+  }
+}
+
+async function apply(owner: pg.Client, migration: Migration): Promise<void> {
+  try {
+    await owner.query('begin');
+    await owner.query(migration.sql);
+    await owner.query('insert into hustle_forge.migrations (set, number, name, checksum) values ($1, $2, $3, $4)', [
+      migration.set,
+      migration.number,
+      migration.name,
+      migration.checksum,
+    ]);
+    await owner.query('commit');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`migration ${label(migration)} failed and was rolled back: ${reason}`, { cause });
+  }
+}

@@ -1,0 +1,98 @@
+/** The `Database` that the server works with: a pool of connections that each act for one identity at a time. */
+import type { CompiledQuery } from 'kysely';
+import pg from 'pg';
+
+import type { Logger } from '#server/log.ts';
+
+import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
+import { ACT_AS, UserStatement } from './user-statement.ts';
+import type { ActingAs } from './user-statement.ts';
+import { valueTypes } from './value-types.ts';
+
+export type PooledDatabaseOptions = {
+  pool: pg.Pool;
+  log: Logger;
+  isCurrent(service: AsService): Promise<boolean>;
+  /** Called once the pool is closed: ends the embedded server. */
+  onClosed(): Promise<void>;
+};
+
+const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
+
+/**
+ * A connection that answers one of these knows prepared statements that no longer fit the tables (a migration ran
+ * beside us), or lost them: it is closed, and the next one prepares anew.
+ */
+const STALE_STATEMENT_CODES = new Set(['0A000', '26000']);
+
+export function createPooledDatabase({ pool, log, isCurrent, onClosed }: PooledDatabaseOptions): Database {
+  const types = valueTypes();
+
+  async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
+    const client = await pool.connect();
+    try {
+      const result = await client.query(new UserStatement(actingAs, text, values, types)).done;
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(error instanceof pg.DatabaseError && STALE_STATEMENT_CODES.has(error.code ?? ''));
+      throw error;
+    }
+  }
+
+  async function transact<T>(actingAs: ActingAs, work: (transaction: Statements) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      await client.query(ACT_AS, [actingAs.role, actingAs.claimsJson]);
+      const answer = await work(statements((text, values) => client.query(text, [...values])));
+      await client.query('commit');
+      client.release();
+      return answer;
+    } catch (error) {
+      // Where even the rollback fails the connection is beyond use, and the server rolls back by itself.
+      await client.query('rollback').then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      throw error;
+    }
+  }
+
+  const asUser = (actingAs: ActingAs) => statements((text, values) => runAlone(actingAs, text, values)) as AsUser;
+  const asService = (reason: string) => {
+    log.debug({ reason }, 'acting for the system');
+    return statements((text, values) => runAlone(SERVICE, text, values)) as AsService;
+  };
+
+  return {
+    asUser,
+    asService,
+    transactAsUser: (identity, work) => transact(identity, (transaction) => work(transaction as AsUser)),
+    transactAsService: (reason, work) => {
+      log.debug({ reason }, 'acting for the system');
+      return transact(SERVICE, (transaction) => work(transaction as AsService));
+    },
+    isReady: () => isCurrent(asService('readiness')).catch(() => false),
+    close: async () => {
+      await pool.end();
+      await onClosed();
+    },
+  };
+}
+
+type Send = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
+
+function statements(send: Send): Statements {
+  return {
+    async run<Row>(query: { compile(): CompiledQuery<Row> }): Promise<Row[]> {
+      const { sql, parameters } = query.compile();
+      const { rows } = await send(sql, parameters);
+      return rows as Row[];
+    },
+    async statement<Row>(text: string, values: readonly unknown[]): Promise<Result<Row>> {
+      const { rows, rowCount } = await send(text, values);
+      return { rows: rows as Row[], rowCount: rowCount ?? 0 };
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * The roles of the database server. `anon`, `authenticated` and `service_role` are those of every Supabase database;
+ * requests log in as a role of their own that has no right but to become one of the three.
+ */
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+
+import pg from 'pg';
+
+const ACTING_ROLES = { anon: '', authenticated: '', service_role: 'bypassrls' } as const;
+
+/** Long enough for any name that PostgreSQL keeps whole (63 bytes) with the suffix. */
+const OWNER_NAME_MAX = 50;
+
+type RequestLogin = { user: string; password: string };
+
+/**
+ * The login of requests, derived from the owner's: several servers on one database agree on it without storing or
+ * sending anything, and it changes when the owner's password does.
+ */
+function requestLogin(ownerUrl: string): RequestLogin {
+  const { user, password } = new pg.Client({ connectionString: ownerUrl }) as { user?: string; password?: string | null };
+  if (!user || !password) throw new Error('DATABASE_URL must name a user and a password');
+  const name = `${user.slice(0, OWNER_NAME_MAX)}_requests`;
+  return { user: name, password: createHmac('sha256', password).update(`requests of ${user}`).digest('base64url') };
+}
+
+/** How to connect as that login: the owner's server and database. */
+export function requestConnection(ownerUrl: string): pg.ClientConfig {
+  const { host, port, database, ssl } = new pg.Client({ connectionString: ownerUrl });
+  return { host, port, ssl, ...(database === undefined ? {} : { database }), ...requestLogin(ownerUrl) };
+}
+
+/** Makes what is missing, and touches nothing otherwise: roles are shared with the other databases of the server. */
+export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
+  if (await mayActAsAll(ownerUrl)) return;
+  const login = requestLogin(ownerUrl);
+  for (const [role, attributes] of Object.entries(ACTING_ROLES)) {
+    if (!(await exists(owner, role))) await owner.query(`create role ${role} nologin noinherit ${attributes}`);
+  }
+  const user = pg.escapeIdentifier(login.user);
+  // Sent as a verifier, so that no log of the server can hold the password itself.
+  const password = pg.escapeLiteral(scramVerifier(login.password));
+  const attributes = `login noinherit password ${password}`;
+  await owner.query(`${(await exists(owner, login.user)) ? 'alter' : 'create'} role ${user} ${attributes}`);
+  await owner.query(`grant anon, authenticated, service_role to ${user}`);
+}
+
+async function mayActAsAll(ownerUrl: string): Promise<boolean> {
+  const client = new pg.Client(requestConnection(ownerUrl));
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ all: boolean }>(
+      `select bool_and(pg_has_role(session_user, rolname, 'member')) and count(*) = $2 as all
+         from pg_catalog.pg_roles where rolname = any($1)`,
+      [Object.keys(ACTING_ROLES), Object.keys(ACTING_ROLES).length],
+    );
+    return rows[0]?.all ?? false;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
+
+async function exists(owner: pg.Client, role: string): Promise<boolean> {
+  const { rowCount } = await owner.query('select from pg_catalog.pg_roles where rolname = $1', [role]);
+  return rowCount === 1;
+}
+
+/** The password as PostgreSQL stores it (RFC 5802, RFC 7677). */
+function scramVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');
+  const keyed = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(keyed('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${keyed('Server Key').toString('base64')}`;
+}
+
+/**
+ * Threat: with a login that is a superuser or has BYPASSRLS, a statement that runs outside the acting roles would see
+ * everybody's journal without an error. So the server does not start with such a login, or with one that owns tables.
+ */
+export async function refuseMightyLogin(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ mighty: boolean; owns: boolean }>(
+    `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication as mighty,
+            exists (select from pg_catalog.pg_class where relowner = pg_roles.oid) as owns
+       from pg_catalog.pg_roles where rolname = session_user`,
+  );
+  const [login] = rows;
+  if (!login || login.mighty || login.owns) {
+    throw new Error('the role that requests log in with has rights of its own: row-level security would not hold');
+  }
+}
