@@ -1,9 +1,11 @@
 /** The tables of the schema `public` as Kysely sees them (`database/migrations/app`). */
-import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 import type { Day } from '#domain/day.ts';
 import type { PlanId } from '#domain/plan.ts';
 
+/** Read, never written. */
+type GeneratedByDatabase<T> = ColumnType<T, never, never>;
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 export type AppTables = {
@@ -23,9 +25,9 @@ export type AppTables = {
     id: Generated<string>;
     content: string;
     /** Kept by the database: `public.entry_text(content)`. */
-    content_text: GeneratedAlways<string>;
+    content_text: GeneratedByDatabase<string>;
     /** Raised by the database with every change. */
-    revision: Generated<number>;
+    revision: GeneratedByDatabase<number>;
     created_at: Timestamp;
     /** Set by the database when the content changes. */
     updated_at: Timestamp;
@@ -36,7 +38,7 @@ export type AppTables = {
   /** One row for every change of a plan; rows are only ever added. */
   plan_changes: {
     user_id: string;
-    id: GeneratedAlways<number>;
+    id: GeneratedByDatabase<number>;
     plan: PlanId;
     access_valid_until: Day | null;
     /** What brought the change about, e.g. `operator grant`, `payment`, `expiry`. */
