@@ -1,0 +1,49 @@
+/** The stories in a real browser, against what `npm start` starts: built pages, embedded database, sandbox. */
+import { defineConfig, devices } from '@playwright/test';
+import { installedBrowser } from './scripts/browser.ts';
+
+/** Another port lets two runs on one machine stay out of each other's way; each has its own database folder. */
+const port = Number(process.env['E2E_PORT'] ?? 41390);
+const baseURL = `http://localhost:${port}`;
+const root = process.getuid?.() === 0;
+const browser = installedBrowser();
+
+export default defineConfig({
+  testDir: 'tests/e2e',
+  outputDir: 'test-results/e2e',
+  fullyParallel: true,
+  forbidOnly: Boolean(process.env['CI']),
+  workers: 2,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  reporter: 'list',
+  use: {
+    ...devices['Desktop Chrome'],
+    baseURL,
+    trace: 'retain-on-failure',
+    launchOptions: {
+      ...(browser !== null && { executablePath: browser }),
+      args: [
+        // Chromium has no sandbox for root; the pages are our own.
+        ...(root ? ['--no-sandbox'] : []),
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+  },
+  projects: [{ name: 'chromium' }],
+  webServer: {
+    command: `"${process.execPath}" tests/support/story-server.ts`,
+    url: `${baseURL}/readyz`,
+    env: { PORT: String(port) },
+    timeout: 180_000,
+    reuseExistingServer: false,
+    stdout: 'ignore',
+    stderr: 'pipe',
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
+  },
+});

@@ -1,0 +1,89 @@
+/**
+ * What every story in the browser starts from: a page that fails the test when it logs an error, breaks the content
+ * security policy or throws; somebody who is signed up; a check of accessibility; an operator's command.
+ */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { AxeBuilder } from '@axe-core/playwright';
+import { test as base, expect } from '@playwright/test';
+import type { Page } from '@playwright/test';
+import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { storyDataDir } from './story-data.ts';
+
+export { expect };
+
+export type Person = { name: string; email: string; password: string };
+
+type Fixtures = {
+  /** Console errors that a story is about, such as the failed requests of an offline page. */
+  expectedErrors: RegExp[];
+  /** Makes an account through the API, as quick as can be, and leaves the page signed in on the journal. */
+  signUp: (page: Page, person?: Partial<Person>) => Promise<Person>;
+  /** Fails with what axe finds against WCAG 2.2 AA on the page as it stands. */
+  expectAccessible: (page: Page) => Promise<void>;
+  /** `npm run admin -- ...` against the stories' server; answers what it printed. */
+  admin: (...args: string[]) => Promise<string>;
+};
+
+/** The browser logs every 4xx answer by itself: whether one was right is for the story to say. */
+const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+export const test = base.extend<Fixtures>({
+  expectedErrors: [[], { option: true }],
+
+  page: async ({ page, expectedErrors }, use) => {
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(`threw: ${error.stack ?? error.message}`));
+    page.on('console', (message) => {
+      if (message.type() !== 'error' && !/content security policy/i.test(message.text())) return;
+      const refused =
+        REFUSED_REQUEST.test(message.text()) && /\/(auth|rest|functions)\/v1\//.test(message.location().url);
+      const expected = expectedErrors.some((pattern) => pattern.test(message.text()));
+      if (!refused && !expected) problems.push(`logged: ${message.text()} (${message.location().url})`);
+    });
+    await use(page);
+    expect(problems, 'what the page logged as errors').toEqual([]);
+  },
+
+  signUp: async ({ baseURL }, use) => {
+    await use(async (page, given = {}) => {
+      const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: 'correct horse', ...given };
+      const answer = await page.request.post('/auth/v1/signup', {
+        headers: { apikey: PUBLISHABLE_KEY },
+        data: { email: person.email, password: person.password, data: { name: person.name } },
+      });
+      expect(answer.status(), await answer.text()).toBe(200);
+      const key = `sb-${new URL(baseURL!).hostname.split('.')[0]}-auth-token`;
+      const session = (await answer.json()) as { expires_in: number };
+      const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
+      // A page of the same origin that runs no script, so that the app's first look at its storage finds the session.
+      await page.goto('/healthz');
+      await page.evaluate(([name, value]) => localStorage.setItem(name!, value!), [key, JSON.stringify(stored)]);
+      await page.goto('/journal');
+      await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+      return person;
+    });
+  },
+
+  // oxlint-disable-next-line no-empty-pattern -- Playwright insists on a destructured first parameter
+  expectAccessible: async ({}, use) => {
+    await use(async (page) => {
+      const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+      const { violations } = await new AxeBuilder({ page }).withTags(tags).analyze();
+      const found = violations.map(
+        ({ id, help, nodes }) => `${id}: ${help} (${nodes.map(({ html }) => html).join(' | ')})`,
+      );
+      expect(found, 'what axe found').toEqual([]);
+    });
+  },
+
+  admin: async ({ baseURL }, use) => {
+    const { port } = new URL(baseURL!);
+    const env = { ...process.env, DATA_DIR: storyDataDir(port), PORT: port, DATABASE_URL: '', NODE_ENV: 'development' };
+    await use(async (...args) => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['src/server/admin.ts', ...args], { env });
+      return stdout;
+    });
+  },
+});
