@@ -2,7 +2,9 @@
 import { Hono } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
+import type { Passwords } from './auth/accounts/passwords.ts';
 import { authRoutes } from './auth/routes.ts';
+import type { SigningKeys } from './auth/signing-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { dataRoutes } from './data/routes.ts';
@@ -29,6 +31,8 @@ export type Deps = {
   metrics: Metrics;
   mailer: Mailer;
   accessTokens: AccessTokens;
+  signingKeys: SigningKeys;
+  passwords: Passwords;
   site: Site;
 };
 
@@ -45,7 +49,6 @@ export function createApp(deps: Deps): Hono<AppEnv> {
 
   app.route('/', healthRoutes(deps));
 
-  app.use('/auth/v1/*', limitBody(SMALL_BODY_BYTES));
   app.route('/auth/v1', authRoutes(deps));
 
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));

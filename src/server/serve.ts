@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/access-tokens.ts';
+import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/signing-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
@@ -27,19 +28,29 @@ export type Serving = {
 };
 
 export async function serve({ config, database, clock, log }: Given): Promise<Serving> {
-  const mailer = createMailer(config.mail, log);
-  const keys = await loadSigningKeys({ signingKeyFile: config.auth.signingKeyFile, dataDir: config.dataDir });
-  const accessTokens = createAccessTokens({ keys, issuer: `${config.publicUrl}/auth/v1`, clock, database });
+  const { auth, dataDir, host, mail, port, publicUrl } = config;
+  const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir });
   const site = await loadSite(BUILT_CLIENT, config);
-  const metrics = createMetrics();
-  const app = createApp({ config, database, clock, log, metrics, mailer, accessTokens, site });
-  const { host, port } = config;
+  const mailer = createMailer(mail, log);
+  const passwords = createPasswords();
+  const app = createApp({
+    config,
+    database,
+    clock,
+    log,
+    mailer,
+    passwords,
+    signingKeys,
+    site,
+    accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
+    metrics: createMetrics(),
+  });
   const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
   return {
     port: listening.port,
     async stop() {
       await listening.stop();
-      await mailer.close();
+      await Promise.all([mailer.close(), passwords.close()]);
     },
   };
 }

@@ -26,7 +26,7 @@ export type Listening = {
   stop(): Promise<void>;
 };
 
-/** Rejects with the system's error (EADDRINUSE, EACCES) when the port cannot be had. */
+/** Rejects with an error fit for the operator when the port cannot be had. */
 export async function listen({ host, port, headers, fetch }: Options): Promise<Listening> {
   const handle = getRequestListener(fetch, { overrideGlobalObjects: false });
   let stopping = false;
@@ -50,9 +50,11 @@ export async function listen({ host, port, headers, fetch }: Options): Promise<L
   );
 
   await new Promise<void>((started, failed) => {
-    server.once('error', failed);
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      failed(error.code === 'EADDRINUSE' ? new Error(`port ${port} is taken: set PORT to another one`) : error);
+    });
     server.listen(port, host, () => {
-      server.off('error', failed);
+      server.removeAllListeners('error');
       started();
     });
   });
