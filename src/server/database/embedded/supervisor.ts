@@ -27,13 +27,14 @@ const STOP_LIMIT_MS = 30_000;
 const RESTARTS_IN_A_ROW = 5;
 const CALM_AFTER_MS = 60_000;
 
-export async function supervise(dataDir: string, log: Logger, options: { fsync: boolean }): Promise<Supervised> {
+export async function supervise(dataDir: string, log: Logger, extra: Record<string, string>): Promise<Supervised> {
   const paths = clusterPaths(dataDir);
   const user = await chooseServerUser(paths.cluster);
   const binaries = await findBinaries(dataDir, user);
   await ensureCluster(dataDir, binaries, user);
   const endpoint = await chooseEndpoint(paths.cluster);
-  const settings = Object.entries(serverSettings(endpoint, options)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...serverSettings(endpoint), ...extra });
+  const settingFlags = settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 
   let child: ChildProcess | null = null;
   let stopping = false;
@@ -43,7 +44,7 @@ export async function supervise(dataDir: string, log: Logger, options: { fsync: 
     await clearTheWay(paths.cluster, binaries, (pid) => log.warn({ pid }, 'stopping a database that a killed server left behind'));
     await rotateLog(paths);
     const output = await open(paths.logFile, 'a', 0o600);
-    const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settings], {
+    const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settingFlags], {
       ...user,
       cwd: paths.cluster,
       env: childEnvironment(),

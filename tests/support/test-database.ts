@@ -1,0 +1,58 @@
+/** A migrated database of its own for a test file: a copy of the run's template, opened as the server opens one. */
+import { randomBytes } from 'node:crypto';
+
+import pg from 'pg';
+
+import { openDatabase } from '#server/database/connect.ts';
+import type { Database } from '#server/database/database.ts';
+import { valueTypes } from '#server/database/value-types.ts';
+import { createLog } from '#server/log.ts';
+import { Secret } from '#server/secret.ts';
+
+import { TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
+
+export type TestDatabase = {
+  database: Database;
+  /** The owner's connection string, as DATABASE_URL would have it. */
+  url: string;
+  /** A superuser's connections, for arranging and for looking at what was stored. */
+  admin: pg.Pool;
+  drop(): Promise<void>;
+};
+
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const templateUrl = process.env[TEMPLATE_URL_VARIABLE];
+  if (!templateUrl) throw new Error('no test server: the test must run with tests/support/test-database-server.ts');
+  const template = databaseName(templateUrl);
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(templateUrl, `create database ${name} template ${template}`);
+  const url = withDatabase(templateUrl, name);
+  const database = await openDatabase({
+    config: { databaseUrl: new Secret(url), dataDir: '' },
+    log: createLog('error'),
+  });
+  const admin = new pg.Pool({ connectionString: url, types: valueTypes(), max: 4 });
+  return {
+    database,
+    url,
+    admin,
+    async drop() {
+      await database.close();
+      await admin.end();
+      await onServer(templateUrl, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+const databaseName = (url: string) => /\/([a-z_]+)\?/.exec(url)![1]!;
+const withDatabase = (url: string, name: string) => url.replace(/\/[a-z_]+\?/, `/${name}?`);
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: withDatabase(url, 'postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
