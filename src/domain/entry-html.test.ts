@@ -5,6 +5,8 @@ import { ENTRY_MAX_DEPTH, ENTRY_TAGS, isCleanLog, withDateHeader, withoutDateHea
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 
+const nestedQuotes = (depth: number) => '<blockquote>'.repeat(depth) + '</blockquote>'.repeat(depth);
+
 describe('the date header', () => {
   test('stands before the stored text', () => {
     expect(withDateHeader(day('2026-11-21'), '<p>Shipped</p>')).toBe(`${HEADER}<p>Shipped</p>`);
@@ -97,14 +99,13 @@ describe('a clean log', () => {
   });
 
   test('nests only so deep', () => {
-    const nested = (depth: number) => '<blockquote>'.repeat(depth) + '</blockquote>'.repeat(depth);
-    expect(isCleanLog(nested(ENTRY_MAX_DEPTH))).toBe(true);
-    expect(isCleanLog(nested(ENTRY_MAX_DEPTH + 1))).toBe(false);
+    expect(isCleanLog(nestedQuotes(ENTRY_MAX_DEPTH))).toBe(true);
+    expect(isCleanLog(nestedQuotes(ENTRY_MAX_DEPTH + 1))).toBe(false);
   });
 
   test('holds no tag but the literal ones of the list', () => {
     const pieces = [...ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]), '<', '>', '&', 'x', '<b>', '<p id=x>', '"', ';'];
-    const literal = new Set([...ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`])]);
+    const literal = new Set(ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]));
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 8 }), (parts) => {
         const html = parts.join('');

@@ -50,10 +50,10 @@ const START_ATTRIBUTE = /^ol start="-?\d{1,7}"$/;
 const DATE_HEADER_TAG = `h2 class="${DATE_HEADER_CLASS}"`;
 const ENTITY = /&(?:amp|lt|gt|quot|#39|nbsp);/y;
 
-/** Text between tags: no bare `>`, and every `&` begins one of the six references that `entryText` decodes. */
-function isCleanText(text: string): boolean {
-  if (text.includes('>')) return false;
-  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+/** From `from` on: no bare `>`, and every `&` begins one of the six references that `entryText` decodes. */
+function isCleanText(text: string, from: number): boolean {
+  if (text.indexOf('>', from) !== -1) return false;
+  for (let at = text.indexOf('&', from); at !== -1; at = text.indexOf('&', at + 1)) {
     ENTITY.lastIndex = at;
     if (!ENTITY.test(text)) return false;
   }
@@ -70,13 +70,13 @@ function isCleanText(text: string): boolean {
 export function isCleanLog(html: string): boolean {
   if (html.includes('\0') || !html.isWellFormed()) return false;
   const pieces = html.split('<');
-  if (!isCleanText(pieces[0]!)) return false;
+  if (!isCleanText(pieces[0]!, 0)) return false;
   const open: string[] = [];
   const kinds: Kind[] = ['flow'];
   for (let index = 1; index < pieces.length; index += 1) {
     const piece = pieces[index]!;
     const end = piece.indexOf('>');
-    if (end === -1 || !isCleanText(piece.slice(end + 1))) return false;
+    if (end === -1 || !isCleanText(piece, end + 1)) return false;
     const tag = piece.slice(0, end);
     if (tag === 'br') {
       if (kinds.at(-1) === 'list') return false;
@@ -84,9 +84,13 @@ export function isCleanLog(html: string): boolean {
       if (open.pop() !== tag.slice(1)) return false;
       kinds.pop();
     } else {
-      const isHeader = index === 1 && pieces[0] === '' && tag === DATE_HEADER_TAG && pieces[2]?.startsWith('/h2>');
-      const name = isHeader ? 'h2' : START_ATTRIBUTE.test(tag) ? 'ol' : tag;
-      const kind = KINDS.get(name);
+      let name = tag;
+      let kind = KINDS.get(tag);
+      if (kind === undefined) {
+        const isHeader = index === 1 && pieces[0] === '' && tag === DATE_HEADER_TAG && pieces[2]?.startsWith('/h2>');
+        name = isHeader ? 'h2' : START_ATTRIBUTE.test(tag) ? 'ol' : '';
+        kind = KINDS.get(name);
+      }
       if (kind === undefined || !mayStandIn(name, kind, kinds.at(-1)!)) return false;
       if (open.push(name) > ENTRY_MAX_DEPTH) return false;
       kinds.push(kind);

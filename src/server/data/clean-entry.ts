@@ -1,0 +1,77 @@
+/**
+ * What is stored of a log that a client sends: exactly the HTML of the allow-list (decisions.md 4), whoever sent it.
+ *
+ * Threat: a stored script that runs in the reader's session. The journal's own editor never produces one, but anybody
+ * may call the data API. Content that already is clean, as the editor's always is, is stored as sent; everything else
+ * goes through sanitize-html, which parses as browsers do and writes out only literal, allow-listed tags.
+ */
+import sanitizeHtml from 'sanitize-html';
+import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import {
+  DATE_HEADER_CLASS,
+  ENTRY_MAX_DEPTH,
+  ENTRY_TAGS,
+  isCleanLog,
+  LIST_START,
+  withoutDateHeader,
+} from '#domain/entry-html.ts';
+import { dataError } from './errors.ts';
+
+const CLEANING: sanitizeHtml.IOptions = {
+  allowedTags: [...ENTRY_TAGS],
+  allowedAttributes: { ol: ['start'] },
+  allowedClasses: { h2: [DATE_HEADER_CLASS] },
+  /** Only what is no text at all goes with its content; the words of a form field or a frame are kept. */
+  nonTextTags: ['script', 'style'],
+  nestingLimit: ENTRY_MAX_DEPTH,
+  transformTags: {
+    ol: (tagName, { start }) => ({ tagName, attribs: LIST_START.test(start ?? '') ? { start: start! } : {} }),
+  },
+  /** References stay as they were sent (`&nbsp;` is not the same bytes as U+00A0); a bare `&` becomes `&amp;`. */
+  parser: { decodeEntities: false },
+};
+
+/** A few hundred levels already are no text; the parser's own time grows with the square of them. */
+const MAX_OPEN_TAGS = 2_000;
+
+const HEADER_ELSEWHERE = `<h2 class="${DATE_HEADER_CLASS}">`;
+
+/**
+ * The log as it is stored, without its date header: the database puts the row's own day before it.
+ * Throws the data error for a log over `ENTRY_MAX_BYTES`, measured in UTF-8 as it was sent and as it would be stored.
+ */
+export function cleanLog(content: string): string {
+  refuseOversized(content);
+  if (isCleanLog(content)) return withoutDateHeader(content);
+  const cleaned = parseAndClean(content.replaceAll('\0', '').toWellFormed());
+  refuseOversized(cleaned);
+  return cleaned;
+}
+
+function refuseOversized(html: string): void {
+  // A UTF-16 unit is at most three bytes, so most logs need no count.
+  if (html.length * 3 <= ENTRY_MAX_BYTES) return;
+  const bytes = Buffer.byteLength(html);
+  if (bytes > ENTRY_MAX_BYTES) throw dataError('54000', { details: `The log has ${bytes} bytes.` });
+}
+
+function parseAndClean(html: string): string {
+  let openTags = 0;
+  const cleaned = sanitizeHtml(html, {
+    ...CLEANING,
+    onOpenTag() {
+      openTags += 1;
+      if (openTags > MAX_OPEN_TAGS) throw dataError('54001');
+    },
+    onCloseTag() {
+      openTags -= 1;
+    },
+  });
+  return (
+    withoutDateHeader(cleaned.replace(/^\s+(?=<h2 class)/, ''))
+      // A header that does not stand first is a heading like any other.
+      .replaceAll(HEADER_ELSEWHERE, '<h2>')
+      // Every `<` of the text has become `&lt;`, so this finds nothing but the parser's own writing.
+      .replaceAll('<br />', '<br>')
+  );
+}

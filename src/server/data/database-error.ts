@@ -1,0 +1,49 @@
+/** The one place where an error of PostgreSQL becomes an answer of the data wire (wire-contract 13.3). */
+import { dataError, DataError } from './errors.ts';
+
+/** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */
+type DatabaseFailure = { code: string; message: string; detail?: string; hint?: string };
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function isDatabaseFailure(error: unknown): error is DatabaseFailure {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
+}
+
+/** Lost connections, no resources, shutting down, broken disk; and conflicts that a second try would not have. */
+const TRY_AGAIN = new Set(['08', '40', '53', '57', '58']);
+
+/** Errors that a request can cause, beyond the classes 22 (bad data) and 23 (broken constraint), which all are 400. */
+const STATUSES: Readonly<Record<string, number>> = {
+  '21000': 400, // one upsert names the same row twice
+  '23503': 409,
+  '23505': 409,
+  '42501': 403,
+  '42703': 400,
+  '42804': 400, // `is.true` of a text
+  '42883': 404, // `like` of a date
+  '42P10': 400, // on_conflict without a unique index
+  '54000': 413,
+};
+
+/** Node's own names for a connection that failed; `pg` has messages without any code for a full or closing pool. */
+const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+
+/**
+ * The answer for whatever a statement threw, or null for what no input should ever cause: that is logged and answered
+ * without any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
+ */
+export function answerFor(error: unknown, guest: boolean): DataError | null {
+  if (error instanceof DataError) return error;
+  if (!isDatabaseFailure(error)) return isConnectionFailure(error) ? dataError('PGRST000') : null;
+  const { code, message, detail = null, hint = null } = error;
+  if (TRY_AGAIN.has(code.slice(0, 2))) return dataError('PGRST000');
+  const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
+  if (status === null) return null;
+  return new DataError(code === '42501' && guest ? 401 : status, code, message, detail, hint);
+}
+
+const isConnectionFailure = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && typeof error.code === 'string' && CONNECTION_FAILURES.has(error.code)) ||
+    /connection (terminated|timeout)|timeout exceeded when trying to connect/i.test(error.message));

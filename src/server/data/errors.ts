@@ -1,0 +1,62 @@
+/**
+ * The closed catalogue of the data wire's errors (wire-contract 13.3): a code without a status and a text does not
+ * compile. Five-character codes are PostgreSQL's own, used where the wire refuses what the database would refuse too.
+ */
+import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+
+type Known = { status: number; message: string };
+
+const DATA_ERRORS = {
+  PGRST000: { status: 503, message: 'The database cannot be reached. Please try again' },
+  PGRST100: { status: 400, message: 'The query could not be parsed' },
+  PGRST102: { status: 400, message: 'Empty or invalid json' },
+  PGRST103: { status: 416, message: 'Requested range not satisfiable' },
+  PGRST106: { status: 406, message: 'Invalid schema' },
+  PGRST107: { status: 406, message: 'None of these media types are available' },
+  PGRST116: { status: 406, message: 'Cannot coerce the result to a single JSON object' },
+  PGRST117: { status: 405, message: 'Unsupported HTTP method' },
+  PGRST122: { status: 400, message: 'Invalid preferences given with handling=strict' },
+  PGRST123: { status: 400, message: 'Use of aggregate functions is not allowed' },
+  PGRST125: { status: 404, message: 'Invalid path specified in request URL' },
+  PGRST200: { status: 400, message: 'Could not find a relationship between the tables in the schema cache' },
+  PGRST202: { status: 404, message: 'Could not find the function in the schema cache' },
+  PGRST204: { status: 400, message: 'Could not find the column in the schema cache' },
+  PGRST205: { status: 404, message: 'Could not find the table in the schema cache' },
+  PGRST301: { status: 401, message: 'JWT cryptographic operation failed' },
+  PGRST303: { status: 401, message: 'JWT expired' },
+  '21000': { status: 400, message: 'This request requires a WHERE clause' },
+  '22P02': { status: 400, message: 'invalid input syntax' },
+  '22P05': { status: 400, message: 'unsupported Unicode escape sequence' },
+  '42501': { status: 403, message: 'permission denied' },
+  '42703': { status: 400, message: 'column does not exist' },
+  '54000': { status: 413, message: `A log can hold ${ENTRY_MAX_BYTES / 1024} KB at most. Please shorten it` },
+  '54001': { status: 400, message: 'The log is nested too deeply' },
+  XX000: { status: 500, message: 'Something went wrong on our side' },
+} as const satisfies Record<string, Known>;
+
+export type DataErrorCode = keyof typeof DATA_ERRORS;
+
+type Particulars = { message?: string; details?: string | null; hint?: string | null };
+
+/** What a client is told, and the status it is told with. */
+export class DataError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly details: string | null;
+  readonly hint: string | null;
+
+  constructor(status: number, code: string, message: string, details: string | null, hint: string | null) {
+    super(message);
+    this.name = 'DataError';
+    this.status = status;
+    this.code = code;
+    this.details = details;
+    this.hint = hint;
+  }
+}
+
+/** An error of the catalogue; its text may be made more exact. */
+export function dataError(code: DataErrorCode, { message, details = null, hint = null }: Particulars = {}): DataError {
+  const known = DATA_ERRORS[code];
+  return new DataError(known.status, code, message ?? known.message, details, hint);
+}

@@ -1,0 +1,69 @@
+/**
+ * The tables and columns that the data wire knows, as the database has them (a test compares). Only these names ever
+ * reach SQL. Who may read or write which of them is not said here: row-level security and column grants decide that.
+ */
+type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'smallint' | 'boolean' | 'timestamptz';
+
+export type Column = { readonly name: string; readonly type: ColumnType };
+
+export type ExposedTable = {
+  readonly name: string;
+  readonly columns: ReadonlyMap<string, Column>;
+  /** The primary key: what an upsert without `on_conflict` goes by. */
+  readonly key: readonly Column[];
+  /** The column that holds a log's HTML, and the one that holds its day. */
+  readonly log: { readonly content: Column; readonly day: Column } | null;
+};
+
+type Description = { columns: Record<string, ColumnType>; key: string[]; log?: { content: string; day: string } };
+
+function table(name: string, description: Description): ExposedTable {
+  const columns = new Map<string, Column>();
+  for (const [column, type] of Object.entries(description.columns)) columns.set(column, { name: column, type });
+  const find = (column: string): Column => {
+    const found = columns.get(column);
+    if (!found) throw new Error(`${name} has no column ${column}`);
+    return found;
+  };
+  const { log } = description;
+  return {
+    name,
+    columns,
+    key: description.key.map(find),
+    log: log ? { content: find(log.content), day: find(log.day) } : null,
+  };
+}
+
+export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
+  [
+    table('entries', {
+      columns: {
+        id: 'uuid',
+        user_id: 'uuid',
+        date: 'date',
+        content: 'text',
+        content_text: 'text',
+        revision: 'integer',
+        created_at: 'timestamptz',
+        updated_at: 'timestamptz',
+        ai_feedback: 'text',
+        hustle_score: 'integer',
+        ai_analyzed_at: 'timestamptz',
+      },
+      key: ['user_id', 'date'],
+      log: { content: 'content', day: 'date' },
+    }),
+    table('profiles', {
+      columns: {
+        id: 'uuid',
+        country: 'text',
+        subscription_plan: 'text',
+        access_valid_until: 'date',
+        ai_consent: 'boolean',
+        created_at: 'timestamptz',
+        updated_at: 'timestamptz',
+      },
+      key: ['id'],
+    }),
+  ].map((known) => [known.name, known]),
+);

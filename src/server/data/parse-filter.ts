@@ -1,0 +1,161 @@
+/**
+ * The filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))` (wire-contract 13.1).
+ *
+ * A value is never looked at here, only cut out: it becomes a parameter of the statement. Names are replaced by the
+ * allow-list's own objects, so no text of the request can reach SQL by way of a column or an operator.
+ */
+import { dataError } from './errors.ts';
+import type { DataError } from './errors.ts';
+import type { Column, ExposedTable } from './exposed-tables.ts';
+import type { Comparison, Condition, Truth } from './query.ts';
+
+/** A request by hand has a handful; these bound the time that parsing and planning can take. */
+export const MAX_CONDITIONS = 100;
+const MAX_DEPTH = 10;
+
+const COMPARISONS: ReadonlySet<string> = new Set<Comparison>([
+  'eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'like', 'ilike', 'isdistinct',
+]); // prettier-ignore
+const TRUTHS: ReadonlySet<string> = new Set<Truth>(['null', 'not_null', 'true', 'false', 'unknown']);
+const isComparison = (text: string): text is Comparison => COMPARISONS.has(text);
+const isTruth = (text: string): text is Truth => TRUTHS.has(text);
+
+const OPERATOR = /(not\.)?([a-z]+)(?:\((any|all)\))?\./y;
+const GROUP = /(not\.)?(and|or)\(/y;
+const NAME = /(?:"((?:[^"\\]|\\.)*)"|([^.,()"]+))\./y;
+
+export function columnOf(table: ExposedTable, name: string): Column {
+  const column = table.columns.get(name);
+  if (!column) throw dataError('42703', { message: `column ${table.name}.${name} does not exist` });
+  return column;
+}
+
+/** `name=operator.value`, where the value is all that follows. */
+export function parseFilter(table: ExposedTable, name: string, text: string): Condition {
+  const column = columnOf(table, name);
+  const cursor = new Cursor(text, 'filter');
+  const condition = parseOperation(cursor, column, (rest) => rest.takeRest());
+  cursor.expectEnd();
+  return condition;
+}
+
+/** The text of `and=`, `or=`, `not.and=` or `not.or=`: conditions in parentheses. */
+export function parseGroup(table: ExposedTable, name: string, text: string): Condition {
+  const cursor = new Cursor(text, 'logic tree');
+  const negated = name.startsWith('not.');
+  cursor.expect('(');
+  const group = parseConditions(cursor, table, negated ? name.slice(4) : name, negated, 1);
+  cursor.expectEnd();
+  return group;
+}
+
+function parseConditions(cursor: Cursor, table: ExposedTable, joined: string, negated: boolean, depth: number): Condition {
+  if (depth > MAX_DEPTH) throw cursor.problem(`more than ${MAX_DEPTH} levels`);
+  const conditions: Condition[] = [];
+  do {
+    if (conditions.length >= MAX_CONDITIONS) throw cursor.problem(`more than ${MAX_CONDITIONS} conditions`);
+    const group = cursor.match(GROUP);
+    if (group) {
+      conditions.push(parseConditions(cursor, table, group[2]!, group[1] !== undefined, depth + 1));
+    } else {
+      const name = cursor.match(NAME) ?? cursor.fail('expecting a column, "and" or "or"');
+      const column = columnOf(table, name[2] ?? unescaped(name[1]!));
+      conditions.push(parseOperation(cursor, column, (rest) => rest.takeItem(',)')));
+    }
+  } while (cursor.skip(','));
+  cursor.expect(')');
+  return { kind: 'group', joined: joined === 'or' ? 'or' : 'and', negated, conditions };
+}
+
+function parseOperation(cursor: Cursor, column: Column, takeValue: (rest: Cursor) => string): Condition {
+  const match = cursor.match(OPERATOR) ?? cursor.fail('expecting "not" or operator (eq, gt, ...)');
+  const negated = match[1] !== undefined;
+  const [, , name = '', of] = match;
+  if (name === 'in' && !of) {
+    return { kind: 'each', column, operator: 'eq', of: 'any', negated, values: cursor.takeList('(', ')') };
+  }
+  if (name === 'is' && !of) {
+    const value = takeValue(cursor).toLowerCase();
+    return isTruth(value) ? { kind: 'is', column, negated, value } : cursor.fail(`"is" takes ${[...TRUTHS].join(', ')}`);
+  }
+  if (!isComparison(name) || (of && name === 'isdistinct')) return cursor.fail(`unknown operator "${name}"`);
+  const isPattern = name === 'like' || name === 'ilike';
+  const pattern = (value: string): string => (isPattern ? value.replaceAll('*', '%') : value);
+  if (of === 'any' || of === 'all') {
+    const values = cursor.takeList('{', '}').map(pattern);
+    return { kind: 'each', column, operator: name, of, negated, values };
+  }
+  return { kind: 'compare', column, operator: name, negated, value: pattern(takeValue(cursor)) };
+}
+
+const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1');
+
+const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
+
+/** Walks over one parameter's text once; every step is linear in what it takes. */
+class Cursor {
+  private readonly text: string;
+  private readonly what: string;
+  private at = 0;
+
+  constructor(text: string, what: 'filter' | 'logic tree') {
+    this.text = text;
+    this.what = what;
+  }
+
+  match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match) this.at = pattern.lastIndex;
+    return match;
+  }
+
+  skip(character: string): boolean {
+    if (this.text[this.at] !== character) return false;
+    this.at += 1;
+    return true;
+  }
+
+  expect(character: string): void {
+    if (!this.skip(character)) this.fail(`expecting "${character}"`);
+  }
+
+  expectEnd(): void {
+    if (this.at < this.text.length) this.fail('expecting the end');
+  }
+
+  takeRest(): string {
+    const rest = this.text.slice(this.at);
+    this.at = this.text.length;
+    return rest;
+  }
+
+  /** A text in double quotes (with backslash escapes), or everything up to one of the characters of `stops`. */
+  takeItem(stops: string): string {
+    const quoted = this.match(QUOTED);
+    if (quoted) return unescaped(quoted[1]!);
+    const start = this.at;
+    while (this.at < this.text.length && !stops.includes(this.text[this.at]!)) this.at += 1;
+    return this.text.slice(start, this.at);
+  }
+
+  takeList(open: string, close: string): string[] {
+    this.expect(open);
+    const items: string[] = [];
+    if (this.skip(close)) return items;
+    do items.push(this.takeItem(`,${close}`));
+    while (this.skip(','));
+    this.expect(close);
+    return items;
+  }
+
+  problem(details: string): DataError {
+    const message = `"failed to parse ${this.what} (${this.text.slice(0, 100)})" (line 1, column ${this.at + 1})`;
+    return dataError('PGRST100', { message, details });
+  }
+
+  fail(details: string): never {
+    const found = this.text[this.at];
+    throw this.problem(`unexpected ${found === undefined ? 'end of input' : `"${found}"`} ${details}`);
+  }
+}

@@ -1,0 +1,83 @@
+/** Reads a request of the data wire up to the statement it means; nothing has touched the database by then. */
+import type { HonoRequest } from 'hono';
+import { cleanRows } from './clean-rows.ts';
+import { dataError } from './errors.ts';
+import type { ExposedTable } from './exposed-tables.ts';
+import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, rangeOf } from './parse-headers.ts';
+import { parseQuery } from './parse-query.ts';
+import { changesToMake, checkContentType, parseJson, rowsToInsert } from './parse-rows.ts';
+import type { Query } from './query.ts';
+import type { Asked } from './respond.ts';
+import type { Sql } from './sql-text.ts';
+import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
+
+type Understood = Asked & {
+  /** null: there is nothing to do, and the answer is that of no rows. */
+  sql: Sql | null;
+  /** The statement answers one `Answer` row; otherwise only its row count tells what happened. */
+  answersRow: boolean;
+};
+export type Reading = Understood & { method: 'GET' | 'HEAD' };
+export type Writing = Understood & { method: 'POST' | 'PATCH' | 'DELETE' };
+
+/** Throws a DataError for everything that can be refused without asking the database. */
+export async function readRequest(request: HonoRequest, table: ExposedTable): Promise<Reading | Writing | 'options'> {
+  const { method } = request;
+  if (method === 'OPTIONS') return 'options';
+  const reading = method === 'GET' || method === 'HEAD';
+  if (!reading && method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
+    throw dataError('PGRST117', { message: `Unsupported HTTP method: ${method}` });
+  }
+  checkSchema(request.header(reading ? 'accept-profile' : 'content-profile'));
+  const single = parseAccept(request.header('accept')) === JSON_OBJECT;
+  const preferences = parsePreferences(request.header('prefer'));
+  const query = parseQuery(table, searchOf(request.url));
+  if (reading) {
+    query.range = rangeOf(query.range, request.header('range'));
+    const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
+    return { method, single, preferences, range: query.range, sql, answersRow: true };
+  }
+  const wanted = method === 'POST' ? preferences : { ...preferences, resolution: null };
+  const sql = await writeSql(request, method, table, query, wanted);
+  const answersRow = wanted.representation || wanted.resolution === 'merge';
+  return { method, single, preferences: wanted, range: query.range, sql, answersRow };
+}
+
+async function writeSql(
+  request: HonoRequest,
+  method: Writing['method'],
+  table: ExposedTable,
+  query: Query,
+  wanted: Asked['preferences'],
+): Promise<Sql | null> {
+  if (method !== 'POST') refuseUnbounded(method, query);
+  if (method === 'DELETE') return deleteSql(table, query, wanted);
+  checkContentType(request.header('content-type'));
+  const body = parseJson(await request.text());
+  if (method === 'POST') {
+    const rows = await cleanRows(table, rowsToInsert(table, body, query.columns));
+    return rows.rows.length === 0 ? null : insertSql(table, query, rows, wanted);
+  }
+  const changes = await cleanRows(table, changesToMake(table, body, query.columns));
+  return changes.columns.length === 0 ? null : updateSql(table, query, changes, wanted);
+}
+
+/**
+ * Threat: a filter forgotten in a client, and every log of its user is gone. As PostgreSQL's safeupdate has it, a write
+ * to existing rows must say which. `limit` would be read as a bound of the write by some and of the answer by others.
+ */
+function refuseUnbounded(method: 'PATCH' | 'DELETE', { where, range }: Query): void {
+  const verb = method === 'PATCH' ? 'UPDATE' : 'DELETE';
+  if (where.length === 0) throw dataError('21000', { message: `${verb} requires a WHERE clause` });
+  if (range.limit !== null || range.offset > 0) {
+    throw dataError('PGRST100', { message: `limit and offset cannot be used with ${method}` });
+  }
+}
+
+/** What stands after the question mark; cheaper than making a URL of an address that Node has checked already. */
+function searchOf(url: string): string {
+  const at = url.indexOf('?');
+  if (at === -1) return '';
+  const end = url.indexOf('#', at);
+  return end === -1 ? url.slice(at + 1) : url.slice(at + 1, end);
+}

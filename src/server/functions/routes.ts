@@ -1,0 +1,59 @@
+/**
+ * The server's own functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
+ * (wire-contract 14). A function is a line in the table below; signing in is checked before it runs.
+ */
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { AccessTokenError } from '../auth/access-tokens.ts';
+import type { AccessTokens } from '../auth/access-tokens.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { callerOf } from '../http/caller.ts';
+import type { Caller } from '../http/caller.ts';
+
+type FunctionDeps = {
+  config: { publishableKey: string };
+  accessTokens: Pick<AccessTokens, 'verify'>;
+};
+
+type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
+
+const paymentsAreOff: ServerFunction = (context) =>
+  context.json({ success: false, error: 'Payments are not set up on this server.' }, 503);
+
+/** Every function there is, by the name in its address. */
+const FUNCTIONS: ReadonlyMap<string, ServerFunction> = new Map([
+  ['paypal-create-order', paymentsAreOff],
+  ['paypal-capture-order', paymentsAreOff],
+]);
+
+export function functionRoutes({ config, accessTokens }: FunctionDeps): Hono<AppEnv> {
+  const { publishableKey } = config;
+  const routes = new Hono<AppEnv>();
+
+  routes.all('/:name', async (context) => {
+    const run = FUNCTIONS.get(context.req.param('name'));
+    if (!run) return refuse(context, 404, 'NOT_FOUND', 'Requested function was not found');
+    if (context.req.method !== 'POST') {
+      context.header('Allow', 'POST');
+      return refuse(context, 405, 'METHOD_NOT_ALLOWED', 'Functions are called with POST');
+    }
+    let caller: Caller;
+    try {
+      caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
+    } catch (error) {
+      if (!(error instanceof AccessTokenError)) throw error;
+      return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
+    }
+    if (caller.userId === null) return refuse(context, 401, 'UNAUTHORIZED_NO_AUTH_HEADER', 'Please sign in');
+    context.set('userId', caller.userId);
+    return run(context, caller);
+  });
+  return routes;
+}
+
+/** `code` and `message` as the hosted service answers; `success` and `error` as the product's own screens read them. */
+function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string, message: string): Response {
+  if (status === 401) context.header('WWW-Authenticate', 'Bearer');
+  return context.json({ code, message, success: false, error: message }, status);
+}
