@@ -1,0 +1,64 @@
+/** The extensions of the editor, hand-picked so that its schema is exactly the list of `#domain/entry-html.ts`. */
+import type { AnyExtension } from '@tiptap/core';
+import { Blockquote } from '@tiptap/extension-blockquote';
+import { Bold } from '@tiptap/extension-bold';
+import { Code } from '@tiptap/extension-code';
+import { CodeBlock } from '@tiptap/extension-code-block';
+import { Document } from '@tiptap/extension-document';
+import { HardBreak } from '@tiptap/extension-hard-break';
+import { Heading } from '@tiptap/extension-heading';
+import { Italic } from '@tiptap/extension-italic';
+import { BulletList, ListItem, ListKeymap, OrderedList } from '@tiptap/extension-list';
+import { Paragraph } from '@tiptap/extension-paragraph';
+import { Strike } from '@tiptap/extension-strike';
+import { Text } from '@tiptap/extension-text';
+import { Underline } from '@tiptap/extension-underline';
+import { UndoRedo } from '@tiptap/extensions';
+import { LIST_START } from '#domain/entry-html.ts';
+import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/entry.ts';
+import { emptyLog } from './empty-log.ts';
+import { keyboardExit } from './keyboard-exit.ts';
+import { pasteIntoLists } from './paste.ts';
+
+function startOf(list: HTMLElement): number {
+  const start = list.getAttribute('start') ?? '';
+  return LIST_START.test(start) ? Number(start) : 1;
+}
+
+/** Without the `type` attribute (a log numbers 1, 2, 3) and without TipTap's own reading of pasted text (`paste.ts`). */
+const NumberedList = OrderedList.extend({
+  addAttributes: () => ({ start: { default: 1, parseHTML: startOf } }),
+  addProseMirrorPlugins: () => [],
+});
+
+/** Without the language, which nothing here would colour. */
+const PlainCodeBlock = CodeBlock.extend({
+  addAttributes: () => ({}),
+  renderHTML: () => ['pre', ['code', 0]],
+});
+
+/** No Link (logs hold words), and no TrailingNode: it would store an empty paragraph after every list. */
+export function journalExtensions(): AnyExtension[] {
+  return [
+    Document,
+    Paragraph,
+    Text,
+    HardBreak,
+    Heading.configure({ levels: [1, 2, 3] }),
+    Blockquote,
+    PlainCodeBlock,
+    BulletList,
+    NumberedList,
+    ListItem,
+    ListKeymap.configure({ listTypes: [{ itemName: 'listItem', wrapperNames: ['bulletList', 'orderedList'] }] }),
+    Bold,
+    Italic,
+    Underline,
+    Strike,
+    Code,
+    UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
+    emptyLog,
+    pasteIntoLists,
+    keyboardExit,
+  ];
+}

@@ -1,0 +1,110 @@
+/** Whatever happens in whatever order, no line that anybody wrote is lost, and never do two requests run at once. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createWorld, log } from '../../../../tests/support/day-saver-world.ts';
+import type { Weather, World } from '../../../../tests/support/day-saver-world.ts';
+
+type Step =
+  | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
+  | { do: 'pass'; ms: number }
+  | { do: 'weather'; weather: Weather; latencyMs: number; online: boolean };
+
+const simple = (...names: Exclude<Step['do'], 'pass' | 'weather'>[]) => fc.constantFrom(...names.map((name): Step => ({ do: name })));
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: simple('type') },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }) },
+  { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('weather' as const),
+      weather: fc.constantFrom<Weather>('fine', 'fine', 'down', 'lost', 'signedOut', 'refused'),
+      latencyMs: fc.constantFrom(2, 40, 3_000),
+      online: fc.boolean(),
+    }),
+  },
+);
+
+const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
+
+async function take(world: World, made: Step, written: string[]): Promise<void> {
+  switch (made.do) {
+    case 'type': {
+      const line = `here ${written.length}`;
+      written.push(line);
+      return world.type(log(...itemsOf(world.shown), line));
+    }
+    case 'elsewhere': {
+      const line = `elsewhere ${written.length}`;
+      written.push(line);
+      return world.elsewhere(log(...itemsOf(world.row?.html ?? ''), line));
+    }
+    case 'pass':
+      return world.pass(made.ms);
+    case 'weather':
+      Object.assign(world, { weather: made.weather, latencyMs: made.latencyMs, online: made.online });
+      return;
+    case 'leave':
+      world.detach();
+      return world.openEditor();
+    case 'reload':
+      // What pagehide does; the requests of the old page go on, as keepalive ones may.
+      world.saver.close();
+      return world.load();
+    case 'flush':
+      return void world.saver.flush();
+    case 'retry':
+      return void world.saver.retry();
+    case 'keepBoth':
+      return void world.saver.keepBoth();
+    case 'offer':
+      return world.saver.offer(world.row, world.timers.now());
+    case 'removeElsewhere':
+      return world.elsewhere(null);
+  }
+}
+
+/** Fair weather, a look at the page, and every question answered with "Keep both". */
+async function comeToRest(world: World): Promise<void> {
+  Object.assign(world, { weather: 'fine', latencyMs: 10, online: true });
+  for (let round = 0; round < 6; round += 1) {
+    await world.pass(40_000);
+    void world.saver.retry();
+    await world.pass(1_000);
+    void world.saver.keepBoth();
+    await world.pass(1_000);
+    // The page is looked at again, so it asks what the server has.
+    world.saver.offer(world.row, world.timers.now());
+  }
+}
+
+test('no line is lost, whatever the order of typing, saving, failing, reloading and writing elsewhere', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
+      const world = createWorld();
+      const written: string[] = [];
+      world.load();
+      for (const made of steps) await take(world, made, written);
+      await comeToRest(world);
+      expect(world.status()).toBe(world.row ? 'saved' : 'empty');
+      expect(new Set(itemsOf(world.row?.html ?? ''))).toEqual(new Set(written));
+      expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
+      expect(world.storage.length).toBe(0);
+    }),
+    { numRuns: 400 },
+  );
+}, 60_000);
+
+test('one page never has two requests under way', async () => {
+  const withoutReload = fc.oneof({ weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') }, simple('removeElsewhere'));
+  await fc.assert(
+    fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
+      const world = createWorld();
+      world.load();
+      for (const made of steps) await take(world, made, []);
+      expect(world.mostInFlight).toBeLessThanOrEqual(1);
+    }),
+    { numRuns: 150 },
+  );
+}, 60_000);

@@ -1,0 +1,391 @@
+/** The rules of saving a day, each as a story in a world where time and the network do as they are told. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, log } from '../../../../tests/support/day-saver-world.ts';
+import type { World } from '../../../../tests/support/day-saver-world.ts';
+
+let world: World;
+beforeEach(() => {
+  world = createWorld();
+});
+
+describe('when a save leaves', () => {
+  test('nothing is sent before the first edit', async () => {
+    world.row = { html: log('old'), revision: 4, savedAt: 0 };
+    world.load();
+    await world.pass(60_000);
+    world.saver.keepDraft();
+    await world.saver.flush();
+    world.detach();
+    await world.pass(60_000);
+    expect(world.writes).toEqual([]);
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('two seconds after the last edit', async () => {
+    world.load();
+    world.type(log('a'));
+    await world.pass(1_500);
+    world.type(log('ab'));
+    await world.pass(1_900);
+    expect(world.writes).toEqual([]);
+    await world.pass(200);
+    expect(world.writes).toEqual([log('ab')]);
+    expect(world.status()).toBe('saved');
+  });
+
+  test('after ten seconds of typing without a pause', async () => {
+    world.load();
+    for (let second = 0; second < 11; second += 1) {
+      world.type(log(`second ${second}`));
+      await world.pass(1_000);
+    }
+    expect(world.writes).toEqual([log('second 9')]);
+  });
+
+  test('a quick option leaves after half a second', async () => {
+    world.load();
+    world.saver.write(log('I am sick'), 500);
+    expect(world.shown).toBe(log('I am sick'));
+    await world.pass(490);
+    expect(world.writes).toEqual([]);
+    await world.pass(30);
+    expect(world.writes).toEqual([log('I am sick')]);
+  });
+
+  test('leaving the day sends at once, and the day goes on saving', async () => {
+    world.load();
+    world.type(log('a'));
+    world.detach();
+    await world.pass(20);
+    expect(world.writes).toEqual([log('a')]);
+  });
+
+  test('one request at a time; what is typed meanwhile goes next', async () => {
+    world.latencyMs = 5_000;
+    world.load();
+    world.type(log('a'));
+    await world.pass(2_100);
+    world.type(log('a', 'b'));
+    await world.pass(4_000);
+    expect(world.mostInFlight).toBe(1);
+    expect(world.status()).toBe('saving');
+    await world.pass(10_000);
+    expect(world.writes).toEqual([log('a'), log('a', 'b')]);
+    expect(world.mostInFlight).toBe(1);
+    expect(world.status()).toBe('saved');
+  });
+
+  test('an edit that was taken back sends nothing', async () => {
+    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.load();
+    world.type(log('ab'));
+    world.type(log('a'));
+    await world.pass(3_000);
+    expect(world.writes).toEqual([]);
+    expect(world.status()).toBe('saved');
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('flush says whether everything is saved', async () => {
+    world.load();
+    world.type(log('a'));
+    const saved = world.saver.flush();
+    await world.pass(50);
+    expect(await saved).toBe(true);
+    world.weather = 'down';
+    world.type(log('b'));
+    const failed = world.saver.flush();
+    await world.pass(50);
+    expect(await failed).toBe(false);
+  });
+});
+
+describe('an empty day', () => {
+  test('is never stored', async () => {
+    world.load();
+    world.type('<ol><li><p></p></li></ol>');
+    await world.pass(3_000);
+    expect(world.writes).toEqual([]);
+    expect(world.status()).toBe('empty');
+  });
+
+  test('removes what was stored, and can be written again', async () => {
+    world.row = { html: log('a'), revision: 3, savedAt: 0 };
+    world.load();
+    world.type(log(''));
+    await world.pass(3_000);
+    expect(world.row).toBe(null);
+    expect(world.acknowledged).toEqual([null]);
+    world.type(log('b'));
+    await world.pass(3_000);
+    expect(world.row).toMatchObject({ html: log('b') });
+  });
+});
+
+describe('when the network fails', () => {
+  test('it is shown, the words stay in the draft, and the save is repeated', async () => {
+    world.weather = 'down';
+    world.load();
+    world.type(log('a'));
+    await world.pass(2_100);
+    expect(world.status()).toBe('retrying');
+    expect(world.storage.length).toBe(1);
+    world.weather = 'fine';
+    await world.pass(1_100);
+    expect(world.writes).toEqual([log('a')]);
+    expect(world.status()).toBe('saved');
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('retries come ever more slowly, at most every 30 s, and coming online does not wait for them', async () => {
+    world.weather = 'down';
+    world.online = false;
+    world.load();
+    world.type(log('a'));
+    await world.pass(120_000);
+    expect(world.status()).toBe('offline');
+    world.weather = 'fine';
+    world.online = true;
+    void world.saver.retry();
+    await world.pass(100);
+    expect(world.writes).toEqual([log('a')]);
+  });
+
+  test('an insert whose answer was lost is recognised as our own', async () => {
+    world.weather = 'lost';
+    world.load();
+    world.type(log('a'));
+    await world.pass(2_100);
+    expect(world.row).not.toBe(null);
+    world.weather = 'fine';
+    world.type(log('a', 'b'));
+    await world.pass(10_000);
+    expect(world.status()).toBe('saved');
+    expect(world.saver.view().conflict).toBe(null);
+    expect(world.row).toMatchObject({ html: log('a', 'b'), revision: 2 });
+  });
+
+  test('an emptied day whose first save looked lost is removed all the same', async () => {
+    world.weather = 'lost';
+    world.load();
+    world.type(log('a'));
+    await world.pass(2_100);
+    world.weather = 'fine';
+    world.type('');
+    await world.pass(10_000);
+    expect(world.row).toBe(null);
+    expect(world.status()).toBe('empty');
+  });
+
+  test('what the server refuses is said and not repeated until the next edit', async () => {
+    world.weather = 'refused';
+    world.load();
+    world.type(log('a'));
+    await world.pass(60_000);
+    expect(world.saver.view().status).toEqual({ kind: 'refused', reason: 'no' });
+    world.weather = 'fine';
+    await world.pass(60_000);
+    expect(world.writes).toEqual([]);
+    world.type(log('b'));
+    await world.pass(2_100);
+    expect(world.writes).toEqual([log('b')]);
+  });
+
+  test('a lost session waits, and the same save goes out after signing in', async () => {
+    world.weather = 'signedOut';
+    world.load();
+    world.type(log('a'));
+    await world.pass(60_000);
+    expect(world.status()).toBe('signedOut');
+    world.type(log('a', 'b'));
+    await world.pass(60_000);
+    expect(world.status()).toBe('signedOut');
+    world.weather = 'fine';
+    void world.saver.retry();
+    await world.pass(100);
+    expect(world.writes).toEqual([log('a', 'b')]);
+    expect(world.status()).toBe('saved');
+  });
+});
+
+describe('when the day was changed elsewhere', () => {
+  beforeEach(() => {
+    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.load();
+  });
+
+  test('nothing is overwritten, and both versions can be kept', async () => {
+    world.elsewhere(log('a', 'theirs'));
+    world.type(log('a', 'mine'));
+    await world.pass(3_000);
+    expect(world.status()).toBe('conflict');
+    expect(world.row?.html).toBe(log('a', 'theirs'));
+    expect(world.writes).toEqual([]);
+    void world.saver.keepBoth();
+    await world.pass(1_000);
+    expect(world.shown).toBe(log('a', 'mine', 'theirs'));
+    expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
+    expect(world.status()).toBe('saved');
+  });
+
+  test('typing goes on while the two versions wait, and nothing is sent', async () => {
+    world.elsewhere(log('theirs'));
+    world.type(log('mine'));
+    await world.pass(3_000);
+    world.type(log('mine', 'more'));
+    await world.pass(30_000);
+    expect(world.writes).toEqual([]);
+    void world.saver.keepBoth();
+    await world.pass(100);
+    expect(world.row?.html).toBe(log('mine', 'more', 'theirs'));
+  });
+
+  test('the other one can be taken; undo brings mine back and saves it', async () => {
+    world.elsewhere(log('theirs'));
+    world.type(log('mine'));
+    await world.pass(3_000);
+    world.saver.takeTheirs();
+    await world.pass(30_000);
+    expect(world.shown).toBe(log('theirs'));
+    expect(world.writes).toEqual([]);
+    expect(world.status()).toBe('saved');
+    world.type(log('mine'));
+    await world.pass(3_000);
+    expect(world.row?.html).toBe(log('mine'));
+  });
+
+  test('the same text elsewhere is no conflict', async () => {
+    world.elsewhere(log('a', 'b'));
+    world.type(log('a', 'b'));
+    await world.pass(5_000);
+    expect(world.status()).toBe('saved');
+    expect(world.saver.view().conflict).toBe(null);
+  });
+
+  test('a text that holds theirs goes over it', async () => {
+    world.elsewhere(log('a', 'b'));
+    world.type(log('a', 'b', 'c'));
+    await world.pass(5_000);
+    expect(world.row?.html).toBe(log('a', 'b', 'c'));
+  });
+
+  test('a text that theirs holds gives way to it', async () => {
+    world.elsewhere(log('a', 'b', 'c'));
+    world.type(log('a', 'b'));
+    await world.pass(5_000);
+    expect(world.shown).toBe(log('a', 'b', 'c'));
+    expect(world.status()).toBe('saved');
+  });
+
+  test('what was taken out here on purpose does not come back by itself', async () => {
+    world.elsewhere(log('a', 'b'));
+    world.type(log(''));
+    await world.pass(5_000);
+    expect(world.status()).toBe('conflict');
+  });
+
+  test('a higher revision with the same text, such as new feedback makes, is no conflict', async () => {
+    world.elsewhere(log('a'));
+    world.type(log('mine'));
+    await world.pass(5_000);
+    expect(world.row?.html).toBe(log('mine'));
+  });
+
+  test('a day removed elsewhere is written again', async () => {
+    world.elsewhere(null);
+    world.type(log('a', 'mine'));
+    await world.pass(5_000);
+    expect(world.row?.html).toBe(log('a', 'mine'));
+  });
+
+  test('an input method in the middle of a word is not disturbed', async () => {
+    world.composing = true;
+    world.elsewhere(log('a', 'b', 'c'));
+    world.type(log('a', 'b'));
+    await world.pass(5_000);
+    expect(world.shown).toBe(log('a', 'b'));
+    expect(world.status()).toBe('conflict');
+  });
+
+  test('a day with nothing unsaved takes over what the server has', async () => {
+    world.elsewhere(log('a', 'newer'));
+    world.saver.offer(world.row, world.timers.now());
+    expect(world.shown).toBe(log('a', 'newer'));
+    expect(world.writes).toEqual([]);
+  });
+
+  test('an answer asked for before our own save does not undo it', async () => {
+    const before = world.row;
+    const askedAt = world.timers.now();
+    world.type(log('a', 'b'));
+    await world.pass(3_000);
+    world.saver.offer(before, askedAt);
+    expect(world.shown).toBe(log('a', 'b'));
+    world.saver.offer(null, askedAt);
+    expect(world.shown).toBe(log('a', 'b'));
+  });
+});
+
+describe('drafts', () => {
+  test('a page that went before its save is made good by the next one', async () => {
+    world.load();
+    world.type(log('a'));
+    world.saver.keepDraft();
+    world.weather = 'down';
+    world.saver.close();
+    world.weather = 'fine';
+    world.load();
+    expect(world.shown).toBe(log('a'));
+    await world.pass(100);
+    expect(world.row?.html).toBe(log('a'));
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('a draft on an older revision is compared, not stored over the newer one, however often the page is loaded', async () => {
+    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.load();
+    world.type(log('mine'));
+    world.saver.close();
+    world.elsewhere(log('theirs'));
+    world.load();
+    expect(world.status()).toBe('conflict');
+    expect(world.shown).toBe(log('mine'));
+    world.saver.close();
+    world.load();
+    await world.pass(30_000);
+    expect(world.status()).toBe('conflict');
+    expect(world.row.html).toBe(log('theirs'));
+  });
+
+  test('a draft that the server has already is thrown away', async () => {
+    world.load();
+    world.type(log('a'));
+    world.saver.keepDraft();
+    world.weather = 'lost';
+    void world.saver.flush();
+    await world.pass(100);
+    world.saver.close();
+    world.weather = 'fine';
+    world.load();
+    expect(world.status()).toBe('saved');
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('follow the typing within half a second of a pause', async () => {
+    world.load();
+    world.type(log('a'));
+    await world.pass(450);
+    expect(world.storage.length).toBe(1);
+  });
+
+  test('a browser that keeps nothing makes the page unsafe to close', async () => {
+    world.storage.full = true;
+    world.load();
+    expect(world.saver.isSafe()).toBe(true);
+    world.type(log('a'));
+    expect(world.saver.keepDraft()).toBe(false);
+    expect(world.saver.isSafe()).toBe(false);
+    await world.pass(3_000);
+    expect(world.saver.isSafe()).toBe(true);
+  });
+});

@@ -1,0 +1,373 @@
+/**
+ * Saves one day. Knows nothing of React, the network or the clock on the wall: all three are handed in.
+ *
+ * The rules (decisions.md 4): a save leaves 2 s after the last edit, at the latest 10 s after the first unsaved one; one
+ * request at a time; what is sent is a snapshot, so what is typed meanwhile is still unsaved when the answer comes; every
+ * write names the revision it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
+ */
+import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/entry.ts';
+import type { Day } from '#domain/day.ts';
+import { isEmptyLog } from '#domain/entry-text.ts';
+import type { DayDraft } from '#client/lib/day-drafts.ts';
+import { containsLog, mergeLogs, sameWords } from './log-lines.ts';
+import type { EntryTransport, Failure, StoredLog, WriteOutcome } from './save-outcome.ts';
+import type { SaveStatus } from './save-status.ts';
+
+/** The draft follows the fingers closely, but not at every key: serialising and storing would be felt. */
+const DRAFT_DELAY_MS = 400;
+const DRAFT_LIMIT_MS = 3_000;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_LIMIT_MS = 30_000;
+
+/** Time as the saver sees it. `after` answers how to call it off. */
+export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void };
+
+/** The editor that is open on the day, if any. */
+export type OpenEditor = {
+  read: () => string;
+  /** Puts another text in, as a step that can be undone. */
+  replace: (html: string) => void;
+  /** An input method is in the middle of a word: the text must not be touched. */
+  isComposing: () => boolean;
+};
+
+export type SaverView = {
+  status: SaveStatus;
+  /** The other version, when this day was changed elsewhere and the two differ. `null` inside: it was removed there. */
+  conflict: { theirs: StoredLog | null } | null;
+  /** Words that the server does not have yet. */
+  unsaved: boolean;
+};
+
+export type DaySaverOptions = {
+  date: Day;
+  stored: StoredLog | null;
+  transport: EntryTransport;
+  timers: Timers;
+  isOnline: () => boolean;
+  drafts: { keep: (draft: DayDraft) => boolean; drop: () => void };
+  /** The server has acknowledged this; null means that the day is gone, as asked. */
+  onStored: (stored: StoredLog | null) => void;
+};
+
+export type DaySaver = ReturnType<typeof createDaySaver>;
+
+export function createDaySaver(options: DaySaverOptions) {
+  const { date, transport, timers, drafts } = options;
+  let base = options.stored;
+  let text = base?.html ?? '';
+  let editor: OpenEditor | null = null;
+  /** The editor holds something newer than `text`. */
+  let stale = false;
+  let unsaved = false;
+  let unsavedSince = 0;
+  let due = 0;
+  let running: Promise<void> | null = null;
+  /** Texts that were sent and never answered: finding one of them on the server means that it had arrived. */
+  let unanswered: string[] = [];
+  let failures = 0;
+  let blocked: Exclude<Failure, { kind: 'unreachable' }> | null = null;
+  let conflict: SaverView['conflict'] = null;
+  let draftSafe = true;
+  let answeredAt = 0;
+  let stopSave = () => {};
+  let stopDraft = () => {};
+  let draftSince: number | null = null;
+  const listeners = new Set<() => void>();
+  let view: SaverView = { status: statusNow(), conflict, unsaved };
+
+  function statusNow(): SaveStatus {
+    if (conflict) return { kind: 'conflict' };
+    if (blocked) return blocked;
+    if (failures > 0 || (unsaved && !options.isOnline())) return { kind: options.isOnline() ? 'retrying' : 'offline' };
+    if (running && unsaved) return { kind: 'saving' };
+    if (unsaved) return { kind: 'unsaved' };
+    return base ? { kind: 'saved', at: base.savedAt } : { kind: 'empty' };
+  }
+
+  function show(): void {
+    const status = statusNow();
+    if (JSON.stringify(status) === JSON.stringify(view.status) && conflict === view.conflict && unsaved === view.unsaved) return;
+    view = { status, conflict, unsaved };
+    for (const listener of listeners) listener();
+  }
+
+  function snapshot(): string {
+    if (stale && editor) text = editor.read();
+    stale = false;
+    return text;
+  }
+
+  const isSettled = (html: string): boolean => (base === null ? isEmptyLog(html) : html === base.html);
+
+  function keepDraft(): boolean {
+    stopDraft();
+    draftSince = null;
+    if (!unsaved) return true;
+    draftSafe = drafts.keep({ html: snapshotForDraft(), baseRevision: base?.revision ?? null, at: timers.now() });
+    return draftSafe;
+  }
+
+  /** Reading the editor for the draft must not make the next save believe that nothing is new. */
+  const snapshotForDraft = (): string => (stale && editor ? (text = editor.read()) : text);
+
+  function keepDraftSoon(): void {
+    draftSince ??= timers.now();
+    stopDraft();
+    const latest = draftSince + DRAFT_LIMIT_MS - timers.now();
+    stopDraft = timers.after(Math.max(0, Math.min(DRAFT_DELAY_MS, latest)), () => void keepDraft());
+  }
+
+  function schedule(): void {
+    stopSave();
+    if (!unsaved || running || conflict || blocked) return;
+    stopSave = timers.after(Math.max(0, due - timers.now()), () => void run());
+  }
+
+  function markUnsaved(delayMs: number): void {
+    const now = timers.now();
+    if (!unsaved || unsavedSince === 0) unsavedSince = now;
+    unsaved = true;
+    due = Math.min(now + delayMs, unsavedSince + AUTO_SAVE_LIMIT_MS);
+    if (blocked?.kind === 'refused') blocked = null;
+    keepDraftSoon();
+    // A retry that is already waiting keeps its own time.
+    if (failures === 0) schedule();
+    show();
+  }
+
+  function settle(): void {
+    unsaved = false;
+    unsavedSince = 0;
+    failures = 0;
+    conflict = null;
+    stopDraft();
+    draftSince = null;
+    draftSafe = true;
+    drafts.drop();
+  }
+
+  function accept(stored: StoredLog | null): void {
+    base = stored;
+    failures = 0;
+    unanswered = [];
+    answeredAt = timers.now();
+    options.onStored(stored);
+  }
+
+  function fail(failure: Failure): 'stop' {
+    if (failure.kind === 'unreachable') {
+      failures += 1;
+      due = timers.now() + Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_LIMIT_MS);
+    } else {
+      failures = 0;
+      blocked = failure;
+    }
+    keepDraft();
+    return 'stop';
+  }
+
+  /** The other version holds everything that is here, and nothing was taken out here on purpose. */
+  const mayAdopt = (mine: string, theirs: string): boolean =>
+    containsLog(theirs, mine) && containsLog(mine, base?.html ?? '') && editor?.isComposing() !== true;
+
+  /** Decides what to do about a day that is not what we built on. `go`: what is unsaved may be sent again. */
+  function reconcile(theirs: StoredLog | null): 'go' | 'stop' {
+    const arrived = theirs !== null && unanswered.includes(theirs.html);
+    const untouched = (theirs?.html ?? null) === (base?.html ?? null);
+    if (arrived) accept(theirs);
+    if (arrived || untouched) {
+      base = theirs;
+      return 'go';
+    }
+    const mine = snapshot();
+    const other = theirs?.html ?? '';
+    if (sameWords(mine, other) || containsLog(mine, other)) {
+      base = theirs;
+      return 'go';
+    }
+    if (mayAdopt(mine, other)) {
+      accept(theirs);
+      put(other);
+      settle();
+      return 'stop';
+    }
+    conflict = { theirs };
+    keepDraft();
+    return 'stop';
+  }
+
+  async function look(): Promise<'go' | 'stop'> {
+    const outcome = await transport.read(date);
+    return outcome.kind === 'read' ? reconcile(outcome.stored) : fail(outcome);
+  }
+
+  function write(html: string): Promise<WriteOutcome> {
+    if (base === null) return transport.insert(date, html);
+    if (isEmptyLog(html)) return transport.remove(date, base.revision);
+    return transport.update(date, html, base.revision);
+  }
+
+  /** One attempt: find out about lost answers, send, and take the answer in. */
+  async function attempt(): Promise<void> {
+    if (unanswered.length > 0 && (await look()) === 'stop') return;
+    const html = snapshot();
+    unsavedSince = 0;
+    if (isSettled(html)) return settle();
+    show();
+    unanswered.push(html);
+    const outcome = await write(html);
+    switch (outcome.kind) {
+      case 'stored':
+        accept({ html, revision: outcome.revision, savedAt: outcome.savedAt });
+        break;
+      case 'removed':
+        accept(null);
+        break;
+      case 'changed':
+        // This attempt certainly stored nothing; an earlier one, whose answer was lost, may have.
+        unanswered.pop();
+        if ((await look()) === 'go') due = timers.now();
+        return;
+      case 'signedOut':
+      case 'refused':
+        unanswered.pop();
+        fail(outcome);
+        return;
+      case 'unreachable':
+        fail(outcome);
+        return;
+    }
+    if (!stale && isSettled(text)) settle();
+  }
+
+  function run(): Promise<void> {
+    if (running) return running;
+    if (!unsaved || conflict || blocked) return Promise.resolve();
+    stopSave();
+    running = attempt().finally(() => {
+      running = null;
+      schedule();
+      show();
+    });
+    show();
+    return running;
+  }
+
+  /** Puts another text into the day, on the screen as well where an editor is open. */
+  function put(html: string): void {
+    text = html;
+    stale = false;
+    editor?.replace(html);
+  }
+
+  return {
+    date,
+    view: () => view,
+    /** The newest text known here, saved or not: what an editor that opens on this day begins with. */
+    text: () => snapshot(),
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    /** The user changed something. Cheap enough for every key: nothing is read until it is needed. */
+    edited(delayMs: number = AUTO_SAVE_DELAY_MS): void {
+      stale = editor !== null;
+      markUnsaved(delayMs);
+    },
+
+    /** The user chose a whole text, such as a quick entry or the other version's. */
+    write(html: string, delayMs: number): void {
+      put(html);
+      markUnsaved(delayMs);
+    },
+
+    /** An editor opened on this day. Answers what to call when it closes. */
+    attach(opened: OpenEditor): () => void {
+      editor = opened;
+      return () => {
+        if (editor !== opened) return;
+        snapshot();
+        editor = null;
+        void run();
+      };
+    },
+
+    /** Words that a closed tab or a crash left on this device. */
+    restore(draft: DayDraft): void {
+      if (unsaved || isSettled(draft.html)) return drafts.drop();
+      text = draft.html;
+      unsaved = true;
+      due = timers.now();
+      const theirs = base;
+      if (draft.baseRevision !== (theirs?.revision ?? null)) {
+        // As if the day had been empty: what the draft was written on is not known any more. While the two versions wait
+        // for a decision it stays so, or the next load would take the draft for one of the newest revision.
+        base = null;
+        reconcile(theirs);
+      }
+      schedule();
+      show();
+    },
+
+    /** What the server was found to have, asked at `askedAt`. Taken over only where nothing here is newer. */
+    offer(stored: StoredLog | null, askedAt: number): void {
+      if (unsaved || running || askedAt <= answeredAt || stored?.revision === base?.revision) return;
+      if (editor?.isComposing()) return;
+      const changed = (stored?.html ?? '') !== (base?.html ?? '');
+      base = stored;
+      if (changed) put(stored?.html ?? '');
+      show();
+    },
+
+    /** Sends now what is unsaved. Resolves when the attempt is over; true when nothing is left to save. */
+    async flush(): Promise<boolean> {
+      if (running) await running;
+      await run();
+      return !unsaved;
+    },
+
+    /** The page may go at any moment: keeps a draft at once. False when the browser refused to keep it. */
+    keepDraft,
+
+    /** The network is back, the same user is signed in again, or the user asks to try again: what waited goes out. */
+    async retry(): Promise<void> {
+      blocked = null;
+      await run();
+      show();
+    },
+
+    /** Both versions, line by line. */
+    async keepBoth(): Promise<void> {
+      if (!conflict) return;
+      const { theirs } = conflict;
+      const merged = mergeLogs(snapshot(), theirs?.html ?? '');
+      base = theirs;
+      conflict = null;
+      put(merged);
+      markUnsaved(0);
+      await run();
+    },
+
+    /** The other version; the one written here can be had back with undo. */
+    takeTheirs(): void {
+      if (!conflict) return;
+      const { theirs } = conflict;
+      accept(theirs);
+      put(theirs?.html ?? '');
+      settle();
+      show();
+    },
+
+    /** Nothing that is unsaved would be lost if the page went now. */
+    isSafe: () => !unsaved || draftSafe,
+
+    /** Stops all timers. What is unsaved stays in the draft. */
+    close(): void {
+      keepDraft();
+      stopSave();
+      stopDraft();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The savers of all days that were opened: a day that was left goes on saving, whatever the screen shows by then. */
+import type { Day } from '#domain/day.ts';
+import type { DayDrafts } from '#client/lib/day-drafts.ts';
+import { createDaySaver } from './day-saver.ts';
+import type { DaySaver, Timers } from './day-saver.ts';
+import type { EntryTransport, StoredLog } from './save-outcome.ts';
+
+export type DaySaversOptions = {
+  transport: EntryTransport;
+  timers: Timers;
+  drafts: DayDrafts;
+  isOnline: () => boolean;
+  onStored: (date: Day, stored: StoredLog | null) => void;
+};
+
+export type DaySavers = ReturnType<typeof createDaySavers>;
+
+export function createDaySavers({ transport, timers, drafts, isOnline, onStored }: DaySaversOptions) {
+  const savers = new Map<Day, DaySaver>();
+  const listeners = new Set<() => void>();
+  /** Kept as one array until it changes, so that a screen can compare it. */
+  let unsavedDays: readonly Day[] = [];
+
+  function show(): void {
+    const now = [...savers.values()].filter((saver) => saver.view().unsaved).map((saver) => saver.date);
+    if (now.join() === unsavedDays.join()) return;
+    unsavedDays = now;
+    for (const listener of listeners) listener();
+  }
+
+  function make(date: Day, stored: StoredLog | null): DaySaver {
+    const saver = createDaySaver({
+      date,
+      stored,
+      transport,
+      timers,
+      isOnline,
+      drafts: { keep: (draft) => drafts.keep(date, draft), drop: () => drafts.drop(date) },
+      onStored: (now) => onStored(date, now),
+    });
+    saver.subscribe(show);
+    savers.set(date, saver);
+    const draft = drafts.take(date);
+    if (draft) saver.restore(draft);
+    return saver;
+  }
+
+  const all = (): DaySaver[] => [...savers.values()];
+
+  return {
+    /** The saver of a day that was read at `askedAt`; the one that is there already keeps what it knows better. */
+    open(date: Day, stored: StoredLog | null, askedAt: number): DaySaver {
+      const saver = savers.get(date);
+      if (!saver) return make(date, stored);
+      saver.offer(stored, askedAt);
+      return saver;
+    },
+
+    /** A day with words that the server does not have can be shown without asking it. */
+    withUnsaved(date: Day): DaySaver | null {
+      const saver = savers.get(date);
+      return saver?.view().unsaved ? saver : null;
+    },
+
+    unsavedDays: () => unsavedDays,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    /** Saves what a crash or a closed tab left in this browser, also for days that nobody opens now. */
+    async recover(): Promise<void> {
+      for (const date of drafts.days()) {
+        if (savers.has(date)) continue;
+        const outcome = await transport.read(date);
+        // Not readable now: the draft stays, and opening the day tries again.
+        if (outcome.kind === 'read' && !savers.has(date)) make(date, outcome.stored);
+      }
+    },
+
+    /** Sends everything that is unsaved. The days that could not be saved are the answer. */
+    async flush(): Promise<Day[]> {
+      const results = await Promise.all(all().map(async (saver) => ({ date: saver.date, saved: await saver.flush() })));
+      return results.filter((result) => !result.saved).map((result) => result.date);
+    },
+
+    retry: () => void all().map((saver) => saver.retry()),
+
+    /** For a page that may be gone in a moment. */
+    hide(): void {
+      for (const saver of all()) {
+        saver.keepDraft();
+        void saver.flush();
+      }
+    },
+
+    /** False while something is neither on the server nor in a draft. */
+    isSafe: () => all().every((saver) => saver.keepDraft() && saver.isSafe()),
+
+    close: () => all().forEach((saver) => saver.close()),
+  };
+}

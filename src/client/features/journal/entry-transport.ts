@@ -1,0 +1,96 @@
+/** Reads and writes days through the data wire, and sorts every answer into the few outcomes that the saver knows. */
+import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
+import type { Day } from '#domain/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { withDateHeader, withoutDateHeader } from '#domain/entry-html.ts';
+import type { DataClient } from '#client/lib/data-client.ts';
+import type { EntryTransport, Failure, StoredLog, WriteOutcome } from './save-outcome.ts';
+
+/** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
+const KEEPALIVE_MAX_BYTES = 56 * 1024;
+const ANSWER_LIMIT_MS = 20_000;
+const DUPLICATE_KEY = '23505';
+
+type Row = { content: string; revision: number; updated_at: string };
+const COLUMNS = 'content, revision, updated_at';
+
+export const storedLog = (row: Row): StoredLog => ({
+  html: withoutDateHeader(row.content),
+  revision: row.revision,
+  savedAt: Date.parse(row.updated_at),
+});
+
+/** The user a request speaks for, read from its token; null for a guest's. */
+function userOf(headers: Headers): string | null {
+  const payload = headers.get('authorization')?.split('.')[1];
+  if (payload === undefined) return null;
+  try {
+    const claims = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sub?: unknown };
+    return typeof claims.sub === 'string' ? claims.sub : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day.
+ * So a request that does not carry this user's token never leaves: it is "signed out" here already.
+ */
+function fetchAs(userId: string): typeof fetch {
+  return async (input, init) => {
+    if (userOf(new Headers(init?.headers)) !== userId) return new Response('{}', { status: 401 });
+    const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    return fetch(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
+  };
+}
+
+const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
+
+function failure(answer: { status: number; error: { code: string } | null }): Failure {
+  const { status } = answer;
+  if (status === 401) return { kind: 'signedOut' };
+  if (status === 413) return { kind: 'refused', reason: SIZE_LIMIT };
+  if (status === 403) return { kind: 'refused', reason: 'this day is not open to you' };
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+    return { kind: 'refused', reason: `the server refused it (${answer.error?.code || status})` };
+  }
+  return { kind: 'unreachable' };
+}
+
+/** No row answered means that the condition on the revision failed. */
+function writeOutcome(answer: PostgrestSingleResponse<Pick<Row, 'revision' | 'updated_at'>[]>): WriteOutcome {
+  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer);
+  const row = answer.data[0];
+  return row ? { kind: 'stored', revision: row.revision, savedAt: Date.parse(row.updated_at) } : { kind: 'changed' };
+}
+
+export function createEntryTransport(data: DataClient, userId: string): EntryTransport {
+  const entries = () => data.from('entries', { fetch: fetchAs(userId) });
+  const ofUser = { user_id: userId };
+
+  return {
+    async read(date) {
+      const answer = await entries().select(COLUMNS).match({ ...ofUser, date }).retry(false);
+      if (answer.error) return failure(answer);
+      const row = answer.data[0];
+      return { kind: 'read', stored: row ? storedLog(row) : null };
+    },
+
+    insert: async (date, html) =>
+      writeOutcome(await entries().insert({ ...ofUser, date, content: withDateHeader(date, html) }).select('revision, updated_at')),
+
+    update: async (date: Day, html, revision) =>
+      writeOutcome(
+        await entries()
+          .update({ content: withDateHeader(date, html) })
+          .match({ ...ofUser, date, revision })
+          .select('revision, updated_at'),
+      ),
+
+    async remove(date, revision) {
+      const outcome = writeOutcome(await entries().delete().match({ ...ofUser, date, revision }).select('revision, updated_at'));
+      return outcome.kind === 'stored' ? { kind: 'removed' } : outcome;
+    },
+  };
+}

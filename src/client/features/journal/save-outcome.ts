@@ -1,0 +1,30 @@
+/** What the day saver asks of the wire, and every way in which an answer can come out. */
+import type { Day } from '#domain/day.ts';
+
+/** A day as the server has it. `html` is the log without its date header; `savedAt` in milliseconds. */
+export type StoredLog = { html: string; revision: number; savedAt: number };
+
+export type Failure =
+  /** The session is gone. Nothing was stored. */
+  | { kind: 'signedOut' }
+  /** The server will not take it, however often it is asked. `reason` is for the screen. */
+  | { kind: 'refused'; reason: string }
+  /** No answer, or one that says nothing: the write may have arrived all the same. */
+  | { kind: 'unreachable' };
+
+export type ReadOutcome = { kind: 'read'; stored: StoredLog | null } | Failure;
+
+export type WriteOutcome =
+  | { kind: 'stored'; revision: number; savedAt: number }
+  | { kind: 'removed' }
+  /** The day is not what the save was built on: somebody made it, changed it or removed it meanwhile. */
+  | { kind: 'changed' }
+  | Failure;
+
+/** Never rejects. A write names the revision it builds on, so a late or repeated one can overwrite nothing. */
+export type EntryTransport = {
+  read: (date: Day) => Promise<ReadOutcome>;
+  insert: (date: Day, html: string) => Promise<WriteOutcome>;
+  update: (date: Day, html: string, revision: number) => Promise<WriteOutcome>;
+  remove: (date: Day, revision: number) => Promise<WriteOutcome>;
+};

@@ -1,0 +1,166 @@
+/** A world for the day saver's tests: time that stands still until it is moved, one server row, and an editor. */
+import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { createDaySaver } from '#client/features/journal/day-saver.ts';
+import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
+import type { EntryTransport, Failure, StoredLog, WriteOutcome } from '#client/features/journal/save-outcome.ts';
+import { day } from '#domain/day.ts';
+
+export const DATE = day('2026-11-21');
+
+/** Lets every promise that can go on go on. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export function createVirtualTime(start = 1_000_000) {
+  let now = start;
+  let waiting: { at: number; run: () => void }[] = [];
+  const timers: Timers = {
+    now: () => now,
+    after(ms, run) {
+      const timer = { at: now + ms, run };
+      waiting.push(timer);
+      return () => void (waiting = waiting.filter((other) => other !== timer));
+    },
+  };
+  /** Moves time on, ringing each timer at its moment. */
+  async function pass(ms: number): Promise<void> {
+    const end = now + ms;
+    await settled();
+    for (;;) {
+      const next = waiting.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      now = Math.max(now, next.at);
+      waiting = waiting.filter((timer) => timer !== next);
+      next.run();
+      await settled();
+    }
+    now = end;
+    await settled();
+  }
+  return { timers, pass };
+}
+
+export class MemoryStorage implements Storage {
+  #items = new Map<string, string>();
+  full = false;
+  get length() {
+    return this.#items.size;
+  }
+  key = (index: number) => [...this.#items.keys()][index] ?? null;
+  getItem = (key: string) => this.#items.get(key) ?? null;
+  removeItem = (key: string) => void this.#items.delete(key);
+  clear = () => this.#items.clear();
+  setItem(key: string, value: string) {
+    if (this.full) throw new DOMException('full', 'QuotaExceededError');
+    this.#items.set(key, value);
+  }
+}
+
+/** How the server behaves: `lost` stores the write and swallows the answer, `down` hears nothing. */
+export type Weather = 'fine' | 'down' | 'lost' | 'signedOut' | 'refused';
+
+export function createWorld() {
+  const time = createVirtualTime();
+  const storage = new MemoryStorage();
+  let page = 0;
+  const world = {
+    ...time,
+    storage,
+    row: null as StoredLog | null,
+    weather: 'fine' as Weather,
+    latencyMs: 20,
+    online: true,
+    /** Every write that reached the server, in order. */
+    writes: [] as string[],
+    inFlight: 0,
+    mostInFlight: 0,
+    acknowledged: [] as (StoredLog | null)[],
+    /** What the user sees in the editor, and what undo would bring back. */
+    shown: '',
+    composing: false,
+    saver: null as unknown as DaySaver,
+    detach: () => {},
+    /** Somebody writes the day on another device. */
+    elsewhere(html: string | null) {
+      world.row = html === null ? null : { html, revision: (world.row?.revision ?? 0) + 1, savedAt: 0 };
+    },
+    type(html: string) {
+      world.shown = html;
+      world.saver.edited();
+    },
+    /** A fresh page: reads the day and opens the editor on it, as the screen does. The page before it is gone. */
+    load() {
+      page += 1;
+      world.inFlight = 0;
+      const drafts = createDayDrafts(storage, 'ada', `tab-${time.timers.now()}`);
+      world.saver = createDaySaver({
+        date: DATE,
+        stored: world.row,
+        transport,
+        timers: time.timers,
+        isOnline: () => world.online,
+        drafts: { keep: (draft) => drafts.keep(DATE, draft), drop: () => drafts.drop(DATE) },
+        onStored: (stored) => void world.acknowledged.push(stored),
+      });
+      const draft = drafts.take(DATE);
+      if (draft) world.saver.restore(draft);
+      world.openEditor();
+    },
+    openEditor() {
+      world.shown = world.saver.text();
+      world.detach = world.saver.attach({
+        read: () => world.shown,
+        replace: (html) => void (world.shown = html),
+        isComposing: () => world.composing,
+      });
+    },
+    status: () => world.saver.view().status.kind,
+  };
+
+  const failed = (): Failure | null => {
+    if (world.weather === 'signedOut') return { kind: 'signedOut' };
+    if (world.weather === 'refused') return { kind: 'refused', reason: 'no' };
+    return null;
+  };
+
+  /** One request: half the latency there, half of it back. */
+  async function request<T>(answer: () => T): Promise<T | Failure> {
+    const sender = page;
+    world.inFlight += 1;
+    world.mostInFlight = Math.max(world.mostInFlight, world.inFlight);
+    const half = () => new Promise<void>((resolve) => void time.timers.after(world.latencyMs / 2, resolve));
+    await half();
+    const heard = world.weather !== 'down';
+    const outcome = failed() ?? (heard ? answer() : { kind: 'unreachable' as const });
+    const lost = world.weather === 'lost';
+    await half();
+    // Nobody is there any more to hear the answer.
+    if (sender !== page) return new Promise<never>(() => {});
+    world.inFlight -= 1;
+    return lost ? { kind: 'unreachable' } : outcome;
+  }
+
+  const store = (html: string): WriteOutcome => {
+    world.writes.push(html);
+    world.row = { html, revision: (world.row?.revision ?? 0) + 1, savedAt: time.timers.now() };
+    return { kind: 'stored', revision: world.row.revision, savedAt: world.row.savedAt };
+  };
+  const transport: EntryTransport = {
+    read: () => request(() => ({ kind: 'read' as const, stored: world.row })),
+    insert: (_date, html) => request(() => (world.row ? { kind: 'changed' } : store(html))),
+    update: (_date, html, revision) => request(() => (world.row?.revision === revision ? store(html) : { kind: 'changed' })),
+    remove: (_date, revision) =>
+      request(() => {
+        if (world.row?.revision !== revision) return { kind: 'changed' };
+        world.writes.push('');
+        world.row = null;
+        return { kind: 'removed' };
+      }),
+  };
+  return world;
+}
+
+export type World = ReturnType<typeof createWorld>;
+
+/** A log of these items, as the editor writes it. */
+export const log = (...items: string[]): string =>
+  items.length === 0 ? '' : `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;
