@@ -104,7 +104,17 @@ describe('a clean log', () => {
   });
 
   test('holds no tag but the literal ones of the list', () => {
-    const pieces = [...ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]), '<', '>', '&', 'x', '<b>', '<p id=x>', '"', ';'];
+    const pieces = [
+      ...ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
+      '<',
+      '>',
+      '&',
+      'x',
+      '<b>',
+      '<p id=x>',
+      '"',
+      ';',
+    ];
     const literal = new Set(ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]));
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 8 }), (parts) => {

@@ -34,9 +34,13 @@ describe('a log as plain text', () => {
 });
 
 describe('an empty log', () => {
-  test.each(['', '<p></p>', '<ol><li><p></p></li></ol>', '<p>&nbsp;\u00A0 </p>', '<br>', '<h2 class="date-header">Saturday</h2><p> </p>'])(
-    '%j is one',
-    (html) => expect(isEmptyLog(html)).toBe(true),
-  );
+  test.each([
+    '',
+    '<p></p>',
+    '<ol><li><p></p></li></ol>',
+    '<p>&nbsp;\u00A0 </p>',
+    '<br>',
+    '<h2 class="date-header">Saturday</h2><p> </p>',
+  ])('%j is one', (html) => expect(isEmptyLog(html)).toBe(true));
   test.each(['<p>x</p>', '<p>&amp;</p>', '.'])('%j is none', (html) => expect(isEmptyLog(html)).toBe(false));
 });

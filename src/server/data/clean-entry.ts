@@ -34,6 +34,8 @@ const CLEANING: sanitizeHtml.IOptions = {
 /** A few hundred levels already are no text; the parser's own time grows with the square of them. */
 const MAX_OPEN_TAGS = 2_000;
 
+const MAX_PASSES = 4;
+
 const HEADER_ELSEWHERE = `<h2 class="${DATE_HEADER_CLASS}">`;
 
 /**
@@ -43,8 +45,13 @@ const HEADER_ELSEWHERE = `<h2 class="${DATE_HEADER_CLASS}">`;
 export function cleanLog(content: string): string {
   refuseOversized(content);
   if (isCleanLog(content)) return withoutDateHeader(content);
-  const cleaned = parseAndClean(content.replaceAll('\0', '').toWellFormed());
-  refuseOversized(cleaned);
+  let cleaned = parseAndClean(content.replaceAll('\0', '').toWellFormed());
+  // Unwrapping can leave elements that a parser would arrange differently; what is stored must read back the same.
+  for (let pass = 1; pass < MAX_PASSES && !isCleanLog(cleaned); pass += 1) {
+    const again = parseAndClean(cleaned);
+    if (again === cleaned) break;
+    cleaned = again;
+  }
   return cleaned;
 }
 
@@ -67,11 +74,11 @@ function parseAndClean(html: string): string {
       openTags -= 1;
     },
   });
-  return (
-    withoutDateHeader(cleaned.replace(/^\s+(?=<h2 class)/, ''))
-      // A header that does not stand first is a heading like any other.
-      .replaceAll(HEADER_ELSEWHERE, '<h2>')
-      // Every `<` of the text has become `&lt;`, so this finds nothing but the parser's own writing.
-      .replaceAll('<br />', '<br>')
-  );
+  const log = withoutDateHeader(cleaned.replace(/^\s+(?=<h2 class)/, ''))
+    // A header that does not stand first is a heading like any other.
+    .replaceAll(HEADER_ELSEWHERE, '<h2>')
+    // Every `<` of the text has become `&lt;`, so this finds nothing but the parser's own writing.
+    .replaceAll('<br />', '<br>');
+  refuseOversized(log);
+  return log;
 }

@@ -49,7 +49,13 @@ export function parseGroup(table: ExposedTable, name: string, text: string): Con
   return group;
 }
 
-function parseConditions(cursor: Cursor, table: ExposedTable, joined: string, negated: boolean, depth: number): Condition {
+function parseConditions(
+  cursor: Cursor,
+  table: ExposedTable,
+  joined: string,
+  negated: boolean,
+  depth: number,
+): Condition {
   if (depth > MAX_DEPTH) throw cursor.problem(`more than ${MAX_DEPTH} levels`);
   const conditions: Condition[] = [];
   do {
@@ -76,7 +82,9 @@ function parseOperation(cursor: Cursor, column: Column, takeValue: (rest: Cursor
   }
   if (name === 'is' && !of) {
     const value = takeValue(cursor).toLowerCase();
-    return isTruth(value) ? { kind: 'is', column, negated, value } : cursor.fail(`"is" takes ${[...TRUTHS].join(', ')}`);
+    return isTruth(value)
+      ? { kind: 'is', column, negated, value }
+      : cursor.fail(`"is" takes ${[...TRUTHS].join(', ')}`);
   }
   if (!isComparison(name) || (of && name === 'isdistinct')) return cursor.fail(`unknown operator "${name}"`);
   const isPattern = name === 'like' || name === 'ilike';

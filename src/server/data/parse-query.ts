@@ -45,7 +45,10 @@ function allColumns(table: ExposedTable): readonly Column[] {
 
 /** `a,b,"c"`, the quotes without meaning: no column of ours needs them. */
 const names = (text: string): string[] =>
-  text.split(',').map((name) => name.trim().replace(/^"(.*)"$/s, '$1')).filter((name) => name !== '');
+  text
+    .split(',')
+    .map((name) => name.trim().replace(/^"(.*)"$/s, '$1'))
+    .filter((name) => name !== '');
 
 const AGGREGATE = /^(?:[^.()]*\.)?(?:count|sum|avg|min|max)\(\)/;
 

@@ -6,7 +6,14 @@ export type Truth = 'null' | 'not_null' | 'true' | 'false' | 'unknown';
 
 export type Condition =
   | { kind: 'compare'; column: Column; operator: Comparison; negated: boolean; value: string }
-  | { kind: 'each'; column: Column; operator: Comparison; of: 'any' | 'all'; negated: boolean; values: readonly string[] }
+  | {
+      kind: 'each';
+      column: Column;
+      operator: Comparison;
+      of: 'any' | 'all';
+      negated: boolean;
+      values: readonly string[];
+    }
   | { kind: 'is'; column: Column; negated: boolean; value: Truth }
   | { kind: 'group'; joined: 'and' | 'or'; negated: boolean; conditions: readonly Condition[] };
 

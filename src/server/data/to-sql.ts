@@ -68,7 +68,9 @@ export function insertSql(table: ExposedTable, query: Query, { columns, rows }: 
 
 export function updateSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
   const values = new Values();
-  const parameters = new Map(columns.map((column, index) => [column, `${values.add(rows[0]?.[index])}::${column.type}`]));
+  const parameters = new Map(
+    columns.map((column, index) => [column, `${values.add(rows[0]?.[index])}::${column.type}`]),
+  );
   const changes = columns.map((column) => {
     const value = parameters.get(column)!;
     if (column !== table.log?.content) return `${nameOf(column)} = ${value}`;
@@ -95,14 +97,21 @@ function sentSql(table: ExposedTable, column: Column, written: readonly Column[]
   return withDateHeaderSql(written.includes(table.log.day) ? `sent.${nameOf(table.log.day)}` : 'null::date', value);
 }
 
-function conflictSql(table: ExposedTable, query: Query, written: readonly Column[], resolution: Preferences['resolution']) {
+function conflictSql(
+  table: ExposedTable,
+  query: Query,
+  written: readonly Column[],
+  resolution: Preferences['resolution'],
+) {
   if (resolution === null) return '';
   const target = query.onConflict?.length ? query.onConflict : table.key;
   const on = ` on conflict (${namesOf(target)})`;
   if (resolution === 'ignore') return `${on} do nothing`;
   // The target is equal already; naming it again would ask for the right to change it.
   const rest = written.filter((column) => !target.includes(column));
-  const set = (rest.length > 0 ? rest : target.slice(0, 1)).map((column) => `${nameOf(column)} = excluded.${nameOf(column)}`);
+  const set = (rest.length > 0 ? rest : target.slice(0, 1)).map(
+    (column) => `${nameOf(column)} = excluded.${nameOf(column)}`,
+  );
   return `${on} do update set ${set.join(', ')}`;
 }
 
@@ -111,7 +120,10 @@ function writingSql(write: string, query: Query, wanted: Preferences, values: Va
   const merging = wanted.resolution === 'merge';
   if (!wanted.representation && !merging) return { text: write, values: values.list };
   // A fresh row version that no transaction has replaced: how PostgreSQL tells an insert from a conflict's update.
-  const returned = [...(wanted.representation ? neededColumns(query) : []), ...(merging ? ['(xmax = 0) as inserted'] : [])];
+  const returned = [
+    ...(wanted.representation ? neededColumns(query) : []),
+    ...(merging ? ['(xmax = 0) as inserted'] : []),
+  ];
   const inserted = merging ? ', (select count(*) from written where inserted)::int as inserted' : '';
   const answer = wanted.representation
     ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${namesOf(query.select)} from written` +

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { DataError } from './errors.ts';
+import { EXPOSED_TABLES } from './exposed-tables.ts';
+import { parseAccept, parsePreferences, rangeOf } from './parse-headers.ts';
+import { parseQuery } from './parse-query.ts';
+import { changesToMake, rowsToInsert } from './parse-rows.ts';
+import type { Condition } from './query.ts';
+
+const entries = EXPOSED_TABLES.get('entries')!;
+const column = (name: string) => entries.columns.get(name)!;
+const where = (search: string) => parseQuery(entries, search).where;
+
+function refusal(act: () => unknown): DataError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof DataError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('select', () => {
+  test('names columns, once each, quoted or not', () => {
+    expect(parseQuery(entries, 'select=date,"content",date').select.map(({ name }) => name)).toEqual([
+      'date',
+      'content',
+    ]);
+  });
+  test.each(['', 'select=*', 'select=', 'select=*,id'])('%j means every column', (search) => {
+    expect(parseQuery(entries, search).select).toHaveLength(entries.columns.size);
+  });
+  test.each([
+    ['select=nope', '42703'],
+    ['select=__proto__', '42703'],
+    ['select=constructor', '42703'],
+    ['select=day:date', 'PGRST100'],
+    ['select=date::text', 'PGRST100'],
+    ['select=content->a', 'PGRST100'],
+    ['select=id,profiles(id)', 'PGRST200'],
+    ['select=count()', 'PGRST123'],
+    ['select=hustle_score.avg()', 'PGRST123'],
+  ])('%s is refused with %s', (search, code) => {
+    expect(refusal(() => parseQuery(entries, search))).toMatchObject({ status: 400, code });
+  });
+});
+
+describe('filters', () => {
+  const date = { column: column('date') };
+  test.each<[string, Condition]>([
+    ['date=eq.2026-11-21', { kind: 'compare', ...date, operator: 'eq', negated: false, value: '2026-11-21' }],
+    ['date=not.lt.2026-11-21', { kind: 'compare', ...date, operator: 'lt', negated: true, value: '2026-11-21' }],
+    ['date=eq.', { kind: 'compare', ...date, operator: 'eq', negated: false, value: '' }],
+    ['date=eq.a.b,c)"d', { kind: 'compare', ...date, operator: 'eq', negated: false, value: 'a.b,c)"d' }],
+    ['date=isdistinct.x', { kind: 'compare', ...date, operator: 'isdistinct', negated: false, value: 'x' }],
+    ['date=is.null', { kind: 'is', ...date, negated: false, value: 'null' }],
+    ['date=not.is.NULL', { kind: 'is', ...date, negated: true, value: 'null' }],
+    ['date=is.not_null', { kind: 'is', ...date, negated: false, value: 'not_null' }],
+    [
+      'date=in.(a,"b,)",)',
+      { kind: 'each', ...date, operator: 'eq', of: 'any', negated: false, values: ['a', 'b,)', ''] },
+    ],
+    ['date=not.in.()', { kind: 'each', ...date, operator: 'eq', of: 'any', negated: true, values: [] }],
+    ['date=like.a*', { kind: 'compare', ...date, operator: 'like', negated: false, value: 'a%' }],
+    [
+      'date=ilike(all).{a*,"b}"}',
+      { kind: 'each', ...date, operator: 'ilike', of: 'all', negated: false, values: ['a%', 'b}'] },
+    ],
+  ])('%s', (search, condition) => {
+    expect(where(search)).toEqual([condition]);
+  });
+
+  test('the same column may be named twice', () => {
+    expect(where('date=gte.a&date=lt.b')).toHaveLength(2);
+  });
+
+  test('groups nest', () => {
+    const search = 'not.or=(date.eq.a,"content".not.like."x,y\\")*",not.and(date.in.(a,b),id.is.null))';
+    expect(where(search)).toEqual([
+      {
+        kind: 'group',
+        joined: 'or',
+        negated: true,
+        conditions: [
+          { kind: 'compare', ...date, operator: 'eq', negated: false, value: 'a' },
+          { kind: 'compare', column: column('content'), operator: 'like', negated: true, value: 'x,y")%' },
+          {
+            kind: 'group',
+            joined: 'and',
+            negated: true,
+            conditions: [
+              { kind: 'each', ...date, operator: 'eq', of: 'any', negated: false, values: ['a', 'b'] },
+              { kind: 'is', column: column('id'), negated: false, value: 'null' },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    ['date=2026-11-21', 'PGRST100'],
+    ['date=', 'PGRST100'],
+    ['date=equals.x', 'PGRST100'],
+    ['date=not.not.eq.x', 'PGRST100'],
+    ['date=match.x', 'PGRST100'],
+    ['date=is.maybe', 'PGRST100'],
+    ['date=in.a,b', 'PGRST100'],
+    ['date=in.(a', 'PGRST100'],
+    ['date=in.(a)b', 'PGRST100'],
+    ['date=in.("a"b)', 'PGRST100'],
+    ['date=eq(some).x', 'PGRST100'],
+    ['or=date.eq.x', 'PGRST100'],
+    ['or=()', 'PGRST100'],
+    ['or=(date.eq.x', 'PGRST100'],
+    ['or=(date.eq.x)x', 'PGRST100'],
+    ['or=(date.eq."x"y)', 'PGRST100'],
+    ['nope=eq.x', '42703'],
+    ['__proto__=eq.x', '42703'],
+    ['constructor=eq.x', '42703'],
+    ['profiles.id=eq.x', '42703'],
+    ['or=(nope.eq.x)', '42703'],
+    ['date=eq.%00', '22P05'],
+    [`or=${'(and'.repeat(40)}`, 'PGRST100'],
+    [`or=(${'and('.repeat(40)}date.eq.x${')'.repeat(41)}`, 'PGRST100'],
+    [`or=(${'date.eq.x,'.repeat(400)}date.eq.x)`, 'PGRST100'],
+    ['date=eq.x&'.repeat(400), 'PGRST100'],
+  ])('%s is refused with %s', (search, code) => {
+    const error = refusal(() => where(search));
+    expect(error).toMatchObject({ status: 400, code });
+    expect(error.message.length).toBeLessThan(300);
+  });
+});
+
+describe('order, limit and offset', () => {
+  test('order names columns, directions and nulls', () => {
+    expect(parseQuery(entries, 'order=date.desc.nullslast,id,revision.nullsfirst,date.asc').order).toEqual([
+      { column: column('date'), descending: true, nulls: 'last' },
+      { column: column('id'), descending: false, nulls: null },
+      { column: column('revision'), descending: false, nulls: 'first' },
+    ]);
+  });
+  test.each([
+    ['order=date.down', 400, 'PGRST100'],
+    ['order=date.desc.nullslast.x', 400, 'PGRST100'],
+    ['order=nope', 400, '42703'],
+    ['limit=-1', 416, 'PGRST103'],
+    ['offset=-1', 416, 'PGRST103'],
+    ['limit=ten', 400, 'PGRST100'],
+    ['limit=1e3', 400, 'PGRST100'],
+  ])('%s is refused: %d %s', (search, status, code) => {
+    expect(refusal(() => parseQuery(entries, search))).toMatchObject({ status, code });
+  });
+  test('a limit beyond counting is all there is', () => {
+    expect(parseQuery(entries, 'limit=99999999999999999999').range.limit).toBe(Number.MAX_SAFE_INTEGER);
+  });
+  test('the Range header counts where nothing else says so', () => {
+    expect(rangeOf({ offset: 0, limit: null }, '5-9')).toEqual({ offset: 5, limit: 5 });
+    expect(rangeOf({ offset: 0, limit: null }, 'items=5-')).toEqual({ offset: 5, limit: null });
+    expect(rangeOf({ offset: 0, limit: 3 }, '5-9')).toEqual({ offset: 0, limit: 3 });
+    expect(refusal(() => rangeOf({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
+  });
+});
+
+describe('headers', () => {
+  test('preferences are read from one header and said back', () => {
+    expect(parsePreferences('return=representation, count=exact,tx=commit')).toMatchObject({
+      representation: true,
+      count: true,
+      applied: ['return=representation', 'count=exact'],
+    });
+  });
+  test('the first of two wishes counts', () => {
+    expect(parsePreferences('return=minimal,return=representation').representation).toBe(false);
+  });
+  test('strict handling refuses what is not known', () => {
+    expect(refusal(() => parsePreferences('handling=strict, a=b'))).toMatchObject({ code: 'PGRST122' });
+  });
+  test.each([undefined, '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/*'])(
+    'Accept %s is answered with an array',
+    (header) => expect(parseAccept(header)).toBe('application/json'),
+  );
+  test('Accept text/csv is refused', () => {
+    expect(refusal(() => parseAccept('text/csv'))).toMatchObject({ status: 406, code: 'PGRST107' });
+  });
+});
+
+describe('rows', () => {
+  test('columns= decides what is written, and missing keys are null', () => {
+    const columns = [column('date'), column('content')];
+    expect(rowsToInsert(entries, [{ date: 'a', other: 1 }, { content: 'b' }], columns).rows).toEqual([
+      ['a', null],
+      [null, 'b'],
+    ]);
+  });
+  test.each([
+    ['rows with different keys', [{ date: 'a' }, { content: 'b' }], 'PGRST102'],
+    [
+      'as many keys, but others',
+      [
+        { date: 'a', content: 'b' },
+        { date: 'a', id: 'b' },
+      ],
+      'PGRST102',
+    ],
+    ['a list of texts', ['a'], 'PGRST102'],
+    ['a list of lists', [[]], 'PGRST102'],
+    ['null', null, 'PGRST102'],
+    ['a number', 5, 'PGRST102'],
+    ['an unknown column', { nope: 1 }, 'PGRST204'],
+    ['the prototype', JSON.parse('{"__proto__":{"admin":true}}'), 'PGRST204'],
+    ['a constructor', { constructor: 1 }, 'PGRST204'],
+    ['an object for a value', { content: { a: 1 } }, '22P02'],
+    ['a list for a value', { content: [1] }, '22P02'],
+  ])('%s: refused', (_what, body, code) => {
+    expect(refusal(() => rowsToInsert(entries, body, null))).toMatchObject({ code, status: 400 });
+  });
+  test('an update takes one object', () => {
+    expect(changesToMake(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
+    expect(refusal(() => changesToMake(entries, [], null))).toMatchObject({ code: 'PGRST102' });
+  });
+});
