@@ -112,6 +112,8 @@ create table auth.one_time_tokens (
   -- HMAC-SHA-256 of the six digits, keyed outside the database: a bare hash of a million codes hides nothing.
   code_hash bytea not null check (octet_length(code_hash) = 32),
   wrong_codes integer not null default 0,
+  -- Those of the tokens that this one replaced: a new mail does not buy new guesses.
+  earlier_wrong_codes integer not null default 0,
   -- Set once this half of an e-mail change is confirmed while the other is still open.
   confirmed_at timestamptz,
   created_at timestamptz not null default now(),

@@ -71,6 +71,7 @@ export type AuthTables = {
     link_hash: Buffer | null;
     code_hash: Buffer;
     wrong_codes: Generated<number>;
+    earlier_wrong_codes: Generated<number>;
     confirmed_at: OptionalTimestamp;
     created_at: Timestamp;
     expires_at: Timestamp;

@@ -5,7 +5,7 @@
  * A mail that cannot leave is lost when the process ends, and its owner asks for another: the only mails are links and
  * codes that expire within the hour. The log says what happened to each, without the address or the words.
  */
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/secret.ts';
@@ -19,6 +19,11 @@ const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
 export interface Mailer {
   /** Queues a mail and returns at once. */
   send(message: MailMessage): void;
+  /**
+   * Does work that ends in mails, or in none, after the present request has been answered: its time tells nothing.
+   * A failure is logged; the person asks again.
+   */
+  prepare(work: () => Promise<void>): void;
   /** Sends what is queued, without further retries, and closes the connections. */
   close(): Promise<void>;
 }
@@ -27,7 +32,8 @@ type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
 export function createMailer(config: MailConfig, log: Logger): Mailer {
   if (config.smtpUrl === null) {
-    return { send: () => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set'), close: async () => {} };
+    const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
+    return { send: drop, prepare: drop, close: async () => {} };
   }
   const transport = createTransport({
     ...connectionOf(config.smtpUrl),
@@ -42,6 +48,7 @@ export function createMailer(config: MailConfig, log: Logger): Mailer {
   });
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
+  let closed = false;
 
   async function deliver(message: MailMessage): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
@@ -62,18 +69,26 @@ export function createMailer(config: MailConfig, log: Logger): Mailer {
     }
   }
 
+  function queue(work: () => Promise<void>): void {
+    if (closed || underWay.size >= QUEUE_LIMIT) {
+      log.error({ mail: 'dropped', queued: underWay.size }, 'mail dropped: the queue is full or closed');
+      return;
+    }
+    const task = nextTurn()
+      .then(work)
+      .catch((error: unknown) => log.error({ err: error, mail: 'not_prepared' }, 'mail could not be prepared'))
+      .finally(() => underWay.delete(task));
+    underWay.add(task);
+  }
+
   return {
-    send(message) {
-      if (closing.signal.aborted || underWay.size >= QUEUE_LIMIT) {
-        log.error({ mail: 'dropped', queued: underWay.size }, 'mail dropped: the queue is full');
-        return;
-      }
-      const delivery = deliver(message).finally(() => underWay.delete(delivery));
-      underWay.add(delivery);
-    },
+    send: (message) => queue(() => deliver(message)),
+    prepare: queue,
     async close() {
       closing.abort();
-      await Promise.all(underWay);
+      // Work that is prepared may still send; what it sends is waited for as well.
+      while (underWay.size > 0) await Promise.all(underWay);
+      closed = true;
       transport.close();
     },
   };

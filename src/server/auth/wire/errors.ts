@@ -144,6 +144,12 @@ const CATALOGUE = {
   link_expired: { status: 403, code: 'otp_expired', text: 'Email link is invalid or has expired' },
   code_expired: { status: 403, code: 'otp_expired', text: 'Token has expired or is invalid' },
 
+  /** Only ever told to somebody who is signed in, about their own account. */
+  over_email_send_rate_limit: {
+    status: 429,
+    code: 'over_email_send_rate_limit',
+    text: 'For security purposes, you can only request this after % seconds.',
+  },
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
   /** Retryable for every client version, unlike 429, which would sign people out (wire-contract 0.3 and 12). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },

@@ -1,0 +1,150 @@
+/** Reads and writes accounts: a user's row and the identities they sign in with. */
+import { randomUUID } from 'node:crypto';
+import type { Selectable, Updateable } from 'kysely';
+import type { AuthTables, JsonObject } from '#server/database/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { sqlFor } from '#server/database/sql-for.ts';
+
+export type UserRow = Selectable<AuthTables['auth.users']>;
+export type IdentityRow = Selectable<AuthTables['auth.identities']>;
+export type Account = { user: UserRow; identities: IdentityRow[] };
+
+export async function userByEmail(service: AsService, email: string): Promise<UserRow | null> {
+  const rows = await service.run(sqlFor.selectFrom('auth.users').selectAll().where('email', '=', email));
+  return rows[0] ?? null;
+}
+
+export async function userById(service: AsService, id: string): Promise<UserRow | null> {
+  const rows = await service.run(sqlFor.selectFrom('auth.users').selectAll().where('id', '=', id));
+  return rows[0] ?? null;
+}
+
+export async function identitiesOf(service: AsService, userId: string): Promise<IdentityRow[]> {
+  return service.run(
+    sqlFor.selectFrom('auth.identities').selectAll().where('user_id', '=', userId).orderBy('created_at'),
+  );
+}
+
+/** Throws when the user is gone: callers have just read or written the row. */
+export async function accountById(service: AsService, id: string): Promise<Account> {
+  const [user, identities] = [await userById(service, id), await identitiesOf(service, id)];
+  if (!user) throw new Error('the account has been deleted meanwhile');
+  return { user, identities };
+}
+
+type NewAccount = { email: string; passwordHash: string; data: JsonObject; confirmed: boolean; now: Date };
+
+/** Throws a DatabaseError 23505 when the address is taken. */
+export async function createAccount(service: AsService, given: NewAccount): Promise<Account> {
+  const id = randomUUID();
+  const { email, now, confirmed } = given;
+  const [user] = await service.run(
+    sqlFor
+      .insertInto('auth.users')
+      .values({
+        id,
+        email,
+        password_hash: given.passwordHash,
+        email_confirmed_at: confirmed ? now : null,
+        raw_app_meta_data: JSON.stringify(EMAIL_APP_METADATA),
+        raw_user_meta_data: JSON.stringify({ ...given.data, ...emailFacts(id, email, confirmed) }),
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll(),
+  );
+  const identities = await service.run(
+    sqlFor
+      .insertInto('auth.identities')
+      .values({
+        user_id: id,
+        provider: 'email',
+        provider_id: id,
+        identity_data: JSON.stringify({ ...given.data, ...emailFacts(id, email, confirmed) }),
+        last_sign_in_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .returningAll(),
+  );
+  return { user: user!, identities };
+}
+
+export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
+
+/** What an e-mail identity knows; copied into the user's metadata as Supabase does (wire-contract 0.8). */
+export const emailFacts = (userId: string, email: string, verified: boolean): JsonObject => ({
+  email,
+  email_verified: verified,
+  phone_verified: false,
+  sub: userId,
+});
+
+export async function updateUser(
+  service: AsService,
+  id: string,
+  change: Updateable<AuthTables['auth.users']>,
+): Promise<void> {
+  await service.run(sqlFor.updateTable('auth.users').set(change).where('id', '=', id).returning('id'));
+}
+
+/** Makes an address the user's confirmed one: on the row, in the metadata and in the e-mail identity. */
+export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
+  const { user } = account;
+  const facts = emailFacts(user.id, email, true);
+  await updateUser(service, user.id, {
+    email,
+    email_confirmed_at: user.email === email ? (user.email_confirmed_at ?? now) : now,
+    raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...facts }),
+    updated_at: now,
+  });
+  const known = account.identities.find((identity) => identity.provider === 'email');
+  await service.run(
+    sqlFor
+      .insertInto('auth.identities')
+      .values({
+        user_id: user.id,
+        provider: 'email',
+        provider_id: user.id,
+        identity_data: JSON.stringify({ ...known?.identity_data, ...facts }),
+        last_sign_in_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['provider', 'provider_id']).doUpdateSet((row) => ({
+          identity_data: row.ref('excluded.identity_data'),
+          updated_at: row.ref('excluded.updated_at'),
+        })),
+      )
+      .returning('id'),
+  );
+}
+
+/** The columns that say when a kind of mail last left for a user. */
+export type SentColumn =
+  | 'confirmation_sent_at'
+  | 'recovery_sent_at'
+  | 'reauthentication_sent_at'
+  | 'email_change_sent_at'
+  | 'existing_account_notice_sent_at';
+
+/**
+ * True when a mail of this kind may leave now; the moment is recorded in the same statement, so that of two requests
+ * at once only one sends. `intervalMs` 0 always allows it.
+ */
+export async function claimMail(
+  service: AsService,
+  claim: { userId: string; column: SentColumn; intervalMs: number; now: Date },
+): Promise<boolean> {
+  const latest = new Date(claim.now.getTime() - claim.intervalMs);
+  const rows = await service.run(
+    sqlFor
+      .updateTable('auth.users')
+      .set({ [claim.column]: claim.now })
+      .where('id', '=', claim.userId)
+      .where((row) => row.or([row(claim.column, 'is', null), row(claim.column, '<=', latest)]))
+      .returning('id'),
+  );
+  return rows.length > 0;
+}

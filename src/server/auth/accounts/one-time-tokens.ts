@@ -1,0 +1,130 @@
+/**
+ * What a mail carries: a link's token and six digits, either of which proves once that its reader owns the address.
+ *
+ * The link's token cannot be guessed; the digits could. So they die after five wrong guesses, and after fifteen within
+ * a day whatever number of mails is asked for, while the link lives on: a stranger who guesses neither gets in nor
+ * locks the owner out.
+ */
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { AuthTables, OneTimePurpose } from '#server/database/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { sqlFor } from '#server/database/sql-for.ts';
+import { hashOf } from './refresh-tokens.ts';
+
+export const ONE_TIME_SECONDS = 3_600;
+const WRONG_CODES_ALLOWED = 5;
+const WRONG_CODES_A_DAY = 15;
+const DAY_MS = 24 * 3_600_000;
+
+export type OneTimeRow = Selectable<AuthTables['auth.one_time_tokens']>;
+export type IssuedToken = { linkToken: string; code: string };
+
+type Issue = { userId: string; purpose: OneTimePurpose; address: string; now: Date; key: Buffer };
+
+/** Replaces the token that the user had for this purpose. */
+export async function issueOneTimeToken(service: AsService, issue: Issue): Promise<IssuedToken> {
+  const linkToken = randomBytes(32).toString('base64url');
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  const fresh = {
+    address: issue.address,
+    link_hash: issue.purpose === 'reauthentication' ? null : hashOf(linkToken),
+    code_hash: codeHash(issue, code),
+    wrong_codes: 0,
+    confirmed_at: null,
+    created_at: issue.now,
+    expires_at: new Date(issue.now.getTime() + ONE_TIME_SECONDS * 1000),
+  };
+  const yesterday = new Date(issue.now.getTime() - DAY_MS);
+  await service.run(
+    sqlFor
+      .insertInto('auth.one_time_tokens')
+      .values({ user_id: issue.userId, purpose: issue.purpose, ...fresh })
+      .onConflict((conflict) =>
+        conflict.columns(['user_id', 'purpose']).doUpdateSet((row) => ({
+          ...fresh,
+          earlier_wrong_codes: row
+            .case()
+            .when('auth.one_time_tokens.created_at', '>', yesterday)
+            .then(sql<number>`one_time_tokens.earlier_wrong_codes + one_time_tokens.wrong_codes`)
+            .else(0)
+            .end(),
+        })),
+      )
+      .returning('user_id'),
+  );
+  return { linkToken, code };
+}
+
+type LinkPresented = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
+
+export async function findByLink(service: AsService, presented: LinkPresented): Promise<OneTimeRow | null> {
+  const rows = await service.run(
+    sqlFor
+      .selectFrom('auth.one_time_tokens')
+      .selectAll()
+      .where('link_hash', '=', hashOf(presented.linkToken))
+      .where('purpose', 'in', presented.purposes)
+      .where('confirmed_at', 'is', null)
+      .where('expires_at', '>', presented.now),
+  );
+  return rows[0] ?? null;
+}
+
+type CodePresented = {
+  address: string;
+  code: string;
+  purposes: readonly OneTimePurpose[];
+  now: Date;
+  key: Buffer;
+  /** Set where the user is known already. */
+  userId?: string;
+};
+
+/**
+ * Every guess is counted, and committed, before it is compared: however many arrive at once, only five are looked at.
+ * So this must run outside the transaction that uses the answer.
+ */
+export async function findByCode(service: AsService, presented: CodePresented): Promise<OneTimeRow | null> {
+  let counted = sqlFor
+    .updateTable('auth.one_time_tokens')
+    .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
+    .where('address', '=', presented.address)
+    .where('purpose', 'in', presented.purposes)
+    .where('confirmed_at', 'is', null)
+    .where('expires_at', '>', presented.now)
+    .where('wrong_codes', '<', WRONG_CODES_ALLOWED)
+    .where((row) => row(row('wrong_codes', '+', row.ref('earlier_wrong_codes')), '<', WRONG_CODES_A_DAY))
+    .returningAll();
+  if (presented.userId !== undefined) counted = counted.where('user_id', '=', presented.userId);
+  const rows = await service.run(counted);
+  const isRight = (row: OneTimeRow): boolean => {
+    const { user_id: userId, purpose, address } = row;
+    return timingSafeEqual(row.code_hash, codeHash({ userId, purpose, address, key: presented.key }, presented.code));
+  };
+  return rows.find(isRight) ?? null;
+}
+
+/** True for the one caller who uses the token up; of two at once, the other gets false. */
+export async function useUp(transaction: AsService, token: OneTimeRow): Promise<boolean> {
+  const rows = await transaction.run(
+    sqlFor
+      .deleteFrom('auth.one_time_tokens')
+      .where('user_id', '=', token.user_id)
+      .where('purpose', '=', token.purpose)
+      .where('code_hash', '=', token.code_hash)
+      .returning('user_id'),
+  );
+  return rows.length > 0;
+}
+
+/** Ends every link and code that is on its way to the user. */
+export async function wipeOneTimeTokens(service: AsService, userId: string): Promise<void> {
+  await service.run(sqlFor.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId).returning('user_id'));
+}
+
+type CodeOwner = Pick<Issue, 'userId' | 'purpose' | 'address' | 'key'>;
+
+const codeHash = (owner: CodeOwner, code: string): Buffer =>
+  createHmac('sha256', owner.key).update([owner.userId, owner.purpose, owner.address, code].join('\0')).digest();

@@ -1,0 +1,121 @@
+/**
+ * Refresh tokens: each is used once, and using one twice ends the session, because one of the two users is a thief.
+ *
+ * Except that honest browsers also use one twice: two tabs wake at the same moment, or the answer with the new token is
+ * lost on the way. Both are given the active token again (wire-contract 2.2 b, c). Only hashes are stored, so the
+ * active token must be computable from the one presented: a token is the HMAC of its parent, with a salt from its row
+ * and a key from outside the database. Who has a parent token can have its child anyway; who has only read the
+ * database can compute nothing.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { AuthTables } from '#server/database/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { sqlFor } from '#server/database/sql-for.ts';
+
+const REUSE_WINDOW_MS = 10_000;
+/** How many used tokens a session remembers in order to notice their reuse: about eight days of hourly renewal. */
+const REMEMBERED_GENERATIONS = 200;
+
+/** Ours have 43 characters; anything that could be somebody's token is looked up, the rest is malformed. */
+export const isRefreshTokenShaped = (token: string): boolean => /^[A-Za-z0-9_-]{12,128}$/.test(token);
+
+export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+export const firstRefreshToken = () => sealed(randomBytes(32).toString('base64url'), randomBytes(16));
+
+type SessionRow = Selectable<AuthTables['auth.sessions']>;
+type TokenRow = Selectable<AuthTables['auth.refresh_tokens']>;
+
+export type Renewal =
+  | { outcome: 'renewed'; token: string; session: SessionRow }
+  | { outcome: 'unknown' }
+  /** The session has been deleted; its owner must sign in again. */
+  | { outcome: 'reused'; sessionId: string };
+
+type Presented = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
+
+/** To be run in a transaction: the session's row is locked first, so one session's renewals happen one after another. */
+export async function renew(transaction: AsService, presented: Presented): Promise<Renewal> {
+  const [found] = await transaction.run(
+    sqlFor
+      .selectFrom('auth.sessions')
+      .innerJoin('auth.refresh_tokens', 'auth.refresh_tokens.session_id', 'auth.sessions.id')
+      .selectAll('auth.sessions')
+      .select('auth.refresh_tokens.generation')
+      .where('auth.refresh_tokens.token_hash', '=', hashOf(presented.token))
+      .forUpdate('auth.sessions'),
+  );
+  if (!found) return { outcome: 'unknown' };
+  const { generation, ...session } = found;
+
+  // Read after the lock was given: whatever a renewal before this one did is seen.
+  const [own, ...later] = await transaction.run(
+    sqlFor
+      .selectFrom('auth.refresh_tokens')
+      .selectAll()
+      .where('session_id', '=', session.id)
+      .where('generation', '>=', generation)
+      .orderBy('generation'),
+  );
+  if (!own) return { outcome: 'unknown' };
+  const successor = later[0];
+  if (!successor) return { outcome: 'renewed', token: await rotate(transaction, own, presented), session };
+
+  const isParentOfActive = later.length === 1;
+  const replacedMsAgo = presented.now.getTime() - successor.created_at.getTime();
+  if (!isParentOfActive && replacedMsAgo >= REUSE_WINDOW_MS) {
+    await transaction.run(sqlFor.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
+    return { outcome: 'reused', sessionId: session.id };
+  }
+  const active = descend(presented, later);
+  if (active !== null) return { outcome: 'renewed', token: active, session };
+  // The signing key has been replaced since, so the active token cannot be computed: a new one takes its place.
+  return { outcome: 'renewed', token: await rotate(transaction, later.at(-1)!, presented), session };
+}
+
+async function rotate(transaction: AsService, from: TokenRow, presented: Presented): Promise<string> {
+  const salt = randomBytes(16);
+  const next = sealed(childOf(presented.token, salt, presented.key), salt);
+  const { session_id, generation } = from;
+  await transaction.run(
+    sqlFor
+      .with('pruned', (query) =>
+        query
+          .deleteFrom('auth.refresh_tokens')
+          .where('session_id', '=', session_id)
+          .where('generation', '<=', generation - REMEMBERED_GENERATIONS),
+      )
+      .with('used', (query) =>
+        query
+          .updateTable('auth.sessions')
+          .set({ refreshed_at: presented.now, ip: presented.ip, user_agent: presented.userAgent })
+          .where('id', '=', session_id),
+      )
+      .insertInto('auth.refresh_tokens')
+      .values({
+        session_id,
+        generation: generation + 1,
+        token_hash: next.hash,
+        salt: next.salt,
+        created_at: presented.now,
+      })
+      .returning('generation'),
+  );
+  return next.token;
+}
+
+/** The active token, computed from an ancestor; null when the stored hashes say that the key was another. */
+function descend(presented: Presented, later: readonly TokenRow[]): string | null {
+  let token = presented.token;
+  for (const row of later) {
+    token = childOf(token, row.salt, presented.key);
+    if (!hashOf(token).equals(row.token_hash)) return null;
+  }
+  return token;
+}
+
+const childOf = (parent: string, salt: Buffer, key: Buffer): string =>
+  createHmac('sha256', key).update(salt).update(parent).digest('base64url');
+
+const sealed = (token: string, salt: Buffer) => ({ token, hash: hashOf(token), salt });

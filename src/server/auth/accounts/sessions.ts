@@ -1,0 +1,76 @@
+/** Sessions: one row for each sign-in, gone when it ends. */
+import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { AuthTables, AuthenticationMethod } from '#server/database/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { sqlFor } from '#server/database/sql-for.ts';
+import { firstRefreshToken } from './refresh-tokens.ts';
+
+export type SessionRow = Selectable<AuthTables['auth.sessions']>;
+export type Device = { ip: string; userAgent: string | null };
+
+/** How a session began, in the words of the `amr` claim (wire-contract 0.8). */
+export type SignInMethod = 'password' | 'otp';
+
+type Start = { userId: string; method: SignInMethod; device: Device; now: Date };
+export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; refreshToken: string };
+
+/** One statement, so one round trip: session, first refresh token, and the time of the sign-in. */
+export async function startSession(service: AsService, start: Start): Promise<StartedSession> {
+  const id = randomUUID();
+  const { userId, device, now } = start;
+  const amr: AuthenticationMethod[] = [{ method: start.method, timestamp: Math.floor(now.getTime() / 1000) }];
+  const refresh = firstRefreshToken();
+  await service.run(
+    sqlFor
+      .with('session', (query) =>
+        query.insertInto('auth.sessions').values({
+          id,
+          user_id: userId,
+          amr: JSON.stringify(amr),
+          ip: device.ip,
+          user_agent: device.userAgent,
+          created_at: now,
+        }),
+      )
+      .with('token', (query) =>
+        query.insertInto('auth.refresh_tokens').values({
+          session_id: id,
+          generation: 1,
+          token_hash: refresh.hash,
+          salt: refresh.salt,
+          created_at: now,
+        }),
+      )
+      .with('identity', (query) =>
+        query
+          .updateTable('auth.identities')
+          .set({ last_sign_in_at: now })
+          .where('user_id', '=', userId)
+          .where('provider', '=', 'email'),
+      )
+      .updateTable('auth.users')
+      .set({ last_sign_in_at: now, updated_at: now })
+      .where('id', '=', userId)
+      .returning('id'),
+  );
+  return { session: { id, aal: 'aal1', amr }, refreshToken: refresh.token };
+}
+
+export async function sessionById(service: AsService, id: string, userId: string): Promise<SessionRow | null> {
+  const rows = await service.run(
+    sqlFor.selectFrom('auth.sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
+  );
+  return rows[0] ?? null;
+}
+
+/** Which sessions of a user to end, seen from the one that asks. */
+export type EndScope = { all: true } | { only: string } | { except: string };
+
+/** Answers the ids of the sessions that ended, so that their access tokens can be forgotten. */
+export async function endSessions(service: AsService, userId: string, scope: EndScope): Promise<string[]> {
+  let query = sqlFor.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
+  if ('only' in scope) query = query.where('id', '=', scope.only);
+  if ('except' in scope) query = query.where('id', '!=', scope.except);
+  return (await service.run(query)).map((row) => row.id);
+}

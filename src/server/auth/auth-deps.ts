@@ -1,0 +1,33 @@
+/** What the auth wire is made of. */
+import type { Context } from 'hono';
+import type { Clock } from '#server/clock.ts';
+import type { Config } from '#server/config.ts';
+import type { Database } from '#server/database/database.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { Logger } from '#server/log.ts';
+import type { Mailer } from '#server/mail/mailer.ts';
+import type { AccessTokens } from './access-tokens.ts';
+import type { Passwords } from './accounts/passwords.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** What is handed in from outside. */
+export type AuthDeps = {
+  config: Pick<Config, 'publicUrl' | 'auth'>;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Mailer;
+  accessTokens: AccessTokens;
+  signingKeys: SigningKeys;
+  passwords: Passwords;
+};
+
+/** The same, and what the endpoints share beyond it. */
+export type AuthParts = AuthDeps & {
+  limits: RateLimits;
+  secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; unknownAccounts: Buffer };
+};
+
+/** Throws an AuthError for everything that is not a success. */
+export type Endpoint = (context: Context<AppEnv>, parts: AuthParts) => Promise<Response> | Response;

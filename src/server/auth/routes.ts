@@ -1,0 +1,73 @@
+/**
+ * The auth wire under /auth/v1, as `@supabase/auth-js` speaks it: every endpoint on one screen.
+ * An endpoint is a file with the name of its URL; what they share lies in `wire/` (bodies, answers, errors) and in
+ * `accounts/` (rows). Codes and texts of errors stand in `wire/errors.ts` alone.
+ */
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthDeps, AuthParts, Endpoint } from './auth-deps.ts';
+import { health } from './health.ts';
+import { jwks } from './jwks.ts';
+import { logout } from './logout.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { reauthenticate } from './reauthenticate.ts';
+import { recover } from './recover.ts';
+import { resend } from './resend.ts';
+import { settings } from './settings.ts';
+import { signup } from './signup.ts';
+import { token } from './token.ts';
+import { changeUser, showUser } from './user.ts';
+import { followLink, verify } from './verify.ts';
+import { answerError } from './wire/answer-error.ts';
+import { AuthError } from './wire/errors.ts';
+
+const BODY_LIMIT_BYTES = 1_048_576;
+
+/**
+ * Not here yet, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
+ * /authorize /callback /user/identities (OAuth), /sso (SAML), /passkeys, /invite and /admin.
+ */
+const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[] = [
+  ['POST', '/signup', signup],
+  ['POST', '/token', token],
+  ['POST', '/logout', logout],
+  ['GET', '/user', showUser],
+  ['PUT', '/user', changeUser],
+  ['POST', '/recover', recover],
+  ['POST', '/resend', resend],
+  ['GET', '/verify', followLink],
+  ['POST', '/verify', verify],
+  ['GET', '/reauthenticate', reauthenticate],
+  ['GET', '/settings', settings],
+  ['GET', '/health', health],
+  ['GET', '/.well-known/jwks.json', jwks],
+];
+
+export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
+  const parts: AuthParts = {
+    ...deps,
+    limits: createRateLimits(deps),
+    secrets: {
+      refreshTokens: deps.signingKeys.derive('refresh-tokens'),
+      oneTimeCodes: deps.signingKeys.derive('one-time-codes'),
+      unknownAccounts: deps.signingKeys.derive('unknown-accounts'),
+    },
+  };
+  const routes = new Hono<AppEnv>();
+  const refuse = (): never => {
+    throw new AuthError('body_too_large');
+  };
+  routes.use(bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: refuse }));
+  routes.use(async (context, next) => {
+    await next();
+    // Tokens and accounts must not stay in any cache on the way.
+    if (!context.res.headers.has('Cache-Control')) context.header('Cache-Control', 'no-store');
+  });
+  for (const [method, path, endpoint] of ENDPOINTS) {
+    routes.on(method, path, async (context) => endpoint(context, parts));
+  }
+  routes.all('*', (context) => context.text('404 page not found\n', 404));
+  routes.onError((error, context) => answerError(context, error, deps.log));
+  return routes;
+}

@@ -1,0 +1,113 @@
+/** POST and GET /verify: a link or a code from a mail becomes a session (wire-contract 6). */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { OneTimePurpose } from '#server/database/auth-tables.ts';
+import { mailAddressChanged } from './account-mails.ts';
+import type { AuthParts, Endpoint } from './auth-deps.ts';
+import { findByCode, findByLink } from './accounts/one-time-tokens.ts';
+import type { OneTimeRow } from './accounts/one-time-tokens.ts';
+import { redeem } from './accounts/redeem.ts';
+import type { Device } from './accounts/sessions.ts';
+import { readBody } from './wire/body.ts';
+import type { Body } from './wire/body.ts';
+import { checkedEmail } from './wire/credentials.ts';
+import { deviceOf } from './wire/device.ts';
+import { AuthError } from './wire/errors.ts';
+import { redirectTarget } from './wire/redirects.ts';
+import { sessionAnswer } from './wire/session-answer.ts';
+
+/** Which of our tokens a type of the wire stands for; invitations and magic links do not exist yet. */
+const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
+  ['signup', ['signup']],
+  ['email', ['signup']],
+  ['recovery', ['recovery']],
+  ['email_change', ['email_change_current', 'email_change_new']],
+  ['invite', []],
+  ['magiclink', []],
+]);
+const PHONE_TYPES = new Set(['sms', 'phone_change']);
+
+const HALF_DONE = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+
+/** A wrong code is answered no sooner, so that the time does not tell whether a code was on its way to the address. */
+const WRONG_CODE_MS = 60;
+
+export const verify: Endpoint = async (context, parts) => {
+  const device = deviceOf(context, parts);
+  await parts.limits.consume('verify', device.ip);
+  const body = await readBody(context);
+  const type = body.text('type');
+  if (type === '') throw new AuthError('verify_without_type');
+  if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
+  const token = body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
+  const answer = await redeemed(parts, token, device);
+  return context.json(answer ?? { msg: HALF_DONE, code: '200' });
+};
+
+/** The token is used up by a GET, so our own mails never point here: scanners open every link (mail-links.ts). */
+export const followLink: Endpoint = async (context, parts) => {
+  const device = deviceOf(context, parts);
+  await parts.limits.consume('verify', device.ip);
+  const [type, linkToken] = [context.req.query('type') ?? '', context.req.query('token') ?? ''];
+  if (type === '') throw new AuthError('verify_without_type');
+  if (linkToken === '') throw new AuthError('verify_link_without_token');
+  const target = redirectTarget(context, parts.config).replace(/#.*$/s, '');
+  const leadTo = (fields: Record<string, string>): Response => {
+    const fragment = new URLSearchParams({ ...fields, sb: '' });
+    fragment.sort();
+    return context.redirect(`${target}#${fragment}`, 303);
+  };
+  try {
+    const answer = await redeemed(parts, await tokenByLink(parts, type, linkToken), device);
+    if (answer === null) return leadTo({ message: HALF_DONE });
+    const { access_token, refresh_token, expires_in, token_type } = answer;
+    return leadTo({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error;
+    const name = error.status === 403 ? 'access_denied' : 'invalid_request';
+    return leadTo({ error: name, error_code: error.code, error_description: error.message });
+  }
+};
+
+async function tokenByHash(parts: AuthParts, type: string, body: Body): Promise<OneTimeRow> {
+  if (body.has('email') || body.has('phone') || body.has('redirect_to')) throw new AuthError('verify_hash_alone');
+  return tokenByLink(parts, type, body.text('token_hash'));
+}
+
+async function tokenByLink(parts: AuthParts, type: string, linkToken: string): Promise<OneTimeRow> {
+  const purposes = PURPOSES.get(type);
+  if (!purposes) throw new AuthError('verify_bad_email_type');
+  const service = parts.database.asService('verify a link');
+  const token = purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: parts.clock.now() });
+  if (!token) throw new AuthError('link_expired');
+  return token;
+}
+
+async function tokenByCode(parts: AuthParts, type: string, body: Body): Promise<OneTimeRow> {
+  const startedAt = performance.now();
+  const [email, phone] = [body.text('email'), body.text('phone')];
+  if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
+  if (phone !== '') throw new AuthError(PHONE_TYPES.has(type) ? 'code_expired' : 'verify_unsupported_type');
+  const purposes = PURPOSES.get(type);
+  if (!purposes) throw new AuthError(PHONE_TYPES.has(type) ? 'verify_bad_email_type' : 'verify_unsupported_type');
+  const address = checkedEmail(email, 'verify_bad_email');
+  const { clock, secrets } = parts;
+  const presented = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
+  const token = purposes.length === 0 ? null : await findByCode(parts.database.asService('verify a code'), presented);
+  if (token) return token;
+  await delay(Math.max(0, WRONG_CODE_MS - (performance.now() - startedAt)));
+  throw new AuthError('code_expired');
+}
+
+/** The new session's answer, or null after the first half of an address change. */
+async function redeemed(parts: AuthParts, token: OneTimeRow, device: Device) {
+  const { database, clock } = parts;
+  const result = await database.transactAsService('redeem a token', (transaction) =>
+    redeem(transaction, { token, device, now: clock.now() }),
+  );
+  if (result.outcome === 'spent') throw new AuthError('link_expired');
+  if (result.outcome === 'banned') throw new AuthError('user_banned');
+  if (result.outcome === 'address_taken') throw new AuthError('email_exists');
+  if (result.outcome === 'half_done') return null;
+  if (result.previousEmail !== null) mailAddressChanged(parts, result.previousEmail, result.account.user.email ?? '');
+  return sessionAnswer(parts.accessTokens, result.account, result.started);
+}

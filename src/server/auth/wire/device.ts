@@ -1,0 +1,13 @@
+/** What a session remembers about where it was used. */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { clientAddress } from '#server/http/client-address.ts';
+import type { Device } from '../accounts/sessions.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+
+const USER_AGENT_LIMIT = 500;
+
+export const deviceOf = (context: Context<AppEnv>, { config }: AuthDeps): Device => ({
+  ip: clientAddress(context, config.auth),
+  userAgent: context.req.header('user-agent')?.slice(0, USER_AGENT_LIMIT) ?? null,
+});

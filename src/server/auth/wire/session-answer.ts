@@ -1,0 +1,34 @@
+/** The answer of every sign-in and renewal: tokens and user. */
+import { ACCESS_TOKEN_SECONDS } from '../access-tokens.ts';
+import type { AccessTokens } from '../access-tokens.ts';
+import type { Account } from '../accounts/accounts.ts';
+import type { StartedSession } from '../accounts/sessions.ts';
+import { userJson } from './user-json.ts';
+
+/**
+ * `expires_at` is left out on purpose: the client then counts `expires_in` on its own clock, and a device whose clock
+ * is wrong does not sign itself out (wire-contract 0.8, complaint 13).
+ */
+export async function sessionAnswer(accessTokens: AccessTokens, account: Account, started: StartedSession) {
+  const { user } = account;
+  const accessToken = await accessTokens.issue({
+    userId: user.id,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    aud: user.aud,
+    role: user.role,
+    appMetadata: user.raw_app_meta_data,
+    userMetadata: user.raw_user_meta_data,
+    isAnonymous: user.is_anonymous,
+    sessionId: started.session.id,
+    aal: started.session.aal,
+    amr: started.session.amr,
+  });
+  return {
+    access_token: accessToken,
+    token_type: 'bearer',
+    expires_in: ACCESS_TOKEN_SECONDS,
+    refresh_token: started.refreshToken,
+    user: userJson(account),
+  };
+}

@@ -1,0 +1,52 @@
+/** A user and a session as the clients read them (wire-contract 0.8). */
+import type { Account, IdentityRow } from '../accounts/accounts.ts';
+
+/** RFC 3339 in UTC. */
+const time = (at: Date): string => at.toISOString();
+
+/** Members without a value are left out of the JSON altogether. */
+const timeOrNothing = (at: Date | null): string | undefined => at?.toISOString();
+
+export function userJson({ user, identities }: Account) {
+  const confirmed = [user.email_confirmed_at, user.phone_confirmed_at].filter((at) => at !== null);
+  const earliest = confirmed.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null;
+  return {
+    id: user.id,
+    aud: user.aud,
+    role: user.role,
+    email: user.email ?? '',
+    email_confirmed_at: timeOrNothing(user.email_confirmed_at),
+    invited_at: timeOrNothing(user.invited_at),
+    phone: user.phone ?? '',
+    phone_confirmed_at: timeOrNothing(user.phone_confirmed_at),
+    confirmation_sent_at: timeOrNothing(user.confirmation_sent_at),
+    confirmed_at: timeOrNothing(earliest),
+    recovery_sent_at: timeOrNothing(user.recovery_sent_at),
+    new_email: user.new_email ?? undefined,
+    email_change_sent_at: timeOrNothing(user.email_change_sent_at),
+    reauthentication_sent_at: timeOrNothing(user.reauthentication_sent_at),
+    last_sign_in_at: timeOrNothing(user.last_sign_in_at),
+    app_metadata: user.raw_app_meta_data,
+    user_metadata: user.raw_user_meta_data,
+    identities: identities.map(identityJson),
+    created_at: time(user.created_at),
+    updated_at: time(user.updated_at),
+    banned_until: timeOrNothing(user.banned_until),
+    is_anonymous: user.is_anonymous,
+  };
+}
+
+function identityJson(identity: IdentityRow) {
+  const email = identity.identity_data['email'];
+  return {
+    identity_id: identity.id,
+    id: identity.provider_id,
+    user_id: identity.user_id,
+    identity_data: identity.identity_data,
+    provider: identity.provider,
+    last_sign_in_at: timeOrNothing(identity.last_sign_in_at),
+    created_at: time(identity.created_at),
+    updated_at: time(identity.updated_at),
+    email: typeof email === 'string' ? email : undefined,
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * The words of every mail. Short, second person, nothing that a user has typed except addresses, so that nobody can
+ * send words of their own through us.
+ */
+import type { MailMessage } from './message.ts';
+import { letter } from './letter.ts';
+
+const VALID = 'It works once, within the hour.';
+const NOT_YOU = 'Not you? Then do nothing.';
+
+type WithCode = { to: string; link: string; code: string };
+
+export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
+  letter(to, 'Confirm your address', [
+    'Say that this address is yours, and your journal is open.',
+    { link, label: 'Confirm this address' },
+    'Or type this code:',
+    { code },
+    `${VALID} ${NOT_YOU}`,
+  ]);
+
+export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>
+  letter(given.to, 'You already have an account', [
+    'Somebody asked for a new account, or for a move of one, with this address. It has an account already, so nothing was changed.',
+    'If it was you, sign in:',
+    { link: given.loginLink, label: 'Sign in' },
+    'Forgot the password? Choose a new one:',
+    { link: given.resetLink, label: 'Choose a new password' },
+    'Not you? Then do nothing. They were not told that you are here.',
+  ]);
+
+export const recoveryMail = ({ to, link, code }: WithCode): MailMessage =>
+  letter(to, 'Choose a new password', [
+    'You asked for a new password. Choose it here:',
+    { link, label: 'Choose a new password' },
+    'Or type this code:',
+    { code },
+    `${VALID} ${NOT_YOU} Your password stays as it is.`,
+  ]);
+
+export const reauthenticationMail = ({ to, code }: { to: string; code: string }): MailMessage =>
+  letter(to, 'Your code', [
+    'Type this code to change your password or your address:',
+    { code },
+    `${VALID} Not you? Then somebody is signed in as you: sign in, and log out everywhere.`,
+  ]);
+
+export const confirmOldAddressMail = ({ to, newEmail, link, code }: WithCode & { newEmail: string }): MailMessage =>
+  letter(to, 'Confirm your move to another address', [
+    `You asked to move your journal from this address to ${newEmail}. Both addresses must agree. This is the old one:`,
+    { link, label: 'Agree to the move' },
+    'Or type this code:',
+    { code },
+    `${VALID} Not you? Then do nothing, and change your password.`,
+  ]);
+
+export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage =>
+  letter(to, 'Confirm your new address', [
+    'You asked to move your journal to this address. Both addresses must agree. This is the new one:',
+    { link, label: 'Confirm this address' },
+    'Or type this code:',
+    { code },
+    `${VALID} ${NOT_YOU}`,
+  ]);
+
+export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+  letter(to, 'Your password was changed', [
+    'The password of your journal was changed, and every other device was signed out.',
+    'Not you? Choose a new one now:',
+    { link: resetLink, label: 'Choose a new password' },
+  ]);
+
+export const emailChangedMail = ({ to, newEmail }: { to: string; newEmail: string }): MailMessage =>
+  letter(to, 'Your address was changed', [
+    `Your journal now belongs to ${newEmail}. This address no longer signs in.`,
+    'Not you? Answer this mail at once.',
+  ]);
