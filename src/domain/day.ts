@@ -62,11 +62,14 @@ export const earlierOf = (a: Day, b: Day): Day => (a < b ? a : b);
 
 export const weekdayOf = (of: Day): (typeof WEEKDAYS)[number] => WEEKDAYS[toUtc(of).getUTCDay()]!;
 
-/** `Saturday - November 21, 2026`: the label of the journal and the header stored with a log (product.md 2). */
-export function dayLabel(of: Day): string {
+/** `November 21, 2026`. */
+export function dateLabel(of: Day): string {
   const date = toUtc(of);
-  return `${weekdayOf(of)} - ${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${of.slice(0, 4).replace(/^0+/, '')}`;
+  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${of.slice(0, 4).replace(/^0+/, '')}`;
 }
+
+/** `Saturday - November 21, 2026`: the label of the journal and the header stored with a log (product.md 2). */
+export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)}`;
 
 /**
  * The first and the last day that it can be anywhere on Earth at an instant (UTC-12 and UTC+14).

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session.ts';
-import type { SessionState, SignOutScope, User } from '#client/lib/session.ts';
+import type { SessionState, SignOutScope } from '#client/lib/session.ts';
 import { SIGNED_OUT_KEY } from '#client/lib/storage-keys.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
@@ -40,8 +40,6 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     if (leaving) location.replace('/');
   }, [leaving]);
 
-  const userChanged = useCallback((changed: User) => change((now) => ({ ...now, user: changed })), []);
-
   const beforeSignOut = useCallback((work: () => Promise<void>) => {
     unfinished.current.add(work);
     return () => void unfinished.current.delete(work);
@@ -71,11 +69,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       profileState,
       expired: account.expired,
       refreshProfile,
-      userChanged,
       signOut,
       beforeSignOut,
     }),
-    [account, beforeSignOut, leaving, profile, profileState, refreshProfile, signOut, user, userChanged],
+    [account, beforeSignOut, leaving, profile, profileState, refreshProfile, signOut, user],
   );
 
   return <SessionContext value={state}>{children}</SessionContext>;

@@ -1,5 +1,5 @@
 /** Who is signed in, as every screen sees it. The provider that keeps it true is in app/session-provider.tsx. */
-import type { AuthError, Session, User } from '@supabase/auth-js';
+import type { AuthError, User } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { Profile } from '#domain/entry.ts';
 
@@ -16,8 +16,6 @@ export type SessionState = {
   expired: boolean;
   /** Reads the profile again; true when there is one. */
   refreshProfile: () => Promise<boolean>;
-  /** Takes over a user changed by `updateUser`, so that a new name shows at once. */
-  userChanged: (user: User) => void;
   /**
    * Signs out and leaves for the landing page. `local` forgets the session on this device even when the server cannot
    * be reached; `global` then answers with the error and changes nothing.
@@ -48,4 +46,4 @@ export function nameOf(user: User | null): string {
   return typeof name === 'string' && name.trim() !== '' ? name : 'User';
 }
 
-export type { Session, User };
+export type { User };

@@ -12,8 +12,8 @@ type PasswordFieldProps = Omit<ComponentProps<typeof Field>, 'type' | 'trailing'
 
 export function PasswordField({ label, ...rest }: PasswordFieldProps) {
   const [shown, setShown] = useState(false);
-  // The name says which password it is about, without being mistaken for the field's own label.
-  const name = `${shown ? 'Hide' : 'Show'} ${label.toLowerCase()}`;
+  // A name of its own: one that repeated the field's label would be found where the field is looked for.
+  const name = shown ? 'Hide what you typed' : 'Show what you typed';
   return (
     <Field
       label={label}

@@ -1,0 +1,92 @@
+/** The menu: who is here, where to go, how to leave. */
+import { Link } from '@tanstack/react-router';
+import { Keyboard, Moon, Sun } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { PLANS } from '#domain/plan.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { usePremium } from '#client/lib/premium.ts';
+import { chooseTheme, currentTheme, followTheme } from '#client/lib/preferences.ts';
+import { nameOf, useSession } from '#client/lib/session.ts';
+import { Brand } from '#client/ui/brand.tsx';
+import { Button, IconButton } from '#client/ui/button.tsx';
+import { Crown, LockedCrown } from '#client/ui/crown.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { SignOut } from './sign-out.tsx';
+import styles from './sidebar.module.css';
+
+type SidebarProps = { onClose: () => void; onUpgrade: () => void };
+
+export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
+  const { user } = useSession();
+  const premium = usePremium();
+  const [shortcuts, setShortcuts] = useState(false);
+
+  return (
+    <Dialog title="Menu" placement="start" heading={<Brand />} onClose={onClose}>
+      <div
+        className={styles.menu}
+        onKeyDown={(event) => {
+          // Only in here: a bare letter must never be a shortcut where people write (WCAG 2.1.4).
+          if (event.key === '?') setShortcuts((shown) => !shown);
+        }}
+      >
+        <div>
+          <p className={styles.name}>{nameOf(user)}</p>
+          <p className={styles.plan}>
+            {premium ? (
+              <>
+                <Crown width={16} height={16} aria-hidden="true" /> {PLANS.premium.name}
+              </>
+            ) : (
+              PLANS.free.name
+            )}
+          </p>
+        </div>
+        <nav className={styles.links} aria-label="Main">
+          <Link to={ROUTES.journal.path} onClick={onClose}>
+            Logs
+          </Link>
+          <Link to={ROUTES.reviews.path}>
+            Hustle Reviews
+            {premium === false && <LockedCrown role="img" aria-label="Closer only" />}
+          </Link>
+          <Link to={ROUTES.settings.path}>Settings</Link>
+          <Link to={ROUTES.profile.path}>Profile</Link>
+        </nav>
+        {shortcuts && <Shortcuts />}
+        <div className={styles.end}>
+          {premium === false && (
+            <Button tone="primary" onClick={onUpgrade}>
+              Upgrade to Closer
+            </Button>
+          )}
+          <div className={styles.tools}>
+            <ThemeToggle />
+            <IconButton label="Keyboard shortcuts (?)" aria-expanded={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
+              <Keyboard aria-hidden />
+            </IconButton>
+          </div>
+          <SignOut />
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function ThemeToggle() {
+  const [theme, setTheme] = useState(currentTheme);
+  useEffect(() => followTheme(() => setTheme(currentTheme())), []);
+  const other = theme === 'dark' ? 'light' : 'dark';
+  return (
+    <Button
+      onClick={() => {
+        chooseTheme(other);
+        setTheme(other);
+      }}
+    >
+      {other === 'dark' ? <Moon size={18} aria-hidden /> : <Sun size={18} aria-hidden />}
+      {other === 'dark' ? 'Dark mode' : 'Light mode'}
+    </Button>
+  );
+}

@@ -1,0 +1,29 @@
+/** The page that all account forms stand on: the name, one headline, one sentence, one form. */
+import type { ReactNode } from 'react';
+import { useTitle } from '#client/lib/use-title.ts';
+import { Brand } from '#client/ui/brand.tsx';
+import styles from './account.module.css';
+
+type AccountLayoutProps = { title: string; lead?: ReactNode; children: ReactNode; footer?: ReactNode };
+
+export function AccountLayout({ title, lead, children, footer }: AccountLayoutProps) {
+  useTitle(title);
+  return (
+    <div className={styles.page}>
+      <header className={styles.top}>
+        {/* A document of its own, so a link and no route. */}
+        <a className={styles.home} href="/">
+          <Brand />
+        </a>
+      </header>
+      <main className={styles.main}>
+        <h1 className={styles.title} tabIndex={-1}>
+          {title}
+        </h1>
+        {lead && <p className={styles.lead}>{lead}</p>}
+        {children}
+        {footer && <p className={styles.footer}>{footer}</p>}
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** Sign in; also where the links of confirmation mails lead (`?token_hash=…&type=…`). */
+import { Link, useRouterState } from '@tanstack/react-router';
+import { MESSAGES, signInMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field } from '#client/ui/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/password-field.tsx';
+import { AccountLayout } from './account-layout.tsx';
+import { ConfirmLink } from './confirm-link.tsx';
+import { linkInAddress } from './mail-link.ts';
+import styles from './account.module.css';
+
+export function LoginScreen() {
+  const link = useRouterState({ select: (state) => linkInAddress(state.location.searchStr), structuralSharing: true });
+  return link ? <ConfirmLink link={link} /> : <LoginForm />;
+}
+
+function LoginForm() {
+  const { auth } = useSupabase();
+  const state = useRouterState({ select: ({ location }) => location.state });
+  const { outcome, busy, onSubmit } = useSubmit(async (form) => {
+    const { error } = await auth.signInWithPassword({
+      email: textOf(form, 'email').trim(),
+      password: textOf(form, 'password'),
+    });
+    // On success the guard around this screen sees the session and goes on.
+    return error ? { kind: 'error', text: signInMessage(error) } : null;
+  });
+
+  return (
+    <AccountLayout
+      title="Sign in"
+      footer={
+        <>
+          New here?{' '}
+          <Link to={ROUTES.signup.path} state={state}>
+            Create an account
+          </Link>
+        </>
+      }
+    >
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && (
+          <Notice kind={outcome.kind}>
+            {outcome.text}
+            {outcome.text === MESSAGES.invalidCredentials && (
+              <>
+                {' '}
+                <Link to={ROUTES.signup.path} state={state}>
+                  Sign up here
+                </Link>
+              </>
+            )}
+          </Notice>
+        )}
+        <Field label="Email address" name="email" type="email" autoComplete="username" inputMode="email" autoCapitalize="none" required autoFocus />
+        <PasswordField label="Password" name="password" autoComplete="current-password" required />
+        <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
+          Forgot your password?
+        </Link>
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
+          Sign in
+        </Button>
+      </form>
+    </AccountLayout>
+  );
+}

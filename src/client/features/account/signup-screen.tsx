@@ -1,0 +1,92 @@
+/** Create an account. Where the installation asks for a confirmed address first, it ends at "check your e-mail". */
+import { Link, useRouterState } from '@tanstack/react-router';
+import { useState } from 'react';
+import { EMAIL_MAX_LENGTH, signUpProblem } from '#domain/account.ts';
+import { providerMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field } from '#client/ui/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/password-field.tsx';
+import { AccountLayout } from './account-layout.tsx';
+import styles from './account.module.css';
+
+export function SignupScreen() {
+  const { auth } = useSupabase();
+  const [acceptsTerms, setAcceptsTerms] = useState(false);
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const state = useRouterState({ select: ({ location }) => location.state });
+
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const email = textOf(form, 'email').trim();
+    const password = textOf(form, 'password');
+    const problem = signUpProblem({ password, acceptsTerms });
+    if (problem) return { kind: 'error', text: problem, ...(acceptsTerms ? { field: 'password' } : {}) };
+    const { data, error } = await auth.signUp({ email, password, options: { data: { name: textOf(form, 'name').trim() } } });
+    if (error) return { kind: 'error', text: providerMessage(error) };
+    // With a session the guard around this screen goes on to the journal.
+    if (!data.session) setSentTo(email);
+    return null;
+  });
+
+  if (sentTo !== null) return <CheckYourMail address={sentTo} />;
+  return (
+    <AccountLayout
+      title="Create your account"
+      footer={
+        <>
+          Already have an account?{' '}
+          <Link to={ROUTES.login.path} state={state}>
+            Sign in
+          </Link>
+        </>
+      }
+    >
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Field label="Full name" name="name" autoComplete="name" required autoFocus />
+        <Field label="Email address" name="email" type="email" autoComplete="username" inputMode="email" autoCapitalize="none" maxLength={EMAIL_MAX_LENGTH} required />
+        <PasswordField label="Password" name="password" autoComplete="new-password" placeholder="Password (min. 6 characters)" required error={errorOf('password')} />
+        <label className={styles.terms}>
+          <input type="checkbox" name="terms" checked={acceptsTerms} onChange={(event) => setAcceptsTerms(event.target.checked)} />
+          <span>
+            I accept the{' '}
+            <a href={ROUTES.terms.path} target="_blank" rel="noopener">
+              Terms of Service
+            </a>{' '}
+            &{' '}
+            <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
+              Privacy Policy
+            </a>
+          </span>
+        </label>
+        <Button className={styles.submit} tone="primary" type="submit" disabled={!acceptsTerms} busy={busy} busyLabel="Creating account...">
+          Create account
+        </Button>
+      </form>
+    </AccountLayout>
+  );
+}
+
+function CheckYourMail({ address }: { address: string }) {
+  return (
+    <AccountLayout
+      title="Check your e-mail"
+      lead={
+        <>
+          We sent a link to <strong>{address}</strong>. Open it to confirm the address, and your first page is ready.
+        </>
+      }
+      footer={
+        <>
+          Nothing there? Look in the spam folder. Wrong address?{' '}
+          <a href={ROUTES.signup.path}>Start again</a>
+        </>
+      }
+    >
+      {null}
+    </AccountLayout>
+  );
+}

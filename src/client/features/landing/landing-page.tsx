@@ -1,0 +1,132 @@
+/** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
+import { PLANS } from '#domain/plan.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { Brand } from '#client/ui/brand.tsx';
+import button from '#client/ui/button.module.css';
+import styles from './landing.module.css';
+
+const FEATURES = [
+  { title: 'Minimalistic', text: 'A numbered list and your own words. It opens on today and is ready before you are.' },
+  { title: 'NO BS Clutter', text: 'Nothing to set up, tag or file. One day, one log, and a calendar to find it again.' },
+  { title: 'AI-driven Feedback', text: 'A HustleScore from 1 to 10 and a straight answer about the day, citing what you wrote.' },
+] as const;
+
+const FREE_POINTS = ['Unlimited daily logs', 'The last 30 days within reach', 'No AI feedback, no export'] as const;
+const PREMIUM_POINTS = [
+  'Every log you ever wrote',
+  'Unlimited AI feedback and HustleScore',
+  'Hustle Reviews of your last 7 and 30 days',
+  'Export of all entries',
+  'Editor fonts and priority support',
+] as const;
+
+export function LandingPage() {
+  return (
+    <div className={styles.wrap}>
+      <header className={styles.top}>
+        <Brand />
+        <nav className={styles.account} aria-label="Account">
+          <a className={`${button.button} ${button.text}`} href={ROUTES.login.path}>
+            Login
+          </a>
+          <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
+            Sign Up
+          </a>
+        </nav>
+      </header>
+      <main>
+        <Hero />
+        <section aria-labelledby="why">
+          <h2 id="why">Why Hustle Forge?</h2>
+          <ul className={styles.why}>
+            {FEATURES.map((feature) => (
+              <li key={feature.title}>
+                <h3>{feature.title}</h3>
+                <p>{feature.text}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+        <Plans />
+      </main>
+      <Footer />
+    </div>
+  );
+}
+
+function Hero() {
+  return (
+    <section className={styles.hero}>
+      <h1>Done anything worth a damn today?</h1>
+      <div className={styles.line}>
+        <span className={styles.number} aria-hidden="true">
+          1.
+        </span>
+        {/* A real line: what is typed here is the first line of the first log (features/landing/landing.ts). */}
+        <textarea id="first-line" rows={1} maxLength={2000} aria-label="What have you done today?" placeholder="What have you done today?" autoComplete="off" enterKeyHint="go" />
+      </div>
+      <p className={styles.lead}>One page a day. Write what you got done, or own up that you did nothing.</p>
+      <p className={styles.action}>
+        <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.signup.path}>
+          Start Logging
+        </a>
+        <span id="kept" className={styles.kept} role="status" />
+      </p>
+    </section>
+  );
+}
+
+function Plans() {
+  return (
+    <section className={styles.level} aria-labelledby="level">
+      <h2 id="level">Choose Your Level</h2>
+      <div className={styles.plans}>
+        <article className={styles.plan}>
+          <h3>{PLANS.free.name}</h3>
+          <p className={styles.tagline}>{PLANS.free.tagline}</p>
+          <p className={styles.price}>{PLANS.free.price}</p>
+          <ul>
+            {FREE_POINTS.map((point) => (
+              <li key={point}>{point}</li>
+            ))}
+          </ul>
+          <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
+            Start Free
+          </a>
+        </article>
+        <article className={styles.plan}>
+          <h3>
+            {PLANS.premium.name} <span className={styles.flag}>RECOMMENDED</span>
+          </h3>
+          <p className={styles.tagline}>{PLANS.premium.tagline}</p>
+          <p className={styles.price}>
+            {PLANS.premium.price} <small>per year</small>
+          </p>
+          <ul>
+            {PREMIUM_POINTS.map((point) => (
+              <li key={point}>{point}</li>
+            ))}
+          </ul>
+          <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>
+            Upgrade Now
+          </a>
+        </article>
+      </div>
+      <p className={styles.blood}>Blood in the Game: Not a feature—just fact: $24 proves you're not screwing around.</p>
+    </section>
+  );
+}
+
+function Footer() {
+  return (
+    <footer className={styles.footer}>
+      <nav aria-label="Legal and contact">
+        <a href={ROUTES.terms.path}>Terms of Service</a>
+        <a href={ROUTES.privacy.path}>Privacy Policy</a>
+        <hf-slot name="contact" />
+        <hf-slot name="social" />
+      </nav>
+      <p>© {new Date().getFullYear()} Hustle Forge</p>
+    </footer>
+  );
+}

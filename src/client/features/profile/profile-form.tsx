@@ -1,0 +1,86 @@
+/** Name, address and password in one form (product.md 2 and 5). */
+import { useState } from 'react';
+import { EMAIL_MAX_LENGTH, profileProblem } from '#domain/account.ts';
+import { MESSAGES, providerMessage } from '#domain/messages.ts';
+import { nameOf, useUser } from '#client/lib/session.ts';
+import type { User } from '#client/lib/session.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field } from '#client/ui/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/password-field.tsx';
+import styles from './profile.module.css';
+
+const storedName = (user: User): string => (nameOf(user) === 'User' ? '' : nameOf(user));
+
+export function ProfileForm() {
+  const { auth } = useSupabase();
+  const user = useUser();
+  const now = { name: storedName(user), email: user.email ?? '' };
+  const [codeSent, setCodeSent] = useState(false);
+  /** Raised after a change of password: new fields are empty ones. */
+  const [passwordsUsed, setPasswordsUsed] = useState(0);
+
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (data) => {
+    const form = {
+      name: textOf(data, 'name').trim(),
+      email: textOf(data, 'email').trim(),
+      password: textOf(data, 'password'),
+      confirmation: textOf(data, 'confirmation'),
+    };
+    const problem = profileProblem(form, now);
+    if (problem) return { kind: 'error', text: problem };
+
+    const nonce = textOf(data, 'code').trim();
+    const { error } = await auth.updateUser({
+      ...(form.name === now.name ? {} : { data: { name: form.name } }),
+      ...(form.email === now.email ? {} : { email: form.email }),
+      ...(form.password === '' ? {} : { password: form.password }),
+      ...(nonce === '' ? {} : { nonce }),
+    });
+    if (error?.code === 'reauthentication_needed') {
+      const { error: unsent } = await auth.reauthenticate();
+      if (unsent) return { kind: 'error', text: providerMessage(unsent) };
+      setCodeSent(true);
+      return { kind: 'error', text: 'You signed in a while ago. Enter the code that we sent you, then update again.' };
+    }
+    if (error?.code === 'reauthentication_not_valid') return { kind: 'error', text: providerMessage(error), field: 'code' };
+    if (error) return { kind: 'error', text: providerMessage(error) };
+
+    setCodeSent(false);
+    if (form.password !== '') setPasswordsUsed((count) => count + 1);
+    return { kind: 'success', text: MESSAGES.profileUpdated };
+  });
+
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {user.new_email && <PendingAddress from={now.email} to={user.new_email} />}
+      <Field label="Full Name" name="name" autoComplete="name" defaultValue={now.name} required />
+      {/* Keyed by the address: once a change is confirmed, the field shows the new one. */}
+      <Field key={now.email} label="Email Address" name="email" type="email" autoComplete="email" autoCapitalize="none" maxLength={EMAIL_MAX_LENGTH} defaultValue={now.email} required />
+      <fieldset key={passwordsUsed} className={styles.passwords}>
+        <legend>Change Password</legend>
+        <p className={styles.hint}>Leave blank to keep your current password</p>
+        <PasswordField label="New Password" name="password" autoComplete="new-password" placeholder="New password (min. 6 characters)" />
+        <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
+      </fieldset>
+      {codeSent && (
+        <Field label="Code from your e-mail" name="code" inputMode="numeric" autoComplete="one-time-code" required autoFocus error={errorOf('code')} />
+      )}
+      <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
+        Update Profile
+      </Button>
+    </form>
+  );
+}
+
+function PendingAddress({ from, to }: { from: string; to: string }) {
+  return (
+    <Notice kind="info">
+      Your address changes to <strong>{to}</strong> once you open the links that we sent to both addresses. Until then you
+      sign in with <strong>{from}</strong>.
+    </Notice>
+  );
+}

@@ -1,0 +1,35 @@
+/** What a Dabbler sees instead of reviews. */
+import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LockedCrown } from '#client/ui/crown.tsx';
+import styles from './reviews.module.css';
+
+const POINTS = [
+  { title: 'Pattern recognition', text: 'What your good days have in common, and your bad ones.' },
+  { title: 'Biggest wins and obstacles', text: 'Named from your own logs, not from a template.' },
+  { title: 'Focus-area recommendations', text: 'The one or two things worth doing differently.' },
+  { title: '7-day and 30-day analysis', text: 'A week to steer by, a month to see where it leads.' },
+] as const;
+
+export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
+  return (
+    <section className={styles.pitch}>
+      <h2 className={styles.flag}>
+        <LockedCrown aria-hidden="true" /> Premium Feature
+      </h2>
+      <p className={styles.lead}>Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.</p>
+      <dl className={styles.points}>
+        {POINTS.map((point) => (
+          <div key={point.title}>
+            <dt>{point.title}</dt>
+            <dd>{point.text}</dd>
+          </div>
+        ))}
+      </dl>
+      <Button tone="primary" onClick={onUpgrade}>
+        Upgrade to Closer
+      </Button>
+      <p className={styles.price}>{PREMIUM_PRICE.label} • Unlimited logs • AI feedback • Trend analysis • Priority support</p>
+    </section>
+  );
+}

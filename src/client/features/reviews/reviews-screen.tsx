@@ -1,0 +1,18 @@
+/** Hustle Reviews: the pitch for a Dabbler, the two periods for a Closer. */
+import { usePremium } from '#client/lib/premium.ts';
+import { useTitle } from '#client/lib/use-title.ts';
+import { BackToJournal } from '#client/ui/back-to-journal.tsx';
+import { Page } from '#client/ui/page.tsx';
+import { ReviewPeriods } from './review-periods.tsx';
+import { ReviewsPitch } from './reviews-pitch.tsx';
+
+export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
+  useTitle('Hustle Reviews');
+  const premium = usePremium();
+  return (
+    <Page title="Hustle Reviews" back={<BackToJournal />}>
+      {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
+      {premium === true && <ReviewPeriods />}
+    </Page>
+  );
+}

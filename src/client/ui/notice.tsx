@@ -1,0 +1,17 @@
+/** What came of something, said beside it: good or bad, with a shape as well as a colour. */
+import { CircleAlert, CircleCheck, Info } from 'lucide-react';
+import type { ReactNode } from 'react';
+import styles from './notice.module.css';
+
+const ICONS = { success: CircleCheck, error: CircleAlert, info: Info } as const;
+const ROLES = { success: 'status', error: 'alert', info: undefined } as const;
+
+export function Notice({ kind, children }: { kind: keyof typeof ICONS; children: ReactNode }) {
+  const Icon = ICONS[kind];
+  return (
+    <div className={styles.notice} data-kind={kind} role={ROLES[kind]}>
+      <Icon aria-hidden />
+      <div>{children}</div>
+    </div>
+  );
+}

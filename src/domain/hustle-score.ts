@@ -1,0 +1,9 @@
+/** The HustleScore's bands (product.md 9). Each has a word, because colour alone tells some readers nothing. */
+export type ScoreBand = { name: 'good' | 'fair' | 'weak' | 'poor'; word: string };
+
+export function scoreBand(score: number): ScoreBand {
+  if (score >= 8) return { name: 'good', word: 'Strong' };
+  if (score >= 6) return { name: 'fair', word: 'Solid' };
+  if (score >= 4) return { name: 'weak', word: 'Thin' };
+  return { name: 'poor', word: 'Poor' };
+}

@@ -1,0 +1,60 @@
+/**
+ * The product's error catalogue (product.md 8): what a person reads when something goes wrong.
+ *
+ * A provider's error is recognised by its code alone. Words in messages change with every release of a service, and
+ * a text that is matched today is shown raw tomorrow. What the catalogue does not name is shown as the provider put it.
+ */
+export type ProviderError = { code?: string | undefined; message: string; status?: number | undefined };
+
+export const MESSAGES = {
+  unexpected: 'An unexpected error occurred. Please try again.',
+  invalidCredentials: 'The email or password you entered is incorrect. Please check your credentials and try again.',
+  emailNotConfirmed: 'Please check your email and click the confirmation link before signing in.',
+  tooManyLogins: 'Too many login attempts. Please wait a few minutes before trying again.',
+  tooManyRequests: 'Too many requests. Please try again later.',
+  resetMailSent: 'Password reset email sent! Check your inbox.',
+  resetLinkInvalid: 'Invalid or expired reset link',
+  resetLinkExpired: 'Your reset link has expired. Please request a new one.',
+  passwordUpdateFailed: 'Password update failed. Please try again.',
+  passwordUpdated: 'Password updated successfully!',
+  profileUpdated: 'Profile updated successfully',
+  profileRefreshed: 'Profile refreshed successfully!',
+  profileRefreshFailed: 'Failed to refresh profile. Please try again.',
+  notSignedIn: 'No user is signed in',
+  unknown: 'An unknown error occurred.',
+  emptyPeriod: 'No entries found for the selected period',
+  serverUnreachable: 'The server cannot be reached, so your other devices stay signed in.',
+  signInLinkInvalid: 'This link has expired or was already used.',
+  firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
+} as const;
+
+const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit']);
+
+/** A request that got no answer of the service, such as a lost connection, has no code and no words worth showing. */
+const cameFromService = (error: ProviderError): boolean =>
+  error.code !== undefined || (error.status !== undefined && error.status >= 400 && error.status < 500);
+
+/** The provider's words, or the general text where there are none. */
+export const providerMessage = (error: ProviderError): string =>
+  cameFromService(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
+
+export function signInMessage(error: ProviderError): string {
+  if (error.code === 'invalid_credentials') return MESSAGES.invalidCredentials;
+  if (error.code === 'email_not_confirmed') return MESSAGES.emailNotConfirmed;
+  if (error.code && RATE_LIMITS.has(error.code)) return MESSAGES.tooManyLogins;
+  return providerMessage(error);
+}
+
+export function recoverMessage(error: ProviderError): string {
+  return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);
+}
+
+/** Codes after which the recovery session is of no more use. */
+const SESSION_GONE = new Set(['session_not_found', 'session_expired', 'bad_jwt', 'no_authorization', 'user_not_found']);
+const PASSWORD_REFUSED = new Set(['weak_password', 'same_password']);
+
+export function resetMessage(error: ProviderError): string {
+  if (error.code && SESSION_GONE.has(error.code)) return MESSAGES.resetLinkExpired;
+  if (error.code && PASSWORD_REFUSED.has(error.code)) return MESSAGES.passwordUpdateFailed;
+  return providerMessage(error);
+}

@@ -1,0 +1,12 @@
+/** The two spans that a Hustle Review looks back on: today and the days before it (decisions.md 7). */
+import { addDays } from './day.ts';
+import type { Day } from './day.ts';
+
+export const REVIEW_PERIODS = {
+  '7-day': { days: 7, title: 'Last 7 Days', generate: 'Generate 7-Day Analysis' },
+  '30-day': { days: 30, title: 'Last 30 Days', generate: 'Generate 30-Day Analysis' },
+} as const;
+export type ReviewPeriod = keyof typeof REVIEW_PERIODS;
+
+/** The first day of a period that ends today. */
+export const firstDayOf = (period: ReviewPeriod, today: Day): Day => addDays(today, 1 - REVIEW_PERIODS[period].days);
