@@ -1,0 +1,59 @@
+/** The rules of days and plans stand in the domain and again in SQL: both judge the same rows here. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { earliestToday, latestToday } from '#domain/day.ts';
+import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/plan.ts';
+
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { attempt, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSONS, settle } from './people.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await settle(db.admin);
+});
+afterAll(() => db.drop());
+
+test.each([
+  '2026-11-21T00:00:00.000Z',
+  '2026-11-21T09:59:59.999Z',
+  '2026-11-21T10:00:00.000Z',
+  '2026-11-21T11:59:59.999Z',
+  '2026-11-21T12:00:00.000Z',
+  '2026-11-21T23:59:59.999Z',
+  '2026-12-31T10:00:00.000Z',
+  '2027-01-01T11:59:59.999Z',
+  '2028-02-29T12:00:00.000Z',
+  '2026-03-29T01:30:00.000Z',
+])('the first and the last today on Earth at %s', async (instant) => {
+  const { rows } = await db.admin.query('select earliest_today($1) as first, latest_today($1) as last', [instant]);
+  const at = new Date(instant);
+  expect(rows).toEqual([{ first: earliestToday(at), last: latestToday(at) }]);
+});
+
+describe.each(PERSONS)('for %s', (person) => {
+  const { plan, until } = PEOPLE[person];
+  const today = DAYS.earliestToday;
+  const premium = isPremium({ subscription_plan: plan, access_valid_until: until }, today);
+
+  test('the plan is the same', async () => {
+    const { rows } = await db.database
+      .asUser(identityOf(person))
+      .statement('select is_premium() as premium, first_open_day() as first', []);
+    // PostgreSQL says "every day" as a date before all others, so that policies always have one to compare with.
+    expect(rows).toEqual([{ premium, first: firstOpenDay(premium, today) ?? '-infinity' }]);
+  });
+
+  test.each(DAY_NAMES)('a log is locked on the same days: %s', async (day) => {
+    const read = 'select * from entries where user_id = $1 and date = $2';
+    const found = await attempt(db.database, person, read, [PEOPLE[person].id, DAYS[day]]);
+    expect(found).toBe(isLocked(DAYS[day], premium, today) ? 0 : 1);
+  });
+});
+
+test('the window is as wide as the domain says', () => {
+  expect(firstOpenDay(false, DAYS.earliestToday)).toBe(DAYS.firstOpen);
+  expect(FREE_WINDOW_DAYS).toBe(30);
+});

@@ -1,0 +1,128 @@
+/** Who may do what with whose log of which day: every cell, through the roles that requests have. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { ACTORS, attempt, DAY_NAMES, DAYS, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
+import type { Actor, DayName, Outcome } from './people.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(() => settle(db.admin));
+afterAll(() => db.drop());
+
+type Row = Record<DayName, Outcome>;
+const always = (outcome: Outcome): Row =>
+  Object.fromEntries(DAY_NAMES.map((day) => [day, outcome])) as Row;
+
+const free = { tomorrow: 1, latestToday: 1, earliestToday: 1, firstOpen: 1, firstLocked: 0, longAgo: 0 };
+const freeWrites = { ...free, tomorrow: REFUSED, firstLocked: REFUSED, longAgo: REFUSED };
+
+const OWN: Record<string, Record<Actor, Row>> = {
+  select: {
+    ...{ free, expired: free, refunded: free, premium: always(1), endless: always(1) },
+    guest: always(0),
+  },
+  insert: {
+    ...{ free: freeWrites, expired: freeWrites, refunded: freeWrites },
+    ...{ premium: { ...always(1), tomorrow: REFUSED }, endless: { ...always(1), tomorrow: REFUSED } },
+    guest: always(REFUSED),
+  },
+  update: {
+    ...{ free: { ...free, tomorrow: REFUSED }, expired: { ...free, tomorrow: REFUSED }, refunded: { ...free, tomorrow: REFUSED } },
+    ...{ premium: { ...always(1), tomorrow: REFUSED }, endless: { ...always(1), tomorrow: REFUSED } },
+    guest: always(REFUSED),
+  },
+  delete: {
+    ...{ free, expired: free, refunded: free, premium: always(1), endless: always(1) },
+    guest: always(REFUSED),
+  },
+};
+
+const STATEMENTS: Record<string, string> = {
+  select: 'select * from entries where user_id = $1 and date = $2',
+  insert: "insert into entries (user_id, date, content) values ($1, $2, '<p>new</p>')",
+  update: "update entries set content = '<p>new</p>' where user_id = $1 and date = $2",
+  delete: 'delete from entries where user_id = $1 and date = $2',
+};
+const OPERATIONS = Object.keys(STATEMENTS);
+
+describe.each(OPERATIONS)('%s', (operation) => {
+  describe.each(ACTORS)('by %s', (actor) => {
+    test.each(DAY_NAMES)('of an own log: %s', async (day) => {
+      // A guest has no logs: they try somebody's.
+      const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
+      if (operation === 'insert') await db.admin.query('delete from entries');
+      expect(await attempt(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(OWN[operation]![actor][day]);
+    });
+
+    test.each(DAY_NAMES)("of somebody else's log: %s", async (day) => {
+      const { id } = PEOPLE[actor === 'endless' ? 'premium' : 'endless'];
+      const refusal = operation === 'insert' || (actor === 'guest' && operation !== 'select') ? REFUSED : 0;
+      expect(await attempt(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(refusal);
+    });
+  });
+});
+
+describe('without a condition', () => {
+  test.each(PERSONS)('%s reaches the own open days and nothing else', async (person) => {
+    const open = DAY_NAMES.filter((day) => OWN['select']![person][day] === 1).length;
+    expect(await attempt(db.database, person, 'select * from entries')).toBe(open);
+    expect(await attempt(db.database, person, 'delete from entries')).toBe(open);
+    const { rows } = await db.admin.query('select count(*) as left from entries');
+    expect(rows).toEqual([{ left: PERSONS.length * DAY_NAMES.length - open }]);
+  });
+});
+
+describe('a log cannot be moved', () => {
+  const move = (column: 'user_id' | 'date') => `update entries set ${column} = $3 where user_id = $1 and date = $2`;
+
+  test.each(PERSONS)('from %s to somebody else', async (person) => {
+    const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
+    await db.admin.query('delete from entries where user_id = $1', [other]);
+    const values = [PEOPLE[person].id, DAYS.earliestToday, other];
+    expect(await attempt(db.database, person, move('user_id'), values)).toBe(REFUSED);
+  });
+
+  test.each([
+    ['free', 'tomorrow'],
+    ['premium', 'tomorrow'],
+    ['free', 'firstLocked'],
+    ['expired', 'longAgo'],
+  ] as const)("out of %s's days: %s", async (person, day) => {
+    await db.admin.query('delete from entries where date = $1', [DAYS[day]]);
+    const values = [PEOPLE[person].id, DAYS.firstOpen, DAYS[day]];
+    expect(await attempt(db.database, person, move('date'), values)).toBe(REFUSED);
+  });
+
+  test('but within them it can', async () => {
+    await db.admin.query('delete from entries where date = $1', [DAYS.earliestToday]);
+    const values = [PEOPLE.free.id, DAYS.firstOpen, DAYS.earliestToday];
+    expect(await attempt(db.database, 'free', move('date'), values)).toBe(1);
+  });
+});
+
+describe('an upsert', () => {
+  const upsert = `insert into entries (user_id, date, content) values ($1, $2, '<p>new</p>')
+    on conflict (user_id, date) do update set user_id = excluded.user_id, date = excluded.date, content = excluded.content`;
+
+  test.each([
+    ['free', 'latestToday', 1],
+    ['free', 'firstOpen', 1],
+    // The same refusal whether or not there is a log on the locked day: nothing can be learnt from it.
+    ['free', 'firstLocked', REFUSED],
+    ['premium', 'longAgo', 1],
+    ['premium', 'tomorrow', REFUSED],
+    ['guest', 'latestToday', REFUSED],
+  ] as const)('by %s on %s', async (actor, day, outcome) => {
+    const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
+    expect(await attempt(db.database, actor, upsert, [id, DAYS[day]])).toBe(outcome);
+  });
+
+  test("of somebody else's day is refused", async () => {
+    expect(await attempt(db.database, 'premium', upsert, [PEOPLE.endless.id, DAYS.latestToday])).toBe(REFUSED);
+  });
+});

@@ -1,0 +1,94 @@
+/** What the database keeps about a log by itself: its plain text, its revision, and when its words last changed. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { attempt, DAYS, identityOf, PEOPLE, settle } from './people.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(() => settle(db.admin));
+afterAll(() => db.drop());
+
+const KEY = [PEOPLE.free.id, DAYS.earliestToday];
+const OF_KEY = 'where user_id = $1 and date = $2';
+
+async function kept() {
+  const columns = 'content, content_text, revision, updated_at';
+  const { rows } = await db.admin.query(`select ${columns} from entries ${OF_KEY}`, KEY);
+  return rows[0] as { content: string; content_text: string; revision: number; updated_at: Date };
+}
+
+const saveAs = (actor: 'free' | 'service', change: string) =>
+  attempt(db.database, actor, `update entries set ${change} ${OF_KEY}`, KEY);
+
+test('new words raise the revision, renew the plain text and the time of change', async () => {
+  const before = await kept();
+  expect(before).toMatchObject({ content_text: 'mine', revision: 1 });
+  expect(await saveAs('free', "content = '<p>new &amp; better</p>'")).toBe(1);
+  const after = await kept();
+  expect(after).toMatchObject({ content_text: 'new & better', revision: 2 });
+  expect(after.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
+});
+
+test('the same words again change nothing', async () => {
+  const before = await kept();
+  expect(await saveAs('free', 'content = content')).toBe(1);
+  expect(await kept()).toEqual(before);
+});
+
+test('feedback raises the revision and leaves the time of change, so that it counts as up to date', async () => {
+  const before = await kept();
+  expect(await saveAs('service', "ai_feedback = 'Good.', ai_analyzed_at = now()")).toBe(1);
+  expect(await kept()).toEqual({ ...before, revision: 2 });
+});
+
+test('not even the service sets the plain text or the revision', async () => {
+  await saveAs('service', "content_text = 'other', revision = 40, content = '<p>words</p>'");
+  expect(await kept()).toMatchObject({ content_text: 'words', revision: 2 });
+});
+
+test('a save that names an older revision reaches no row', async () => {
+  const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
+  const saveOn = (content: string, revision: number) => attempt(db.database, 'free', save, [...KEY, content, revision]);
+  expect(await saveOn('<p>first</p>', 1)).toBe(1);
+  expect(await saveOn('<p>second</p>', 1)).toBe(0);
+  expect(await kept()).toMatchObject({ content: '<p>first</p>', revision: 2 });
+});
+
+test('of many saves on one revision at once, one is taken', async () => {
+  const save = `update entries set content = $3 ${OF_KEY} and revision = 1`;
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => attempt(db.database, 'free', save, [...KEY, `<p>${i}</p>`])),
+  );
+  expect(outcomes.toSorted()).toEqual([...Array.from({ length: 19 }, () => 0), 1]);
+});
+
+test('256 KB are taken, one byte more is not', async () => {
+  const save = (content: string) =>
+    attempt(db.database, 'free', `update entries set content = $3 ${OF_KEY}`, [...KEY, content]);
+  expect(await save('é'.repeat(131_072))).toBe(1);
+  expect(await save(`${'é'.repeat(131_072)}x`)).toBe('23514');
+});
+
+test.each([['infinity'], ['-infinity'], ['0001-01-01 BC']])('%s is no day, for anybody', async (date) => {
+  const insert = "insert into entries (user_id, date, content) values ($1, $2, '')";
+  expect(await attempt(db.database, 'service', insert, [PEOPLE.free.id, date])).toBe('23514');
+});
+
+test('a day is found by its primary key, and who asks is found out once', async () => {
+  await db.admin.query(`
+    insert into entries (user_id, date, content)
+      select '${PEOPLE.endless.id}', '2020-01-01'::date + n, '' from generate_series(1, 2000) n`);
+  await db.admin.query('analyze entries');
+  const plan = await db.database
+    .asUser(identityOf('free'))
+    .statement<{ 'QUERY PLAN': string }>(`explain (costs off) select * from entries ${OF_KEY}`, KEY);
+  const lines = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(lines).toContain('Index Scan using entries_pkey');
+  expect(lines).toContain('InitPlan');
+  expect(lines).not.toContain('SubPlan');
+});
