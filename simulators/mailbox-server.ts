@@ -1,0 +1,91 @@
+/** A mail server on loopback that accepts everything and keeps the newest messages in memory. */
+import type { AddressInfo } from 'node:net';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+
+const KEPT_MESSAGES = 500;
+const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** As decisions.md 8 promises it to scripts and tests. */
+export type ReceivedMail = {
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  /** When it arrived, ISO 8601. */
+  at: string;
+  links: string[];
+  /** Six digits that stand alone on a line of the text. */
+  code: string | null;
+};
+
+export type MailServer = {
+  readonly smtpUrl: string;
+  /** Newest first. */
+  messages(): readonly ReceivedMail[];
+  clear(): void;
+  /** Answers the next `count` messages with this reply code instead of taking them: 4xx "later", 5xx "never". */
+  refuseNext(count: number, replyCode: number): void;
+  close(): Promise<void>;
+};
+
+export async function startMailServer(): Promise<MailServer> {
+  const kept: ReceivedMail[] = [];
+  let refusals = 0;
+  let refusalCode = 451;
+
+  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+    if (refusals > 0) {
+      refusals -= 1;
+      throw Object.assign(new Error('refused by the sandbox'), { responseCode: refusalCode });
+    }
+    const parsed = await PostalMime.parse(Buffer.concat(chunks));
+    const text = parsed.text ?? '';
+    const at = new Date().toISOString();
+    // Who it is for is what the envelope says: that is where a mail really goes.
+    for (const { address } of session.envelope.rcptTo) {
+      kept.unshift({
+        to: address.toLowerCase(),
+        subject: parsed.subject ?? '',
+        text,
+        html: parsed.html ?? '',
+        at,
+        links: text.match(/https?:\/\/[^\s<>"]+/g) ?? [],
+        code: /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? null,
+      });
+    }
+    kept.length = Math.min(kept.length, KEPT_MESSAGES);
+  }
+
+  const server = new SMTPServer({
+    authOptional: true,
+    // Any name and password will do.
+    onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'sandbox' }),
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    size: MESSAGE_LIMIT_BYTES,
+    logger: false,
+    onData: (stream, session, done) =>
+      void receive(stream, session).then(
+        () => done(null, 'Kept in the sandbox'),
+        (error: Error) => done(error),
+      ),
+  });
+  // A client that goes away in mid-sentence is the client's affair.
+  server.on('error', () => {});
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    smtpUrl: `smtp://127.0.0.1:${port}`,
+    messages: () => kept,
+    clear: () => void kept.splice(0),
+    refuseNext(count, replyCode) {
+      refusals = count;
+      refusalCode = replyCode;
+    },
+    close: () => new Promise((closed) => void server.close(closed)),
+  };
+}
