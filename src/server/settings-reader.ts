@@ -5,8 +5,6 @@ import { Secret } from './secret.ts';
 
 export class SettingsReader {
   readonly problems: string[] = [];
-  /** Every name that was asked for; `.env.example` is held equal to it by a test. */
-  readonly names = new Set<string>();
   readonly #env: Readonly<Record<string, string | undefined>>;
 
   constructor(env: Readonly<Record<string, string | undefined>>) {
@@ -19,7 +17,6 @@ export class SettingsReader {
 
   /** The value, or null where it is missing or blank: `NAME=` in an env file means "not set". */
   optional(name: string): string | null {
-    this.names.add(name);
     const value = this.#env[name]?.trim();
     return value === undefined || value === '' ? null : value;
   }
@@ -69,8 +66,8 @@ export class SettingsReader {
       return fallback ?? null;
     }
     const url = URL.canParse(value) ? new URL(value) : null;
-    if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return value.replace(/\/+$/, '');
-    this.problem(name, `must be an http or https address, not "${value}"`, example);
+    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
+    this.problem(name, `must be an http or https address without a path, not "${value}"`, example);
     return fallback ?? null;
   }
 
@@ -78,7 +75,9 @@ export class SettingsReader {
   secretUrl(name: string, example: string, protocols: readonly string[]): Secret | null {
     const value = this.optional(name);
     if (value === null) return null;
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return new Secret(value);
+    // PostgreSQL lets the host stand among the parameters (`user:password@/forge?host=/run/postgresql`); URLs do not.
+    const address = value.replace('@/', '@localhost/');
+    if (URL.canParse(address) && protocols.includes(new URL(address).protocol)) return new Secret(value);
     this.problem(name, `must be an address that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`, example);
     return null;
   }

@@ -1,0 +1,108 @@
+/**
+ * Each fence must refuse a bad example. Fences fail open: a pattern that matches nothing reports no violation, so
+ * nobody would notice. The examples are written to a scratch project that uses the real rules.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const IMPORTS = 'no-restricted-imports';
+
+/** File, line of code, the rule that must refuse it. */
+const BAD: readonly (readonly [string, string, string])[] = [
+  ['src/domain/imports-server.ts', `import '#server/clock.ts';`, IMPORTS],
+  ['src/domain/imports-server-relatively.ts', `import '../server/database/connect.ts';`, IMPORTS],
+  ['src/domain/imports-client.ts', `import '#client/lib/session.ts';`, IMPORTS],
+  ['src/domain/imports-node.ts', `import 'node:fs';`, IMPORTS],
+  ['src/domain/imports-package.ts', `import 'zod';`, IMPORTS],
+  ['src/server/imports-client.ts', `import '#client/features/journal/journal-screen.tsx';`, IMPORTS],
+  ['src/server/data/imports-client-relatively.ts', `import '../../client/lib/session.ts';`, IMPORTS],
+  ['src/server/imports-simulators.ts', `import '../../simulators/mailbox.ts';`, IMPORTS],
+  ['src/server/auth/imports-tests.ts', `import '../../../tests/support/start-server.ts';`, IMPORTS],
+  ['src/client/main-imports-server.ts', `import '#server/config.ts';`, IMPORTS],
+  ['src/client/app/imports-server.ts', `import '#server/config.ts';`, IMPORTS],
+  ['src/client/app/imports-simulators.ts', `import '../../../simulators/mailbox.ts';`, IMPORTS],
+  ['src/client/lib/imports-feature.ts', `import '#client/features/journal/journal-screen.tsx';`, IMPORTS],
+  ['src/client/lib/imports-node.ts', `import 'node:fs';`, IMPORTS],
+  ['src/client/ui/imports-app.ts', `import '../app/router.tsx';`, IMPORTS],
+  ['src/client/editor/imports-feature.ts', `import '../features/calendar/calendar-dialog.tsx';`, IMPORTS],
+  ['src/client/features/journal/imports-other-feature.ts', `import '../calendar/calendar-dialog.tsx';`, IMPORTS],
+  ['src/client/features/journal/imports-other-feature-by-name.ts', `import '#client/features/calendar/a.ts';`, IMPORTS],
+  ['src/client/features/journal/imports-app.ts', `import '../../app/router.tsx';`, IMPORTS],
+  ['src/client/features/journal/imports-server.ts', `import '../../../server/clock.ts';`, IMPORTS],
+  ['src/server/reads-environment.ts', `export const port = process.env['PORT'];`, 'no-process-env'],
+  ['src/client/lib/logs.ts', `export const tell = (): void => console.log('here');`, 'no-console'],
+  ['src/server/logs.ts', `export const tell = (): void => console.log('here');`, 'no-console'],
+  [
+    'src/server/forgets-to-wait.ts',
+    `const save = async (): Promise<void> => {};\nexport function forget(): void {\n  save();\n}`,
+    'no-floating-promises',
+  ],
+  [
+    'src/server/tests-a-promise.ts',
+    `const ask = async (): Promise<boolean> => false;\nexport const wrong = (): number => {\n  if (ask()) return 1;\n  return 0;\n};`,
+    'no-misused-promises',
+  ],
+  ['src/server/default-export.ts', `export default 1;`, 'no-default-export'],
+];
+
+const GOOD: Readonly<Record<string, string>> = {
+  'src/domain/imports-domain.ts': `import './day.ts';`,
+  'src/server/imports-domain.ts': `import '#domain/day.ts';\nimport 'pg';\nimport 'node:fs';\nimport './log.ts';`,
+  'src/client/features/journal/imports-below.ts': `import '#domain/day.ts';\nimport '#client/ui/button.tsx';\nimport './day-bar.tsx';\nimport '../../lib/session.ts';`,
+  'src/client/app/imports-features.ts': `import '#client/features/journal/journal-screen.tsx';`,
+  'tests/imports-anything.ts': `import '#server/clock.ts';\nimport '../simulators/mailbox.ts';\nconsole.log(process.env);`,
+};
+
+let scratch = '';
+const refusals = new Map<string, string[]>();
+
+beforeAll(() => {
+  // Outside the repository, whose ignored folders the linter passes over.
+  scratch = mkdtempSync(join(realpathSync(tmpdir()), 'hustle-forge-fences-'));
+  copyFileSync(join(ROOT, '.oxlintrc.json'), join(scratch, '.oxlintrc.json'));
+  copyFileSync(join(ROOT, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'));
+  copyFileSync(join(ROOT, 'package.json'), join(scratch, 'package.json'));
+  symlinkSync(join(ROOT, 'node_modules'), join(scratch, 'node_modules'), 'dir');
+  const tsconfig = { extends: './tsconfig.base.json', compilerOptions: { types: ['node'] }, include: ['src', 'tests'] };
+  writeFileSync(join(scratch, 'tsconfig.json'), JSON.stringify(tsconfig));
+  for (const [path, code] of [...BAD, ...Object.entries(GOOD)]) {
+    mkdirSync(dirname(join(scratch, path)), { recursive: true });
+    writeFileSync(join(scratch, path), `${code}\n`);
+  }
+  const oxlint = join(ROOT, 'node_modules', 'oxlint', 'bin', 'oxlint');
+  const run = spawnSync(process.execPath, [oxlint, '--type-aware', '--format=json', 'src', 'tests'], {
+    cwd: scratch,
+    encoding: 'utf8',
+  });
+  const { diagnostics } = JSON.parse(run.stdout) as { diagnostics: { code: string; filename: string }[] };
+  for (const { code, filename } of diagnostics) refusals.set(filename, [...(refusals.get(filename) ?? []), code]);
+}, 60_000);
+
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+test.each(BAD)('%s is refused', (path, _code, rule) => {
+  expect(refusals.get(path) ?? []).toEqual([expect.stringContaining(`(${rule})`)]);
+});
+
+test.each(Object.keys(GOOD))('%s is fine', (path) => {
+  expect(refusals.get(path)).toBeUndefined();
+});
+
+describe('the compiler keeps the domain pure', () => {
+  test.each([
+    ['the browser', 'export const title = document.title;'],
+    ['Node', 'export const port = process.version;'],
+  ])('it does not know %s', (_what, code) => {
+    const folder = join(scratch, 'pure');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'impure.ts'), code);
+    const tsconfig = { extends: join(ROOT, 'src', 'domain', 'tsconfig.json'), include: [folder] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    expect(() => execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'pipe' })).toThrow();
+  });
+});
