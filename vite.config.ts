@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
 import { earlyScript } from './scripts/vite/early-script.ts';
+import { keepStyles } from './scripts/vite/keep-styles.ts';
 import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
@@ -13,6 +14,17 @@ const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.j
 
 /** `button-primary`: readable in the page, and the same when a page is prerendered as when its style sheet is built. */
 const readableClassName = (name: string, file: string): string => `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
+
+/**
+ * Which modules travel together. Left alone, every shared module becomes a file of its own and a first visit asks for
+ * thirty; merged too far, the landing page would carry React. The first group that matches wins.
+ */
+const CHUNKS = [
+  { name: 'base', test: /client\/(lib\/storage-keys\.ts|ui\/(button|brand)\.module\.css)|domain\/routes\.ts/, priority: 4 },
+  { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\//, priority: 3 },
+  { name: 'members', test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal)|app\/(members-layout|upgrade-context))/, priority: 1 },
+  { name: 'parts', test: /client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/, priority: 2 },
+];
 
 export default defineConfig({
   root: 'src/client',
@@ -28,6 +40,7 @@ export default defineConfig({
     earlyScript('lib/early.ts'),
     preloadFonts(['instrument-sans-latin-wght-normal', 'newsreader-latin-wght-normal']),
     pageRoutes(),
+    keepStyles(),
     brotliAtBuild(),
   ],
   css: { modules: { generateScopedName: readableClassName } },
@@ -41,10 +54,12 @@ export default defineConfig({
     emptyOutDir: true,
     manifest: true,
     target: 'es2023',
+    modulePreload: { polyfill: false },
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
       input: ['app', 'landing', 'terms', 'privacy'].map((page) => `src/client/${page}.html`),
+      output: { codeSplitting: { groups: CHUNKS } },
     },
   },
 });

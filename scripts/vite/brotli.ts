@@ -1,6 +1,6 @@
 /** Lays a brotli copy beside every built file that compresses, at full strength: once here instead of per request. */
 import { glob, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import type { Plugin } from 'vite';
@@ -14,7 +14,7 @@ export function brotliAtBuild(): Plugin {
     name: 'brotli-at-build',
     apply: 'build',
     configResolved(config) {
-      folder = join(config.root, config.build.outDir);
+      folder = resolve(config.root, config.build.outDir);
     },
     async closeBundle(error?: Error) {
       if (error) return;
