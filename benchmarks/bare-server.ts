@@ -1,0 +1,47 @@
+/**
+ * The yardstick: node:http and pg with nothing between them. It checks an HS256 token, sends the same statement under
+ * the same preamble in the same single round trip, and answers what PostgreSQL answered.
+ * Run as a process of its own: DATABASE_URL, PORT, TOKEN_SECRET and STATEMENTS (JSON) come from the environment.
+ */
+import { createServer } from 'node:http';
+import { jwtVerify } from 'jose';
+import pg from 'pg';
+import { requestConnection } from '#server/database/roles.ts';
+import { UserStatement } from '#server/database/user-statement.ts';
+import { valueTypes } from '#server/database/value-types.ts';
+
+const { DATABASE_URL = '', PORT = '', TOKEN_SECRET = '', STATEMENTS = '{}' } = process.env;
+const secret = new TextEncoder().encode(TOKEN_SECRET);
+const statements = JSON.parse(STATEMENTS) as Record<'read' | 'list' | 'save', string>;
+const types = valueTypes();
+const pool = new pg.Pool({ ...requestConnection(DATABASE_URL), max: 16, types });
+
+createServer((request, response) => {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => {
+    answer(request.headers.authorization ?? '', request.url ?? '', Buffer.concat(parts)).then(
+      (body) => response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(body),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+}).listen(Number(PORT), '127.0.0.1');
+
+/** `/read?user&day`, `/list?user`, `/save?user&day` with `{ content }`. */
+async function answer(authorization: string, url: string, body: Buffer): Promise<string> {
+  const { payload } = await jwtVerify(authorization.slice('Bearer '.length), secret, { algorithms: ['HS256'] });
+  const [path = '', search] = url.split('?');
+  const asked = new URLSearchParams(search);
+  const values: unknown[] = [asked.get('user')];
+  if (asked.has('day')) values.push(asked.get('day'));
+  if (path === '/save') values.unshift((JSON.parse(body.toString('utf8')) as { content: string }).content);
+  const identity = { role: 'authenticated', claimsJson: JSON.stringify(payload) } as const;
+  const client = await pool.connect();
+  try {
+    const text = statements[path.slice(1) as keyof typeof statements];
+    const { rows } = await client.query(new UserStatement(identity, text, values, types)).done;
+    return (rows[0] as { body: string }).body;
+  } finally {
+    client.release();
+  }
+}

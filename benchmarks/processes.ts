@@ -1,0 +1,58 @@
+/** Starts the servers that are compared, each in a process of its own, and says how much memory one holds. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const ROOT = join(import.meta.dirname, '..');
+const START_LIMIT_MS = 30_000;
+const POLL_MS = 50;
+
+export type Running = { url: string; pid: number; stop(): Promise<void> };
+
+/** `ready` is a path that answers anything at all once the server listens. Request logs are written, to nowhere. */
+export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
+  const port = await freePort();
+  const child = spawn(process.execPath, [join(ROOT, script)], {
+    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await answers(`${url}${ready}`, child);
+  return { url, pid: child.pid!, stop: () => stopProcess(child) };
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  await gone;
+}
+
+async function answers(url: string, child: ChildProcess): Promise<void> {
+  for (const since = Date.now(); Date.now() - since < START_LIMIT_MS; await delay(POLL_MS)) {
+    if (child.exitCode !== null) throw new Error(`the process for ${url} ended with ${child.exitCode}`);
+    if (await fetch(url).then(() => true, () => false)) return;
+  }
+  throw new Error(`${url} did not answer`);
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** Resident memory in MB, as Linux counts it; null elsewhere. */
+export async function residentMegabytes(pid: number): Promise<number | null> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const match = /^VmRSS:\s+(\d+) kB$/m.exec(status);
+  return match ? Number(match[1]) / 1024 : null;
+}
