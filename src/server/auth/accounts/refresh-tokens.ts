@@ -39,12 +39,12 @@ type Presented = { token: string; now: Date; key: Buffer; ip: string; userAgent:
 export async function renew(transaction: AsService, presented: Presented): Promise<Renewal> {
   const [found] = await transaction.run(
     sqlFor
-      .selectFrom('auth.sessions')
-      .innerJoin('auth.refresh_tokens', 'auth.refresh_tokens.session_id', 'auth.sessions.id')
-      .selectAll('auth.sessions')
-      .select('auth.refresh_tokens.generation')
-      .where('auth.refresh_tokens.token_hash', '=', hashOf(presented.token))
-      .forUpdate('auth.sessions'),
+      .selectFrom('auth.sessions as session')
+      .innerJoin('auth.refresh_tokens as token', 'token.session_id', 'session.id')
+      .selectAll('session')
+      .select('token.generation')
+      .where('token.token_hash', '=', hashOf(presented.token))
+      .forUpdate('session'),
   );
   if (!found) return { outcome: 'unknown' };
   const { generation, ...session } = found;

@@ -1,0 +1,311 @@
+/** What comes by mail: confirmation, recovery, address changes, codes (wire-contract 1, 4.1, 5, 6, 7). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from './auth-world.ts';
+import type { AuthWorld } from './auth-world.ts';
+
+const MINUTE = 60_000;
+const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
+
+describe('with confirmation by mail', () => {
+  let world: AuthWorld;
+  beforeAll(async () => {
+    world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' });
+  });
+  afterAll(() => world.close());
+
+  const signUp = (email: string, data = {}) => world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
+  const signIn = (email: string) => world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+  async function confirmed(): Promise<string> {
+    const email = newAddress();
+    await signUp(email);
+    const mail = await world.mailTo(email);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    expect(status).toBe(200);
+    return email;
+  }
+
+  test('signing up answers a user without a session, and the link opens the journal', async () => {
+    const email = newAddress();
+    const client = world.client();
+    const { data, error } = await client.auth.signUp({ email, password: PASSWORD });
+    expect(error).toBeNull();
+    expect(data.session).toBeNull();
+    expect(data.user?.id).toBeTruthy();
+    expect((await signIn(email)).body).toEqual({ code: 'email_not_confirmed', message: 'Email not confirmed' });
+
+    const mail = await world.mailTo(email);
+    expect(mail.subject).toBe('Confirm your address');
+    const link = new URL(mail.links[0]!);
+    expect([link.origin, link.pathname]).toEqual([new URL(world.config.publicUrl).origin, '/login']);
+    expect(link.searchParams.get('type')).toBe('signup');
+
+    const verified = await client.auth.verifyOtp({ type: 'signup', token_hash: hashIn(mail) });
+    expect(verified.error).toBeNull();
+    expect(verified.data.user).toMatchObject({ id: data.user!.id, email, user_metadata: { email_verified: true } });
+    expect(verified.data.user?.email_confirmed_at).toBeTruthy();
+    expect((await signIn(email)).status).toBe(200);
+  });
+
+  test('the code does the same, under both names of its type', async () => {
+    for (const type of ['signup', 'email'] as const) {
+      const email = newAddress();
+      await signUp(email);
+      const { code } = await world.mailTo(email);
+      const { data, error } = await world.client().auth.verifyOtp({ type, email: email.toUpperCase(), token: code! });
+      expect(error).toBeNull();
+      expect(data.session?.access_token).toBeTruthy();
+    }
+  });
+
+  test('a link works once', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const token_hash = hashIn(await world.mailTo(email));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => world.ask('POST', '/verify', { body: { type: 'signup', token_hash } })),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    const again = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect([again.status, again.body]).toEqual([403, { code: 'otp_expired', message: 'Email link is invalid or has expired' }]);
+  });
+
+  test('a link dies after an hour', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const token_hash = hashIn(await world.mailTo(email));
+    world.clock.advance(60 * MINUTE);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(status).toBe(403);
+  });
+
+  test('five wrong codes end the code, however many arrive at once, and leave the link alone', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const mail = await world.mailTo(email);
+    const guess = (token: string) => world.ask('POST', '/verify', { body: { type: 'signup', email, token } });
+    const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(wrong(mail.code!))));
+    expect(new Set(guesses.map((answer) => answer.status))).toEqual(new Set([403]));
+    const right = await guess(mail.code!);
+    expect([right.status, right.body]).toEqual([403, { code: 'otp_expired', message: 'Token has expired or is invalid' }]);
+    const link = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    expect(link.status).toBe(200);
+  });
+
+  test('new mails do not buy new guesses', async () => {
+    const email = await confirmed();
+    for (let round = 0; round < 3; round += 1) {
+      await world.ask('POST', '/recover', { body: { email } });
+      const { code } = await world.mailTo(email, 2 + round);
+      for (let guess = 0; guess < 5; guess += 1) {
+        await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: wrong(code!) } });
+      }
+    }
+    await world.ask('POST', '/recover', { body: { email } });
+    const { code } = await world.mailTo(email, 5);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: code! } });
+    expect(status).toBe(403);
+  });
+
+  test('signing up does not tell whether an address is new, waiting or has an account', async () => {
+    const [fresh, waiting, owner] = [newAddress(), newAddress(), await confirmed()];
+    await signUp(waiting);
+    const answers = [];
+    for (const email of [fresh, waiting, owner]) answers.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
+    const shape = (body: any, email: string): string =>
+      JSON.stringify(body).replaceAll(body.id, 'ID').replaceAll(body.identities[0].identity_id, 'IDENTITY')
+        .replaceAll(email, 'EMAIL').replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
+    const shapes = answers.flatMap((pair, index) =>
+      pair.map(({ status, body }) => `${status} ${shape(body, [fresh, waiting, owner][index]!)}`),
+    );
+    expect(new Set(shapes).size).toBe(1);
+    for (const [first, second] of answers) expect(first!.body.id).toBe(second!.body.id);
+    for (const [first] of answers) expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const notice = await world.mailTo(owner, 2);
+    expect(notice.subject).toBe('You already have an account');
+    expect(notice.code).toBeNull();
+  });
+
+  test('a second sign-up changes neither password nor name of the first', async () => {
+    const email = newAddress();
+    await signUp(email, { name: 'First' });
+    await world.ask('POST', '/signup', { body: { email, password: 'another password', data: { name: 'Second' } } });
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    const { body } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(body.user.user_metadata.name).toBe('First');
+    expect((await signIn(email)).status).toBe(200);
+  });
+
+  test('resend mails again while it waits, and nothing once it is confirmed', async () => {
+    const email = newAddress();
+    await signUp(email);
+    expect((await world.client().auth.resend({ type: 'signup', email })).error).toBeNull();
+    await world.mailTo(email, 2);
+    const owner = await confirmed();
+    const { status, body } = await world.ask('POST', '/resend', { body: { type: 'signup', email: owner } });
+    expect([status, body]).toEqual([200, {}]);
+    const stranger = await world.ask('POST', '/resend', { body: { type: 'signup', email: newAddress() } });
+    expect([stranger.status, stranger.body]).toEqual([status, body]);
+  });
+
+  test.each([
+    [{}, 'Missing one of these types: signup, email_change, sms, phone_change'],
+    [{ type: 'signup' }, 'Missing email address or phone number'],
+    [{ type: 'signup', phone: '1' }, 'Type provided requires an email address'],
+    [{ type: 'signup', email: 'x' }, 'Unable to validate email address: invalid format'],
+  ])('resend refuses %j', async (body, message) => {
+    const answer = await world.ask('POST', '/resend', { body });
+    expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+  });
+});
+
+describe('an account', () => {
+  let world: AuthWorld;
+  beforeAll(async () => {
+    world = await startAuthWorld();
+  });
+  afterAll(() => world.close());
+
+  test('is recovered by link: a session, a new password, every other device out', async () => {
+    const { email, access } = await world.signedUp();
+    const client = world.client();
+    const events: string[] = [];
+    client.auth.onAuthStateChange((event) => void events.push(event));
+    const redirectTo = `${world.config.publicUrl}/reset-password`;
+    expect((await client.auth.resetPasswordForEmail(email, { redirectTo })).error).toBeNull();
+    const mail = await world.mailTo(email);
+    expect(mail.subject).toBe('Choose a new password');
+    expect(new URL(mail.links[0]!).pathname).toBe('/reset-password');
+    expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: hashIn(mail) })).error).toBeNull();
+    expect(events).toContain('PASSWORD_RECOVERY');
+    const { error } = await client.auth.updateUser({ password: 'a better password' });
+    expect(error).toBeNull();
+    expect((await world.ask('GET', '/user', { token: access })).body.code).toBe('session_not_found');
+    expect((await client.auth.getUser()).error).toBeNull();
+    const signIn = await world.client().auth.signInWithPassword({ email, password: 'a better password' });
+    expect(signIn.error).toBeNull();
+    expect((await world.mailTo(email, 2)).subject).toBe('Your password was changed');
+  });
+
+  test('is recovered by code, and an older link dies with a newer mail', async () => {
+    const { email } = await world.signedUp();
+    await world.ask('POST', '/recover', { body: { email } });
+    const first = await world.mailTo(email);
+    await world.ask('POST', '/recover', { body: { email } });
+    const second = await world.mailTo(email, 2);
+    const old = await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(first) } });
+    expect(old.status).toBe(403);
+    const { data } = await world.client().auth.verifyOtp({ type: 'recovery', email, token: second.code! });
+    expect(data.session).not.toBeNull();
+  });
+
+  test('recovery answers the same for an address without account', async () => {
+    const { email } = await world.signedUp();
+    const known = await world.ask('POST', '/recover', { body: { email } });
+    const unknown = await world.ask('POST', '/recover', { body: { email: newAddress() } });
+    expect([known.status, known.body]).toEqual([200, {}]);
+    expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+    for (const [body, message] of [
+      [{}, 'Password recovery requires an email'],
+      [{ email: 'x y' }, 'Unable to validate email address: invalid format'],
+    ]) {
+      const answer = await world.ask('POST', '/recover', { body });
+      expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+    }
+  });
+
+  test('moves to another address when both have agreed, and the old one is told', async () => {
+    const { email, access, id } = await world.signedUp();
+    const newEmail = newAddress();
+    const asked = await world.ask('PUT', '/user', { token: access, body: { email: newEmail } });
+    expect(asked.status).toBe(200);
+    expect(asked.body).toMatchObject({ email, new_email: newEmail });
+    const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
+    expect(toOld.text).toContain(newEmail);
+
+    const client = world.client();
+    const half = await client.auth.verifyOtp({ type: 'email_change', token_hash: hashIn(toNew) });
+    expect(half).toMatchObject({ error: null, data: { session: null, user: null } });
+    const raw = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(toNew) } });
+    expect(raw.status).toBe(403);
+    const whole = await client.auth.verifyOtp({ type: 'email_change', email, token: toOld.code! });
+    expect(whole.error).toBeNull();
+    expect(whole.data.user).toMatchObject({ id, email: newEmail, user_metadata: { email: newEmail } });
+    expect(whole.data.user?.new_email).toBeUndefined();
+    expect(whole.data.user?.identities?.[0]?.identity_data).toMatchObject({ email: newEmail, email_verified: true });
+    expect((await world.mailTo(email, 2)).subject).toBe('Your address was changed');
+    const signIn = await world.client().auth.signInWithPassword({ email: newEmail, password: PASSWORD });
+    expect(signIn.error).toBeNull();
+  });
+
+  test('cannot move to an address that has an account, and does not learn so', async () => {
+    const owner = await world.signedUp();
+    const { email, access } = await world.signedUp();
+    const free = newAddress();
+    const { access: otherAccess } = await world.signedUp();
+    const taken = await world.ask('PUT', '/user', { token: access, body: { email: owner.email } });
+    const open = await world.ask('PUT', '/user', { token: otherAccess, body: { email: free } });
+    expect(taken.status).toBe(open.status);
+    expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
+    expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
+    const half = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) } });
+    expect(half.body).toMatchObject({ code: '200' });
+  });
+
+  test('starts over with another address, and the first links are dead', async () => {
+    const { email, access } = await world.signedUp();
+    const [typo, right] = [newAddress(), newAddress()];
+    await world.ask('PUT', '/user', { token: access, body: { email: typo } });
+    await world.ask('PUT', '/user', { token: access, body: { email: right } });
+    const dead = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) } });
+    expect(dead.status).toBe(403);
+    await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) } });
+    const done = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) } });
+    expect(done.body.user.email).toBe(right);
+  });
+
+  test('a link for somebody else’s page goes through GET /verify and ends there with a session', async () => {
+    const { email } = await world.signedUp();
+    const page = 'http://127.0.0.1:4100/welcome';
+    await world.ask('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
+    const link = new URL((await world.mailTo(email)).links[0]!);
+    expect(link.pathname).toBe('/auth/v1/verify');
+    const { status, headers } = await world.ask('GET', link.href.slice(`${world.config.publicUrl}/auth/v1`.length));
+    expect(status).toBe(303);
+    const target = new URL(headers.get('location')!);
+    expect(`${target.origin}${target.pathname}`).toBe(page);
+    const fragment = new URLSearchParams(target.hash.slice(1));
+    expect([...fragment.keys()]).toEqual(['access_token', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type']);
+    expect((await world.ask('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
+
+    const again = await world.ask('GET', link.href.slice(`${world.config.publicUrl}/auth/v1`.length));
+    const failed = new URLSearchParams(new URL(again.headers.get('location')!).hash.slice(1));
+    expect(Object.fromEntries(failed)).toEqual({
+      error: 'access_denied',
+      error_code: 'otp_expired',
+      error_description: 'Email link is invalid or has expired',
+      sb: '',
+    });
+  });
+
+  test('a page that is not allowed is replaced by our own', async () => {
+    const { email } = await world.signedUp();
+    await world.ask('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
+    expect(new URL((await world.mailTo(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
+  });
+
+  test.each([
+    ['POST', '', { token_hash: 'x' }, 400, 'Verify requires a verification type'],
+    ['POST', '', { type: 'signup' }, 400, 'Verify requires either a token or a token hash'],
+    ['POST', '', { type: 'signup', token: '1', token_hash: 'x' }, 400, 'Verify requires either a token or a token hash'],
+    ['POST', '', { type: 'signup', token_hash: 'x', email: 'a@b.co' }, 400, 'Only the token_hash and type should be provided'],
+    ['POST', '', { type: 'signup', token: '123456' }, 400, 'Only an email address or phone number should be provided on verify'],
+    ['POST', '', { type: 'sms', token_hash: 'x' }, 400, 'Invalid email verification type'],
+    ['POST', '', { type: 'magic', token: '1', email: 'a@b.co' }, 400, 'Unsupported verification type'],
+    ['POST', '', { type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],
+    ['GET', '?token=x', undefined, 400, 'Verify requires a verification type'],
+    ['GET', '?type=signup', undefined, 400, 'Verify requires a token or a token hash'],
+  ])('%s /verify%s refuses %j', async (method, query, body, status, message) => {
+    const answer = await world.ask(method, `/verify${query}`, { body });
+    expect([answer.status, answer.body]).toEqual([status, { code: 'validation_failed', message }]);
+  });
+});

@@ -1,0 +1,122 @@
+/** Renewing a session: rotation, two tabs, lost answers and stolen tokens (wire-contract 2.2). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newAddress, PASSWORD, startAuthWorld } from './auth-world.ts';
+import type { AuthWorld } from './auth-world.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const renew = (token: string) => world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
+const renewed = async (token: string): Promise<string> => {
+  const { status, body } = await renew(token);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.refresh_token;
+};
+const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+const generations = async (userId: string): Promise<number> => {
+  const { rows } = await world.admin.query(
+    'select max(generation) as highest from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1',
+    [userId],
+  );
+  return rows[0].highest;
+};
+
+describe('a renewal', () => {
+  test('answers a whole session with another refresh token', async () => {
+    const { refresh, email, access } = await world.signedUp();
+    const { status, body } = await renew(refresh);
+    expect(status).toBe(200);
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
+    expect(body.user.email).toBe(email);
+    expect(body.refresh_token).not.toBe(refresh);
+    const amrOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr;
+    expect(amrOf(body.access_token)).toEqual(amrOf(access));
+  });
+
+  test('works through the real client', async () => {
+    const client = world.client();
+    await client.auth.signUp({ email: newAddress(), password: PASSWORD });
+    const before = (await client.auth.getSession()).data.session!;
+    const { data, error } = await client.auth.refreshSession();
+    expect(error).toBeNull();
+    expect(data.session?.refresh_token).not.toBe(before.refresh_token);
+    expect((await client.auth.getUser()).error).toBeNull();
+  });
+
+  test('carries on for as long as the session lives', async () => {
+    let { refresh } = await world.signedUp();
+    for (let round = 0; round < 5; round += 1) {
+      world.clock.advance(3_600_000);
+      refresh = await renewed(refresh);
+    }
+    expect((await renew(refresh)).status).toBe(200);
+  });
+});
+
+describe('a token that was used already', () => {
+  test('of which the answer was lost gives the active token again, at any age', async () => {
+    const { refresh, id } = await world.signedUp();
+    const lost = await renewed(refresh);
+    world.clock.advance(40 * 24 * 3_600_000);
+    expect(await renewed(refresh)).toBe(lost);
+    expect(await generations(id)).toBe(2);
+  });
+
+  test('by twenty tabs at once gives all of them the same token', async () => {
+    const { refresh, id } = await world.signedUp();
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => renewed(refresh)));
+    expect(new Set(tokens).size).toBe(1);
+    expect(await generations(id)).toBe(2);
+    expect(await renewed(tokens[0]!)).not.toBe(tokens[0]);
+  });
+
+  test('two generations ago is fine within ten seconds, and answers the active token', async () => {
+    const { refresh, id } = await world.signedUp();
+    const active = await renewed(await renewed(await renewed(refresh)));
+    world.clock.advance(9_000);
+    expect(await renewed(refresh)).toBe(active);
+    expect(await generations(id)).toBe(4);
+  });
+
+  test('two generations ago ends the session after ten seconds, its access token included', async () => {
+    const { refresh, access } = await world.signedUp();
+    const active = await renewed(await renewed(refresh));
+    world.clock.advance(10_000);
+    const { status, body } = await renew(refresh);
+    expect(status).toBe(400);
+    expect(body).toEqual({ code: 'refresh_token_already_used', message: 'Invalid Refresh Token: Already Used' });
+    expect((await renew(active)).body.code).toBe('refresh_token_not_found');
+    expect(await isAlive(access)).toBe(false);
+  });
+
+  test('ends its own session alone', async () => {
+    const { email, refresh } = await world.signedUp();
+    const other = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    await renewed(await renewed(refresh));
+    world.clock.advance(10_000);
+    await renew(refresh);
+    expect(await isAlive(other.body.access_token)).toBe(true);
+  });
+});
+
+describe('a token that is none', () => {
+  test.each([
+    ['missing', {}, 'validation_failed', 'Refresh token is not valid'],
+    ['null', { refresh_token: null }, 'validation_failed', 'Refresh token is not valid'],
+    ['malformed', { refresh_token: 'no/such token' }, 'validation_failed', 'Refresh token is not valid'],
+    ['unknown', { refresh_token: 'a'.repeat(43) }, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found'],
+    ['a number', { refresh_token: 5 }, 'bad_json', 'Could not parse request body as JSON: refresh_token must be a string'],
+  ])('is refused when %s', async (_name, body, code, message) => {
+    const answer = await world.ask('POST', '/token?grant_type=refresh_token', { body });
+    expect([answer.status, answer.body]).toEqual([400, { code, message }]);
+  });
+
+  test('of a banned user is refused', async () => {
+    const { refresh, id } = await world.signedUp();
+    await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
+    expect((await renew(refresh)).body).toEqual({ code: 'user_banned', message: 'Invalid Refresh Token: User Banned' });
+  });
+});
