@@ -20,7 +20,8 @@ create table public.entries (
   user_id uuid not null references auth.users on delete cascade,
   date date not null constraint entries_calendar_date check (date between '0001-01-01' and '9999-12-31'),
   id uuid not null default gen_random_uuid() unique,
-  content text not null constraint entries_content_size check (octet_length(content) <= 262144),
+  -- 256 KB as a client sends it, and room for the date header that the server puts before it.
+  content text not null constraint entries_content_size check (octet_length(content) <= 262144 + 64),
   content_text text not null default '',
   revision integer not null default 1,
   created_at timestamptz not null default now(),
@@ -65,22 +66,28 @@ create trigger revise_entry before update on public.entries
 alter table public.entries enable row level security;
 alter table public.entries force row level security;
 
--- A locked day is neither read nor written, and nobody writes a day that has begun nowhere on Earth.
+-- A locked day is neither read nor written, and nobody writes a day that has begun nowhere on Earth. The plan is asked
+-- last and only for a day that needs one, so the days of every day cost no look at the profile.
 create policy "own open days are read" on public.entries
   for select to authenticated
-  using (user_id = (select auth.uid()) and date >= (select public.first_open_day()));
+  using (user_id = (select auth.uid())
+    and (date >= (select public.first_free_day()) or (select public.is_premium())));
 create policy "own open days are begun" on public.entries
   for insert to authenticated
   with check (user_id = (select auth.uid())
-    and date >= (select public.first_open_day()) and date <= (select public.latest_today()));
+    and date <= (select public.latest_today())
+    and (date >= (select public.first_free_day()) or (select public.is_premium())));
 create policy "own open days are changed" on public.entries
   for update to authenticated
-  using (user_id = (select auth.uid()) and date >= (select public.first_open_day()))
+  using (user_id = (select auth.uid())
+    and (date >= (select public.first_free_day()) or (select public.is_premium())))
   with check (user_id = (select auth.uid())
-    and date >= (select public.first_open_day()) and date <= (select public.latest_today()));
+    and date <= (select public.latest_today())
+    and (date >= (select public.first_free_day()) or (select public.is_premium())));
 create policy "own open days are deleted" on public.entries
   for delete to authenticated
-  using (user_id = (select auth.uid()) and date >= (select public.first_open_day()));
+  using (user_id = (select auth.uid())
+    and (date >= (select public.first_free_day()) or (select public.is_premium())));
 
 revoke all on public.entries from anon, authenticated;
 grant select on public.entries to anon, authenticated;

@@ -14,8 +14,16 @@ export const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 
 const COMPARISONS: ReadonlySet<string> = new Set<Comparison>([
-  'eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'like', 'ilike', 'isdistinct',
-]); // prettier-ignore
+  'eq',
+  'neq',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'like',
+  'ilike',
+  'isdistinct',
+]);
 const TRUTHS: ReadonlySet<string> = new Set<Truth>(['null', 'not_null', 'true', 'false', 'unknown']);
 const isComparison = (text: string): text is Comparison => COMPARISONS.has(text);
 const isTruth = (text: string): text is Truth => TRUTHS.has(text);

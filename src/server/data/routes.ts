@@ -54,9 +54,12 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   routes.all('*', () => answerWithError(dataError('PGRST125')));
 
   /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */
-  function carryOut(request: Reading | Writing, { identity }: Caller): Promise<Answer> {
+  async function carryOut(request: Reading | Writing, { identity }: Caller): Promise<Answer> {
     const { sql, single } = request;
-    if (sql === null) return Promise.resolve({ body: '[]', amount: 0, total: 0, inserted: 0 });
+    if (sql === null) {
+      checkSingle(single, 0);
+      return request.preferences.representation ? { body: '[]', amount: 0 } : { amount: 0 };
+    }
     const run = async (statements: Statements): Promise<Answer> => {
       const { rows, rowCount } = await statements.statement<Answer>(sql.text, sql.values);
       const answer = request.answersRow && rows[0] ? rows[0] : { amount: rowCount };

@@ -43,7 +43,7 @@ export function selectSql(table: ExposedTable, query: Query, wanted: { body: boo
 }
 
 /** The day's label before the log, from the row's own day: `dayLabel` of the domain, said in SQL (a test compares). */
-const withDateHeaderSql = (day: string, log: string): string =>
+export const withDateHeaderSql = (day: string, log: string): string =>
   `'<h2 class="${DATE_HEADER_CLASS}">' || to_char(${day}, 'FMDay - FMMonth FMDD, FMYYYY') || '</h2>' || ${log}`;
 
 const withoutDateHeaderSql = (content: string): string =>

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, day } from '#domain/day.ts';
+import { withDateHeader } from '#domain/entry-html.ts';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { EXPOSED_TABLES } from './exposed-tables.ts';
+import { withDateHeaderSql } from './to-sql.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(async () => {
+  await db.drop();
+});
+
+test.each([...EXPOSED_TABLES.values()])('$name is described as the database has it', async (table) => {
+  const { rows } = await db.admin.query<{ name: string; type: string }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+      where attrelid = ('public.' || $1)::regclass and attnum > 0 and not attisdropped`,
+    [table.name],
+  );
+  const written = new Map(
+    rows.map(({ name, type }) => [name, type.replace('timestamp with time zone', 'timestamptz')]),
+  );
+  expect(new Map([...table.columns.values()].map(({ name, type }) => [name, type]))).toEqual(written);
+  const key = await db.admin.query<{ name: string }>(
+    `select attname as name from pg_index join pg_attribute on attrelid = indrelid and attnum = any (indkey)
+      where indrelid = ('public.' || $1)::regclass and indisprimary order by array_position(indkey::int2[], attnum)`,
+    [table.name],
+  );
+  expect(table.key.map(({ name }) => name)).toEqual(key.rows.map(({ name }) => name));
+});
+
+test('the database writes the date header as the domain does', async () => {
+  const days = Array.from({ length: 900 }, (_, index) => addDays(day('2023-12-30'), index * 3));
+  days.push(day('0001-01-01'), day('0999-12-31'), day('9999-12-31'));
+  const { rows } = await db.admin.query<{ date: string; content: string }>(
+    `select date, ${withDateHeaderSql('date', `'x'`)} as content from unnest($1::date[]) as date`,
+    [days],
+  );
+  expect(rows.map(({ content }) => content)).toEqual(days.map((date) => withDateHeader(date, 'x')));
+});
