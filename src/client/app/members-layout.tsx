@@ -3,6 +3,7 @@ import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { applyEditorFont } from '#client/lib/preferences.ts';
@@ -42,7 +43,9 @@ function Members() {
     <QueryClientProvider client={queries}>
       <DataContext value={data}>
         <UpgradeContext value={setOffer}>
-          <Outlet />
+          <DaySaversProvider>
+            <Outlet />
+          </DaySaversProvider>
         </UpgradeContext>
         <Suspense>
           {offer && <UpgradeDialog feature={offer} onClose={() => setOffer(null)} />}

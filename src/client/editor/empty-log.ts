@@ -3,9 +3,8 @@ import { Extension } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { Plugin, TextSelection } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
+import { PLACEHOLDER } from './empty-log-html.ts';
 
-export const EMPTY_LOG_HTML = '<ol><li><p></p></li></ol>';
-export const PLACEHOLDER = 'What have you done today?';
 
 /** Where the item's paragraph begins and ends: after `<ol>` and `<li>` open. */
 const ITEM_PARAGRAPH = { from: 2, to: 4 };

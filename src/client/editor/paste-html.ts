@@ -3,10 +3,8 @@
  * Google Docs says bold with styles and puts nested lists beside their item, and the cells of a table would run into one
  * word. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
  */
+import { parseInert, withoutStyles } from './inert-html.ts';
 
-/** The browser checks style attributes against the page's policy as it parses them, even here: they are renamed first. */
-const STYLE_ATTRIBUTE = /(<[a-z][^<>]*?[\s"'])style(?=\s*=)/gi;
-const HIDDEN = /<(style|script|head|title|xml|o:p)\b[^<>]*>[\s\S]*?<\/\1\s*>/gi;
 const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;
 const CELL_SEPARATOR = ' | ';
 
@@ -14,10 +12,9 @@ const styleOf = (element: Element): string => element.getAttribute('data-style')
 const textOf = (element: Element): string => (element.textContent ?? '').replace(/\s+/g, ' ').trim();
 
 export function cleanPastedHtml(html: string): string {
-  const unstyled = renameStyles(html.replace(HIDDEN, ' '));
   // Copied from an editor like this one: the structure is exact, and the attribute tells ProseMirror how it was cut.
-  if (/\sdata-pm-slice=/.test(unstyled)) return unstyled;
-  const { body } = new DOMParser().parseFromString(unstyled, 'text/html');
+  if (/\sdata-pm-slice=/.test(html)) return withoutStyles(html);
+  const body = parseInert(html);
   removeComments(body);
   tablesToLists(body);
   wordListsToLists(body);
@@ -25,12 +22,6 @@ export function cleanPastedHtml(html: string): string {
   stylesToMarks(body);
   removeBlankLines(body);
   return body.innerHTML;
-}
-
-function renameStyles(html: string): string {
-  const renamed = html.replace(STYLE_ATTRIBUTE, '$1data-style');
-  // One attribute a pass: a tag with two of them, which only a forger writes, needs another.
-  return renamed === html ? html : renameStyles(renamed);
 }
 
 function removeComments(root: Element): void {

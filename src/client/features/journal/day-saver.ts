@@ -37,7 +37,15 @@ export type SaverView = {
   conflict: { theirs: StoredLog | null } | null;
   /** Words that the server does not have yet. */
   unsaved: boolean;
+  /** What the server is known to have. */
+  stored: StoredLog | null;
 };
+
+const isSameView = (a: SaverView, b: SaverView): boolean =>
+  a.conflict === b.conflict &&
+  a.unsaved === b.unsaved &&
+  a.stored === b.stored &&
+  JSON.stringify(a.status) === JSON.stringify(b.status);
 
 export type DaySaverOptions = {
   date: Day;
@@ -74,7 +82,7 @@ export function createDaySaver(options: DaySaverOptions) {
   let stopDraft = () => {};
   let draftSince: number | null = null;
   const listeners = new Set<() => void>();
-  let view: SaverView = { status: statusNow(), conflict, unsaved };
+  let view: SaverView = { status: statusNow(), conflict, unsaved, stored: base };
 
   function statusNow(): SaveStatus {
     if (conflict) return { kind: 'conflict' };
@@ -86,9 +94,9 @@ export function createDaySaver(options: DaySaverOptions) {
   }
 
   function show(): void {
-    const status = statusNow();
-    if (JSON.stringify(status) === JSON.stringify(view.status) && conflict === view.conflict && unsaved === view.unsaved) return;
-    view = { status, conflict, unsaved };
+    const next: SaverView = { status: statusNow(), conflict, unsaved, stored: base };
+    if (isSameView(next, view)) return;
+    view = next;
     for (const listener of listeners) listener();
   }
 

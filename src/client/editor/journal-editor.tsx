@@ -1,0 +1,62 @@
+/** The editor as a React component. A chunk of its own: the day's text is painted before it arrives. */
+import { useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { createJournalEditor } from './create-editor.ts';
+import type { JournalEditorHandle } from './create-editor.ts';
+import { KEYBOARD_HELP } from './keyboard-exit.ts';
+import { Toolbar } from './toolbar.tsx';
+
+type JournalEditorProps = {
+  /** The text to begin with. Later values are not looked at: give each day an editor of its own with `key`. */
+  html: string;
+  label: string;
+  autofocus: boolean;
+  onEdit: () => void;
+  /** The editor can be written in. Answers what to do when it goes. */
+  onOpen: (handle: JournalEditorHandle) => () => void;
+  /** The text holds something that the editor would lose. Nothing was changed. */
+  onUnreadable: () => void;
+};
+
+export function JournalEditor(props: JournalEditorProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const helpId = useId();
+  const [handle, setHandle] = useState<JournalEditorHandle | null>(null);
+
+  const open = useEffectEvent(() => {
+    const { html, label, autofocus } = props;
+    return createJournalEditor({
+      element: element.current!,
+      html,
+      label,
+      describedBy: helpId,
+      autofocus,
+      onEdit: () => edited(),
+    });
+  });
+  const edited = useEffectEvent(() => props.onEdit());
+  const opened = useEffectEvent((made: JournalEditorHandle) => props.onOpen(made));
+  const unreadable = useEffectEvent(() => props.onUnreadable());
+
+  useLayoutEffect(() => {
+    const made = open();
+    if (!made) return unreadable();
+    const close = opened(made);
+    setHandle(made);
+    return () => {
+      // The last text is read before the editor is taken down.
+      close();
+      setHandle(null);
+      made.editor.destroy();
+    };
+  }, []);
+
+  return (
+    <>
+      <div ref={element} />
+      {handle && <Toolbar editor={handle.editor} />}
+      <p id={helpId} hidden>
+        {KEYBOARD_HELP}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+/** What the toolbar offers: the five marks of the selection first, then the forms a line can take. */
+import type { ChainedCommands, Editor } from '@tiptap/core';
+import {
+  Bold,
+  Code,
+  Heading1,
+  Heading2,
+  Heading3,
+  Italic,
+  List,
+  ListOrdered,
+  SquareCode,
+  Strikethrough,
+  TextQuote,
+  Underline,
+} from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
+
+export type ToolbarAction = {
+  name: string;
+  label: string;
+  icon: LucideIcon;
+  isActive: (editor: Editor) => boolean;
+  run: (editor: Editor) => void;
+};
+
+const mark = (name: 'bold' | 'italic' | 'underline' | 'strike' | 'code', label: string, icon: LucideIcon): ToolbarAction => ({
+  name,
+  label,
+  icon,
+  isActive: (editor) => editor.isActive(name),
+  run: (editor) => void editor.commands.toggleMark(name),
+});
+
+/** An item begins with a paragraph, so a heading or a code block has to leave its list first. */
+function toggleBlock(editor: Editor, isActive: boolean, set: (chain: ChainedCommands) => ChainedCommands): void {
+  const chain = editor.chain().clearNodes();
+  (isActive ? chain.setParagraph() : set(chain)).run();
+}
+
+const heading = (level: 1 | 2 | 3, icon: LucideIcon): ToolbarAction => ({
+  name: `heading${level}`,
+  label: `Heading ${level}`,
+  icon,
+  isActive: (editor) => editor.isActive('heading', { level }),
+  run: (editor) => toggleBlock(editor, editor.isActive('heading', { level }), (chain) => chain.setHeading({ level })),
+});
+
+export const MARK_ACTIONS: readonly ToolbarAction[] = [
+  mark('bold', 'Bold', Bold),
+  mark('italic', 'Italic', Italic),
+  mark('underline', 'Underline', Underline),
+  mark('strike', 'Strikethrough', Strikethrough),
+  mark('code', 'Code', Code),
+];
+
+export const BLOCK_ACTIONS: readonly ToolbarAction[] = [
+  {
+    name: 'orderedList',
+    label: 'Numbered list',
+    icon: ListOrdered,
+    isActive: (editor) => editor.isActive('orderedList'),
+    run: (editor) => void editor.commands.toggleOrderedList(),
+  },
+  {
+    name: 'bulletList',
+    label: 'Bullet list',
+    icon: List,
+    isActive: (editor) => editor.isActive('bulletList'),
+    run: (editor) => void editor.commands.toggleBulletList(),
+  },
+  heading(1, Heading1),
+  heading(2, Heading2),
+  heading(3, Heading3),
+  {
+    name: 'blockquote',
+    label: 'Quote',
+    icon: TextQuote,
+    isActive: (editor) => editor.isActive('blockquote'),
+    run: (editor) => void editor.commands.toggleBlockquote(),
+  },
+  {
+    name: 'codeBlock',
+    label: 'Code block',
+    icon: SquareCode,
+    isActive: (editor) => editor.isActive('codeBlock'),
+    run: (editor) => toggleBlock(editor, editor.isActive('codeBlock'), (chain) => chain.setCodeBlock()),
+  },
+];

@@ -1,0 +1,93 @@
+/** What the toolbar shows, as one short text that changes only when the toolbar has to: typing never re-renders it. */
+import type { Editor } from '@tiptap/core';
+import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+
+const ACTIONS = [...MARK_ACTIONS, ...BLOCK_ACTIONS];
+
+/** Names of the pressed buttons, or null while the toolbar is hidden. */
+export type Pressed = ReadonlySet<string> | null;
+
+export type ToolbarState = {
+  subscribe: (listener: () => void) => () => void;
+  pressed: () => Pressed;
+  /** Alt+F10: shows the toolbar without a selection as well. */
+  open: () => void;
+  /** Escape: hidden until something else is selected. */
+  dismiss: () => void;
+};
+
+/** `always`: shown as long as the editor has the focus, as the bar above a phone's keyboard is. */
+export function createToolbarState(editor: Editor, always: boolean): ToolbarState {
+  const listeners = new Set<() => void>();
+  let mode: 'auto' | 'open' | 'dismissed' = 'auto';
+  let isPointerDown = false;
+  let shown: Pressed = null;
+  let key = '';
+
+  const wantsToShow = (): boolean => {
+    if (mode === 'open') return true;
+    if (always) return editor.isFocused;
+    const { empty, from, to } = editor.state.selection;
+    if (empty || mode === 'dismissed' || isPointerDown || !editor.isFocused) return false;
+    return editor.state.doc.textBetween(from, Math.min(to, from + 500), ' ').trim() !== '';
+  };
+
+  const update = (): void => {
+    const names = wantsToShow() ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name) : null;
+    const { from, to } = editor.state.selection;
+    // The selection is part of the key: the toolbar follows it even when no button changes.
+    const nextKey = names === null ? '' : `${always ? '' : `${from}-${to}`} ${names.join()}`;
+    if (nextKey === key && (names === null) === (shown === null)) return;
+    key = nextKey;
+    shown = names && new Set(names);
+    for (const listener of listeners) listener();
+  };
+
+  const onSelection = (): void => {
+    mode = 'auto';
+    update();
+  };
+  const onPointer = (event: PointerEvent): void => {
+    isPointerDown = event.type === 'pointerdown' && editor.view.dom.contains(event.target as Node);
+    update();
+  };
+
+  const start = (): void => {
+    editor.on('selectionUpdate', onSelection);
+    editor.on('transaction', update);
+    editor.on('focus', update);
+    editor.on('blur', update);
+    addEventListener('pointerdown', onPointer);
+    addEventListener('pointerup', onPointer);
+    addEventListener('pointercancel', onPointer);
+  };
+  const stop = (): void => {
+    editor.off('selectionUpdate', onSelection);
+    editor.off('transaction', update);
+    editor.off('focus', update);
+    editor.off('blur', update);
+    removeEventListener('pointerdown', onPointer);
+    removeEventListener('pointerup', onPointer);
+    removeEventListener('pointercancel', onPointer);
+  };
+
+  return {
+    subscribe(listener) {
+      if (listeners.size === 0) start();
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) stop();
+      };
+    },
+    pressed: () => shown,
+    open() {
+      mode = 'open';
+      update();
+    },
+    dismiss() {
+      mode = 'dismissed';
+      update();
+    },
+  };
+}

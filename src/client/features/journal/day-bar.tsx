@@ -1,0 +1,62 @@
+/** The bar: menu, previous day, the day itself, next day, feedback. */
+import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
+import { useState } from 'react';
+import { dayLabel, isBefore, weekdayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { IconButton } from '#client/ui/button.tsx';
+import styles from './day-bar.module.css';
+
+type DayBarProps = {
+  date: Day | null;
+  today: Day;
+  onPrevious: () => void;
+  onNext: () => void;
+  onToday: () => void;
+  onPick: () => void;
+  onOpenMenu: () => void;
+  onOpenFeedback: () => void;
+};
+
+export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpenMenu, onOpenFeedback }: DayBarProps) {
+  const isPast = date !== null && isBefore(date, today);
+  const newDay = useNewDay(date, today);
+  return (
+    <header className={styles.bar}>
+      <IconButton label="Open menu" onClick={onOpenMenu}>
+        <Menu aria-hidden />
+      </IconButton>
+      <div className={styles.day}>
+        <IconButton label="Previous day" className={styles.arrow} onClick={onPrevious} disabled={date === null}>
+          <ChevronLeft aria-hidden />
+        </IconButton>
+        <h1 className={styles.heading} tabIndex={-1}>
+          {date !== null && (
+            <button type="button" className={styles.label} data-today={date === today} onClick={onPick} aria-haspopup="dialog">
+              {dayLabel(date)}
+            </button>
+          )}
+        </h1>
+        <IconButton label="Next day" className={styles.arrow} onClick={onNext} disabled={!isPast}>
+          <ChevronRight aria-hidden />
+        </IconButton>
+      </div>
+      <IconButton label="Open feedback" onClick={onOpenFeedback}>
+        <Sparkle aria-hidden />
+      </IconButton>
+      <div className={styles.today}>
+        {isPast && (
+          <button type="button" onClick={onToday}>
+            {newDay ? `It is ${weekdayOf(today)} now` : 'Today'}
+          </button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** True while the open day is the one on which midnight passed: the page stays, the new day is only offered. */
+function useNewDay(date: Day | null, today: Day): boolean {
+  const [seen, setSeen] = useState({ today, left: null as Day | null });
+  if (seen.today !== today) setSeen({ today, left: seen.today });
+  return date !== null && date === seen.left;
+}

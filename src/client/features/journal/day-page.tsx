@@ -1,0 +1,98 @@
+/** An open day: the log, its status, and what may be done with it. */
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { dayLabel, isBefore } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { QUICK_SAVE_DELAY_MS } from '#domain/entry.ts';
+import { StoredLog } from '#client/editor/stored-log.tsx';
+import { ConflictNotice } from './conflict-notice.tsx';
+import { useJournal } from './day-savers-provider.tsx';
+import type { DaySaver } from './day-saver.ts';
+import type { ReadEntry } from './entry-queries.ts';
+import { logOf, takeFirstLine } from './first-line.ts';
+import styles from './journal.module.css';
+import { QuickOptions } from './quick-options.tsx';
+import { SaveStatusLine } from './save-status-line.tsx';
+import { useEditor } from './use-editor.ts';
+
+type DayPageProps = {
+  date: Day;
+  today: Day;
+  read: ReadEntry;
+  onOpenDay: (date: Day) => void;
+  isFirstLog: boolean;
+};
+
+export function DayPage({ date, today, read, onOpenDay, isFirstLog }: DayPageProps) {
+  const { savers } = useJournal();
+  const [saver] = useState(() => savers.open(date, read.stored, read.askedAt));
+  const view = useSyncExternalStore(saver.subscribe, saver.view);
+  useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
+
+  const belongsHere = isFirstLog && date === today && read.stored === null;
+  useEffect(() => {
+    const line = belongsHere ? takeFirstLine(localStorage) : null;
+    if (line !== null) saver.write(logOf(line), 0);
+  }, [belongsHere, saver]);
+
+  return (
+    <article className={styles.day}>
+      <Log saver={saver} label={`Log for ${dayLabel(date)}`} />
+      {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
+      <SaveStatusLine saver={saver} status={view.status} onOpenDay={onOpenDay} />
+      {isBefore(date, today) && (
+        <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
+      )}
+    </article>
+  );
+}
+
+/** The stored text at once, then the editor in its place. */
+function Log({ saver, label }: { saver: DaySaver; label: string }) {
+  const { module, failed, retry } = useEditor();
+  const [unreadable, setUnreadable] = useState(false);
+  const [html] = useState(() => saver.text());
+
+  if (unreadable) {
+    return (
+      <>
+        <p className={styles.notice} role="alert">
+          This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed here,
+          so that nothing of it is lost.
+        </p>
+        <StoredLog html={html} label={label} />
+      </>
+    );
+  }
+  if (!module) {
+    return (
+      <>
+        <StoredLog html={saver.text()} label={label} placeholder={!failed} />
+        <div className={failed ? styles.notice : styles.late} role="status">
+          {failed ? 'The editor did not arrive. ' : 'Loading editor...'}
+          {failed && (
+            <button type="button" className={styles.link} onClick={retry}>
+              Try again
+            </button>
+          )}
+        </div>
+      </>
+    );
+  }
+  return (
+    <module.JournalEditor
+      html={saver.text()}
+      label={label}
+      autofocus={mayTakeFocus()}
+      onEdit={() => saver.edited()}
+      onOpen={(editor) => saver.attach(editor)}
+      onUnreadable={() => setUnreadable(true)}
+    />
+  );
+}
+
+/** With a mouse and keyboard the caret is ready; on a phone that would open the keyboard over the page. */
+function mayTakeFocus(): boolean {
+  const { activeElement, body } = document;
+  const isFree = activeElement === null || activeElement === body || activeElement.matches('h1[tabindex="-1"]');
+  return isFree && matchMedia('(pointer: fine)').matches;
+}

@@ -1,0 +1,120 @@
+/** Keeps the savers of one signed-in user alive above all screens, and tells them what happens to the page. */
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, use, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
+import type { Day } from '#domain/day.ts';
+import { useData } from '#client/lib/data-client.ts';
+import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { useSession, useUser } from '#client/lib/session.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { createDaySavers } from './day-savers.ts';
+import type { DaySavers } from './day-savers.ts';
+import { DATES_KEY, entryKey } from './entry-queries.ts';
+import type { ReadEntry } from './entry-queries.ts';
+import { createEntryTransport } from './entry-transport.ts';
+import type { EntryTransport } from './save-outcome.ts';
+
+/** Signing out waits this long for the last save; what is not saved by then stays in the draft. */
+const SIGN_OUT_LIMIT_MS = 5_000;
+/** A token refused twice within this time is not made good by refreshing it again. */
+const REFRESH_PAUSE_MS = 30_000;
+
+type Journal = { savers: DaySavers; transport: EntryTransport };
+const JournalContext = createContext<Journal | null>(null);
+
+export function useJournal(): Journal {
+  const journal = use(JournalContext);
+  if (!journal) throw new Error('useJournal needs a DaySaversProvider above it');
+  return journal;
+}
+
+export function DaySaversProvider({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  const data = useData();
+  const user = useUser();
+  const { auth } = useSupabase();
+  const { beforeSignOut } = useSession();
+
+  const [journal] = useState<Journal>(() => {
+    let refreshedAt = 0;
+    const transport = createEntryTransport(data, user.id, () => {
+      if (Date.now() - refreshedAt < REFRESH_PAUSE_MS) return;
+      refreshedAt = Date.now();
+      // Either this brings a new token, and the saves that wait go out, or it ends the session, and the page asks to sign in.
+      void auth.refreshSession();
+    });
+    const onStored = (date: Day, stored: ReadEntry['stored']): void => {
+      queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
+      queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
+        if (!dates) return dates;
+        const others = dates.filter((other) => other !== date);
+        return stored ? [...others, date].sort().reverse() : others;
+      });
+    };
+    const savers = createDaySavers({
+      transport,
+      timers: {
+        now: () => Date.now(),
+        after(ms, run) {
+          const timer = setTimeout(run, ms);
+          return () => clearTimeout(timer);
+        },
+      },
+      drafts: createDayDrafts(localStorage, user.id, crypto.randomUUID()),
+      isOnline: () => navigator.onLine,
+      onStored,
+    });
+    return { savers, transport };
+  });
+
+  useEffect(() => watchPage(journal.savers), [journal]);
+
+  useEffect(() => {
+    const { data: listening } = auth.onAuthStateChange((event, session) => {
+      if (session?.user.id !== user.id || !['SIGNED_IN', 'TOKEN_REFRESHED'].includes(event)) return;
+      // Not within the callback: the client holds its own queue while it calls.
+      setTimeout(() => {
+        journal.savers.retry();
+        void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
+      });
+    });
+    return () => listening.subscription.unsubscribe();
+  }, [auth, journal, queries, user.id]);
+
+  useEffect(
+    () =>
+      beforeSignOut(async () => {
+        journal.savers.hide();
+        const limit = new Promise<void>((resolve) => setTimeout(resolve, SIGN_OUT_LIMIT_MS));
+        await Promise.race([journal.savers.flush(), limit]);
+      }),
+    [beforeSignOut, journal],
+  );
+
+  return <JournalContext value={journal}>{children}</JournalContext>;
+}
+
+/** Flushes when the page is hidden or left, retries when the network or the reader comes back. */
+function watchPage(savers: DaySavers): () => void {
+  void savers.recover();
+  const hide = (): void => savers.hide();
+  const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.hide() : savers.retry());
+  const retry = (): void => savers.retry();
+  const onBeforeUnload = (event: BeforeUnloadEvent): void => {
+    // Only where leaving would lose words: the draft could not be kept either.
+    if (!savers.isSafe()) event.preventDefault();
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  addEventListener('pagehide', hide);
+  addEventListener('online', retry);
+  addEventListener('offline', retry);
+  addEventListener('beforeunload', onBeforeUnload);
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility);
+    removeEventListener('pagehide', hide);
+    removeEventListener('online', retry);
+    removeEventListener('offline', retry);
+    removeEventListener('beforeunload', onBeforeUnload);
+    savers.hide();
+  };
+}

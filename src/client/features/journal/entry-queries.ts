@@ -1,0 +1,46 @@
+/** What the journal reads: one day, and the dates of all days with a log. */
+import { queryOptions } from '@tanstack/react-query';
+import type { Day } from '#domain/day.ts';
+import type { DataClient } from '#client/lib/data-client.ts';
+import type { EntryTransport, Failure, StoredLog } from './save-outcome.ts';
+
+/** `askedAt` tells an answer that was on its way while a save was acknowledged. */
+export type ReadEntry = { stored: StoredLog | null; askedAt: number };
+
+export const entryKey = (date: Day) => ['entry', date] as const;
+export const DATES_KEY = ['entry-dates'] as const;
+
+export class EntryReadError extends Error {
+  override name = 'EntryReadError';
+  readonly failure: Failure;
+  constructor(failure: Failure) {
+    super(failure.kind);
+    this.failure = failure;
+  }
+}
+
+export const entryQuery = (transport: EntryTransport, date: Day) =>
+  queryOptions({
+    queryKey: entryKey(date),
+    queryFn: async (): Promise<ReadEntry> => {
+      const askedAt = Date.now();
+      const outcome = await transport.read(date);
+      if (outcome.kind !== 'read') throw new EntryReadError(outcome);
+      return { stored: outcome.stored, askedAt };
+    },
+    // A browser that believes to be offline still asks: a day that cannot be loaded must say so.
+    networkMode: 'always',
+    retry: (count, error) => count < 1 && error instanceof EntryReadError && error.failure.kind === 'unreachable',
+    refetchOnWindowFocus: 'always',
+  });
+
+/** Newest first. Answers an empty list when it cannot be read (product.md 8): the calendar then shows no dots. */
+export const datesQuery = (data: DataClient, userId: string) =>
+  queryOptions({
+    queryKey: DATES_KEY,
+    queryFn: async (): Promise<Day[]> => {
+      const answer = await data.from('entries').select('date').eq('user_id', userId).order('date', { ascending: false });
+      return answer.data?.map((row) => row.date) ?? [];
+    },
+    networkMode: 'always',
+  });

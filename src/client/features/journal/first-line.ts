@@ -1,0 +1,22 @@
+/** The line that a visitor typed on the landing page: it becomes the first item of the first log. */
+import { EMPTY_LOG_HTML } from '#client/editor/empty-log-html.ts';
+import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
+
+const MAX_LENGTH = 500;
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\0', '');
+
+/** One item with these words, as the editor writes it. */
+export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escape(text)}</p>`);
+
+/** Takes the line out of the browser's store; null when there is none. */
+export function takeFirstLine(storage: Storage): string | null {
+  try {
+    const line = storage.getItem(FIRST_LINE_KEY)?.replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH).toWellFormed();
+    storage.removeItem(FIRST_LINE_KEY);
+    return line || null;
+  } catch {
+    return null;
+  }
+}

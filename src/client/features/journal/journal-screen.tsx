@@ -1,0 +1,121 @@
+/** The journal: the bar with the day, and the page of the day. */
+import { useQueryClient } from '@tanstack/react-query';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import type { ComponentType } from 'react';
+import { addDays, dayLabel, isBefore } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { isLocked } from '#domain/plan.ts';
+import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { usePremium } from '#client/lib/premium.ts';
+import { DayBar } from './day-bar.tsx';
+import { DayView } from './day-view.tsx';
+import { useJournal } from './day-savers-provider.tsx';
+import { entryQuery } from './entry-queries.ts';
+import { JournalWait } from './journal-wait.tsx';
+import styles from './journal.module.css';
+import { useOpenDay } from './use-open-day.ts';
+import { useFocusMode, useHidingBar } from './use-quiet-page.ts';
+import { useShortcuts } from './use-shortcuts.ts';
+import { useToday } from './use-today.ts';
+
+/** What the calendar dialog is told; the dialog itself is another feature, handed in by the app. */
+export type CalendarProps = {
+  open: boolean;
+  date: Day;
+  today: Day;
+  premium: boolean;
+  datesWithEntries: readonly Day[];
+  onChoose: (day: Day) => void;
+  onLocked: () => void;
+  onClose: () => void;
+};
+
+type JournalScreenProps = {
+  onOpenMenu: () => void;
+  onOpenFeedback: (date: Day) => void;
+  onUpgrade: (feature: UpgradeFeature) => void;
+  calendar: ComponentType<CalendarProps>;
+};
+
+export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar: Calendar }: JournalScreenProps) {
+  const today = useToday();
+  const premium = usePremium();
+  const { date, datesWithEntries, open } = useOpenDay(today, premium);
+  const [picking, setPicking] = useState(false);
+  const page = useRef<HTMLDivElement>(null);
+  useFocusMode(page);
+  useHidingBar(page);
+  usePrefetch(date, today);
+
+  const hasNext = date !== null && isBefore(date, today);
+  const previous = (): void => void (date && open(addDays(date, -1)));
+  const next = (): void => void (date && hasNext && open(addDays(date, 1)));
+  useShortcuts({ previous, next, today: () => open(today), calendar: () => setPicking(true) });
+
+  useEffect(() => {
+    if (date) document.title = `${dayLabel(date)} · Hustle Forge`;
+  }, [date]);
+
+  return (
+    <div className={styles.journal} ref={page}>
+      <DayBar
+        date={date}
+        today={today}
+        onPrevious={previous}
+        onNext={next}
+        onToday={() => open(today)}
+        onPick={() => setPicking(true)}
+        onOpenMenu={onOpenMenu}
+        onOpenFeedback={() => void (date && onOpenFeedback(date))}
+      />
+      <main className={styles.page}>
+        <JournalWait until={date !== null && premium !== null}>
+          {date !== null && premium !== null && (
+            <DayView
+              key={date}
+              date={date}
+              today={today}
+              locked={isLocked(date, premium, today)}
+              onOpenDay={open}
+              onUpgrade={() => onUpgrade('historical-logs')}
+              isFirstLog={datesWithEntries.length === 0}
+            />
+          )}
+        </JournalWait>
+      </main>
+      {picking && date !== null && (
+        <Suspense>
+          <Calendar
+            open
+            date={date}
+            today={today}
+            premium={premium === true}
+            datesWithEntries={datesWithEntries}
+            onChoose={(day) => {
+              setPicking(false);
+              open(day);
+            }}
+            onLocked={() => {
+              setPicking(false);
+              onUpgrade('historical-logs');
+            }}
+            onClose={() => setPicking(false)}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** Today is asked for before anything is known, the neighbours when the day is: the arrows then wait for nothing. */
+function usePrefetch(date: Day | null, today: Day): void {
+  const queries = useQueryClient();
+  const { transport } = useJournal();
+  const [first] = useState(today);
+  useEffect(() => void queries.prefetchQuery(entryQuery(transport, first)), [first, queries, transport]);
+  useEffect(() => {
+    if (date === null) return;
+    const neighbours = [addDays(date, -1), addDays(date, 1)].filter((day) => day <= today);
+    for (const day of neighbours) void queries.prefetchQuery(entryQuery(transport, day));
+  }, [date, queries, today, transport]);
+}

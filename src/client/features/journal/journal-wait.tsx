@@ -1,0 +1,46 @@
+/** What stands in for the page while the profile is read, and when there is none (product.md 2 and 4). */
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { useSession } from '#client/lib/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import styles from './journal.module.css';
+
+/** A page that was once shown stays: somebody may be writing on it while a profile is read again. */
+export function JournalWait({ until, children }: { until: boolean; children: ReactNode }) {
+  const { profileState } = useSession();
+  const [shown, setShown] = useState(false);
+  const ready = until && profileState !== 'missing';
+  if (ready && !shown) setShown(true);
+  if (ready || (shown && until)) return children;
+  if (profileState === 'missing') return <ProfileMissing />;
+  return (
+    <p className={styles.wait} role="status">
+      Loading Journal...
+    </p>
+  );
+}
+
+function ProfileMissing() {
+  const { refreshProfile } = useSession();
+  const toast = useToast();
+  const [busy, setBusy] = useState(false);
+  const refresh = async (): Promise<void> => {
+    setBusy(true);
+    const found = await refreshProfile();
+    setBusy(false);
+    toast(
+      found
+        ? { kind: 'success', text: 'Profile refreshed successfully!' }
+        : { kind: 'error', text: 'Failed to refresh profile. Please try again.' },
+    );
+  };
+  return (
+    <div className={styles.wait}>
+      <p role="status">Refreshing profile...</p>
+      <Button onClick={refresh} busy={busy} busyLabel="Refreshing...">
+        Refresh Profile
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+/** Four canned logs for a past day that needs no words of its own (product.md 2). */
+import { entryText, isEmptyLog } from '#domain/entry-text.ts';
+import { QUICK_ENTRIES, quickEntryIn } from '#domain/quick-entries.ts';
+import styles from './quick-options.module.css';
+import type { StoredLog } from './save-outcome.ts';
+
+type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) => void };
+
+/** Shown while the day has no log, or has one of the four: so the choice can be seen and changed. */
+export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
+  const html = stored?.html ?? '';
+  const selected = quickEntryIn(entryText(html));
+  if (!isEmptyLog(html) && selected === null) return null;
+  return (
+    <section className={styles.options} aria-labelledby="quick-options">
+      <h2 id="quick-options" className={styles.title}>
+        Quick options for this day:
+      </h2>
+      <p className={styles.hint}>You can type your own entry above or select a quick option below</p>
+      <ul className={styles.list}>
+        {QUICK_ENTRIES.map(({ emoji, text }) => (
+          <li key={text}>
+            <button type="button" className={styles.option} aria-pressed={text === selected} onClick={() => onChoose(text)}>
+              <span aria-hidden="true">{emoji}</span> {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className={styles.selected} role="status">
+        {selected !== null && `Currently selected: ${selected}`}
+      </p>
+    </section>
+  );
+}

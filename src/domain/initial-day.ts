@@ -1,0 +1,7 @@
+/** Which day the journal opens on (product.md 4): today; for a Closer the day after the latest log, capped at today. */
+import { addDays, earlierOf } from './day.ts';
+import type { Day } from './day.ts';
+
+export function initialDay(premium: boolean, latestLog: Day | null, today: Day): Day {
+  return premium && latestLog !== null ? earlierOf(addDays(latestLog, 1), today) : today;
+}
