@@ -1,6 +1,10 @@
 /** What the database keeps about a log by itself: its plain text, its revision, and when its words last changed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { day } from '#domain/day.ts';
+import { withDateHeader } from '#domain/entry-html.ts';
+import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
@@ -67,11 +71,13 @@ test('of many saves on one revision at once, one is taken', async () => {
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 19 }, () => 0), 1]);
 });
 
-test('256 KB are taken, one byte more is not', async () => {
+test('256 KB and a date header are taken, one byte more is not', async () => {
   const save = (content: string) =>
     attempt(db.database, 'free', `update entries set content = $3 ${OF_KEY}`, [...KEY, content]);
-  expect(await save('é'.repeat(131_072))).toBe(1);
-  expect(await save(`${'é'.repeat(131_072)}x`)).toBe('23514');
+  const most = 'é'.repeat((ENTRY_MAX_BYTES + 64) / 2);
+  expect(await save(most)).toBe(1);
+  expect(await save(`${most}x`)).toBe('23514');
+  expect(withDateHeader(day('2026-09-30'), '').length).toBeLessThanOrEqual(64);
 });
 
 test.each([['infinity'], ['-infinity'], ['0001-01-01 BC']])('%s is no day, for anybody', async (date) => {

@@ -30,7 +30,7 @@ async function rightsOf(role: string, schema: string): Promise<string[]> {
 }
 
 describe.each(['anon', 'authenticated', LOGIN])('%s', (role) => {
-  test.each(['auth', 'hustle_forge'])('has no right on any table of the schema %s', async (schema) => {
+  test.each(['auth', 'migrations'])('has no right on any table of the schema %s', async (schema) => {
     expect(await rightsOf(role, schema)).toEqual([]);
   });
 

@@ -82,7 +82,7 @@ create function public.is_premium() returns boolean
        and (access_valid_until is null or access_valid_until >= public.earliest_today())
   );
 
--- '-infinity' where every day is open, so that the answer is always a bound to compare with.
-create function public.first_open_day() returns date
+-- The first day that is open without a plan: today and the 29 days before it.
+create function public.first_free_day() returns date
   language sql stable
-  return case when public.is_premium() then '-infinity'::date else public.earliest_today() - 29 end;
+  return public.earliest_today() - 29;

@@ -61,6 +61,7 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     types: valueTypes(),
   });
   // A connection that breaks while nobody uses it: the pool has dropped it already and opens another when needed.
-  pool.on('error', (error) => log.warn({ err: error }, 'a database connection broke'));
+  // Not the error itself, which carries the whole connection.
+  pool.on('error', ({ message }) => log.warn({ reason: message }, 'a database connection broke'));
   return pool;
 }

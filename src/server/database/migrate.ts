@@ -15,9 +15,10 @@ import { ensureRoles } from './roles.ts';
 /** Any number, the same in every version of the program. */
 const LOCK_KEY = 4_871_203_944;
 
+/** In a schema that is nobody's name: a role's own schema comes first on its search path. */
 const MAKE_LEDGER = `
-  create schema if not exists hustle_forge;
-  create table if not exists hustle_forge.migrations (
+  create schema if not exists migrations;
+  create table if not exists migrations.applied (
     set text not null,
     number integer not null,
     name text not null,
@@ -25,8 +26,8 @@ const MAKE_LEDGER = `
     applied_at timestamptz not null default now(),
     primary key (set, number)
   );
-  grant usage on schema hustle_forge to service_role;
-  grant select on hustle_forge.migrations to service_role`;
+  grant usage on schema migrations to service_role;
+  grant select on migrations.applied to service_role`;
 
 type Applied = { set: string; number: number; name: string; checksum: string };
 
@@ -56,7 +57,7 @@ export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[
 
 /** True while the database has exactly the migrations that this program was started with. */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
-  const { rows } = await service.statement<{ count: number }>('select count(*) from hustle_forge.migrations', []);
+  const { rows } = await service.statement<{ count: number }>('select count(*) from migrations.applied', []);
   return rows[0]?.count === migrations.length;
 }
 
@@ -70,9 +71,9 @@ async function refuseOldServer(owner: pg.Client): Promise<void> {
 }
 
 async function readLedger(owner: pg.Client): Promise<Applied[]> {
-  const { rows: found } = await owner.query("select to_regclass('hustle_forge.migrations') is not null as exists");
+  const { rows: found } = await owner.query("select to_regclass('migrations.applied') is not null as exists");
   if (!found[0]?.exists) await owner.query(MAKE_LEDGER);
-  const { rows } = await owner.query<Applied>('select set, number, name, checksum from hustle_forge.migrations');
+  const { rows } = await owner.query<Applied>('select set, number, name, checksum from migrations.applied');
   return rows;
 }
 
@@ -92,7 +93,7 @@ async function apply(owner: pg.Client, migration: Migration): Promise<void> {
   try {
     await owner.query('begin');
     await owner.query(migration.sql);
-    await owner.query('insert into hustle_forge.migrations (set, number, name, checksum) values ($1, $2, $3, $4)', [
+    await owner.query('insert into migrations.applied (set, number, name, checksum) values ($1, $2, $3, $4)', [
       migration.set,
       migration.number,
       migration.name,
