@@ -14,6 +14,10 @@ afterAll(async () => {
 });
 
 const entries = '/rest/v1/entries';
+const row = (date: string, userId: string) => ({ user_id: userId, date, content: 'x' });
+const withToken = (token: string) => world.ask(null, 'GET', entries, { headers: { authorization: `Bearer ${token}` } });
+const partsOf = (token: string) => token.split('.') as [string, string, string];
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a refused request', () => {
   test('answers all four keys', async () => {
@@ -68,7 +72,7 @@ describe('a refused request', () => {
     [404, '42883', `${entries}?date=like.2026*`],
     [400, '42804', `${entries}?content=is.true`],
     [400, '22P02', '/rest/v1/profiles?ai_consent=eq.perhaps'],
-  ])('%d %s: %s %s', async (status, code, path, method = 'GET', body = undefined, headers = {}) => {
+  ])('%d %s: %s %s', async (status, code, path, method = 'GET', body, headers = {}) => {
     const answer = await world.ask(world.ana, method, path, { body, headers });
     expect(answer).toMatchObject({ status, json: { code, message: expect.any(String) } });
     expect(Object.keys(answer.json as object).sort()).toEqual(['code', 'details', 'hint', 'message']);
@@ -93,7 +97,6 @@ describe('a refused request', () => {
 });
 
 describe('what the database forbids', () => {
-  const row = (date: string, userId: string) => ({ user_id: userId, date, content: 'x' });
   test('days that have begun nowhere, and days that the plan has locked', async () => {
     for (const date of [daysAgo(-3), daysAgo(60)]) {
       expect(await world.ana.client.from('entries').insert(row(date, world.ana.id))).toMatchObject({
@@ -151,11 +154,6 @@ describe('what the database forbids', () => {
 });
 
 describe('an access token', () => {
-  const withToken = (token: string) =>
-    world.ask(null, 'GET', entries, { headers: { authorization: `Bearer ${token}` } });
-  const partsOf = (token: string) => token.split('.') as [string, string, string];
-  const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
   test.each(['x', 'a.b.c', '...', 'null', '='])('that is none: %s', async (token) => {
     const answer = await withToken(token);
     expect(answer).toMatchObject({ status: 401, json: { code: 'PGRST301' } });

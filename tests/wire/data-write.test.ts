@@ -27,6 +27,13 @@ async function stored(date: Day, person = ana): Promise<string | undefined> {
   const text = 'select content from public.entries where user_id = $1 and date = $2';
   return (await world.server.admin.query<{ content: string }>(text, [person.id, date])).rows[0]?.content;
 }
+const saveOn = (revision: number, content: string) =>
+  entries().update({ content }).eq('date', today()).eq('revision', revision).select('revision').maybeSingle();
+async function saved(content: string, date = today()): Promise<string | undefined> {
+  const { error } = await entries().upsert(row(date, content));
+  expect(error).toBeNull();
+  return stored(date);
+}
 const single = { accept: 'application/vnd.pgrst.object+json' };
 
 describe('insert', () => {
@@ -150,10 +157,8 @@ describe('update', () => {
     expect(await entries().update({ content: 'b' }).eq('date', daysAgo(9))).toMatchObject({ status: 204, error: null });
   });
   test('on the revision it builds on: the second of two writers gets no row', async () => {
-    const save = (revision: number, content: string) =>
-      entries().update({ content }).eq('date', today()).eq('revision', revision).select('revision').maybeSingle();
-    expect((await save(1, 'mine')).data).toEqual({ revision: 2 });
-    expect(await save(1, 'theirs')).toMatchObject({ data: null, error: null });
+    expect((await saveOn(1, 'mine')).data).toEqual({ revision: 2 });
+    expect(await saveOn(1, 'theirs')).toMatchObject({ data: null, error: null });
     expect(await stored(today())).toBe(withDateHeader(today(), 'mine'));
   });
   test('says how many rows it touched, in order', async () => {
@@ -227,11 +232,6 @@ describe('delete', () => {
 });
 
 describe('what is stored of a log', () => {
-  const saved = async (content: string, date = today()) => {
-    const { error } = await entries().upsert(row(date, content));
-    expect(error).toBeNull();
-    return stored(date);
-  };
   test('the header is made from the day of the row, whatever was sent', async () => {
     for (const date of [today(), daysAgo(7), daysAgo(20)]) {
       expect(await saved('<p>x</p>', date)).toBe(`<h2 class="date-header">${dayLabel(date)}</h2><p>x</p>`);
