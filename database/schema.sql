@@ -1,0 +1,378 @@
+-- Written by `node database/dump-schema.ts` from the migrations. For reading: never applied, never edited.
+
+-- Schema auth
+
+create table auth.identities (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  provider text not null,
+  provider_id text not null,
+  identity_data jsonb not null,
+  last_sign_in_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint identities_pkey PRIMARY KEY (id),
+  constraint identities_provider_provider_id_key UNIQUE (provider, provider_id)
+);
+
+create table auth.one_time_tokens (
+  user_id uuid not null,
+  purpose text not null,
+  address text not null,
+  link_hash bytea,
+  code_hash bytea not null,
+  wrong_codes integer not null default 0,
+  earlier_wrong_codes integer not null default 0,
+  confirmed_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint one_time_tokens_code_hash_check CHECK ((octet_length(code_hash) = 32)),
+  constraint one_time_tokens_link_hash_check CHECK ((octet_length(link_hash) = 32)),
+  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'recovery'::text, 'email_change_current'::text, 'email_change_new'::text, 'reauthentication'::text]))),
+  constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint one_time_tokens_pkey PRIMARY KEY (user_id, purpose),
+  constraint one_time_tokens_link_hash_key UNIQUE (link_hash)
+);
+
+create unlogged table auth.rate_limits (
+  key character varying(255) not null,
+  points integer not null default 0,
+  expire bigint,
+  constraint rate_limits_pkey PRIMARY KEY (key)
+);
+
+create table auth.refresh_tokens (
+  session_id uuid not null,
+  generation integer not null,
+  token_hash bytea not null,
+  salt bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint refresh_tokens_generation_check CHECK ((generation > 0)),
+  constraint refresh_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES auth.sessions(id) ON DELETE CASCADE,
+  constraint refresh_tokens_pkey PRIMARY KEY (session_id, generation),
+  constraint refresh_tokens_token_hash_key UNIQUE (token_hash)
+);
+
+create table auth.sessions (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  aal text not null default 'aal1'::text,
+  amr jsonb not null default '[]'::jsonb,
+  ip text,
+  user_agent text,
+  created_at timestamp with time zone not null default now(),
+  refreshed_at timestamp with time zone,
+  constraint sessions_aal_check CHECK ((aal = ANY (ARRAY['aal1'::text, 'aal2'::text, 'aal3'::text]))),
+  constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint sessions_pkey PRIMARY KEY (id)
+);
+
+create table auth.users (
+  id uuid not null default gen_random_uuid(),
+  aud text not null default 'authenticated'::text,
+  role text not null default 'authenticated'::text,
+  email text,
+  password_hash text,
+  email_confirmed_at timestamp with time zone,
+  invited_at timestamp with time zone,
+  phone text,
+  phone_confirmed_at timestamp with time zone,
+  confirmation_sent_at timestamp with time zone,
+  recovery_sent_at timestamp with time zone,
+  reauthentication_sent_at timestamp with time zone,
+  new_email text,
+  email_change_sent_at timestamp with time zone,
+  existing_account_notice_sent_at timestamp with time zone,
+  last_sign_in_at timestamp with time zone,
+  raw_app_meta_data jsonb not null default '{}'::jsonb,
+  raw_user_meta_data jsonb not null default '{}'::jsonb,
+  is_anonymous boolean not null default false,
+  banned_until timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint users_email_check CHECK ((email = lower(email))),
+  constraint users_new_email_check CHECK ((new_email = lower(new_email))),
+  constraint users_pkey PRIMARY KEY (id),
+  constraint users_email_key UNIQUE (email),
+  constraint users_phone_key UNIQUE (phone)
+);
+
+CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
+CREATE INDEX one_time_tokens_address_idx ON auth.one_time_tokens USING btree (address);
+CREATE INDEX rate_limits_expire_idx ON auth.rate_limits USING btree (expire);
+CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
+
+CREATE OR REPLACE FUNCTION auth.jwt()
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN (NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::jsonb;
+
+CREATE OR REPLACE FUNCTION auth.role()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN ((NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::json ->> 'role'::text);
+
+CREATE OR REPLACE FUNCTION auth.uid()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+RETURN (((NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::json ->> 'sub'::text))::uuid;
+
+CREATE TRIGGER make_profile AFTER INSERT ON auth.users FOR EACH ROW EXECUTE FUNCTION public.make_profile();
+
+alter table auth.identities enable row level security;
+alter table auth.one_time_tokens enable row level security;
+alter table auth.rate_limits enable row level security;
+alter table auth.refresh_tokens enable row level security;
+alter table auth.sessions enable row level security;
+alter table auth.users enable row level security;
+
+grant delete on auth.identities to service_role;
+grant delete on auth.one_time_tokens to service_role;
+grant delete on auth.rate_limits to service_role;
+grant delete on auth.refresh_tokens to service_role;
+grant delete on auth.sessions to service_role;
+grant delete on auth.users to service_role;
+grant execute on function auth.jwt() to anon;
+grant execute on function auth.jwt() to authenticated;
+grant execute on function auth.jwt() to service_role;
+grant execute on function auth.role() to anon;
+grant execute on function auth.role() to authenticated;
+grant execute on function auth.role() to service_role;
+grant execute on function auth.uid() to anon;
+grant execute on function auth.uid() to authenticated;
+grant execute on function auth.uid() to service_role;
+grant insert on auth.identities to service_role;
+grant insert on auth.one_time_tokens to service_role;
+grant insert on auth.rate_limits to service_role;
+grant insert on auth.refresh_tokens to service_role;
+grant insert on auth.sessions to service_role;
+grant insert on auth.users to service_role;
+grant select on auth.identities to service_role;
+grant select on auth.one_time_tokens to service_role;
+grant select on auth.rate_limits to service_role;
+grant select on auth.refresh_tokens to service_role;
+grant select on auth.sessions to service_role;
+grant select on auth.users to service_role;
+grant update on auth.identities to service_role;
+grant update on auth.one_time_tokens to service_role;
+grant update on auth.rate_limits to service_role;
+grant update on auth.refresh_tokens to service_role;
+grant update on auth.sessions to service_role;
+grant update on auth.users to service_role;
+grant usage on schema auth to anon;
+grant usage on schema auth to authenticated;
+grant usage on schema auth to service_role;
+
+-- Schema public
+
+create table public.entries (
+  user_id uuid not null,
+  date date not null,
+  id uuid not null default gen_random_uuid(),
+  content text not null,
+  content_text text not null default ''::text,
+  revision integer not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  ai_feedback text,
+  hustle_score integer,
+  ai_analyzed_at timestamp with time zone,
+  constraint entries_calendar_date CHECK (((date >= '0001-01-01'::date) AND (date <= '9999-12-31'::date))),
+  constraint entries_content_size CHECK ((octet_length(content) <= (262144 + 64))),
+  constraint entries_score_range CHECK (((hustle_score >= 1) AND (hustle_score <= 10))),
+  constraint entries_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint entries_pkey PRIMARY KEY (user_id, date),
+  constraint entries_id_key UNIQUE (id)
+);
+
+create table public.plan_changes (
+  user_id uuid not null,
+  id bigint generated always as identity not null,
+  plan text not null,
+  access_valid_until date,
+  reason text not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint plan_changes_known_plan CHECK ((plan = ANY (ARRAY['free'::text, 'premium'::text]))),
+  constraint plan_changes_reason CHECK ((reason <> ''::text)),
+  constraint plan_changes_pkey PRIMARY KEY (user_id, id)
+);
+
+create table public.profiles (
+  id uuid not null,
+  country text,
+  subscription_plan text not null default 'free'::text,
+  access_valid_until date,
+  ai_consent boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint profiles_country_code CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint profiles_known_plan CHECK ((subscription_plan = ANY (ARRAY['free'::text, 'premium'::text]))),
+  constraint profiles_id_fkey FOREIGN KEY (id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint profiles_pkey PRIMARY KEY (id)
+);
+
+CREATE OR REPLACE FUNCTION public.begin_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.content_text := public.entry_text(new.content);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.earliest_today(at timestamp with time zone DEFAULT now())
+ RETURNS date
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (((at AT TIME ZONE 'UTC'::text) - '12:00:00'::interval))::date;
+
+CREATE OR REPLACE FUNCTION public.entry_text(html text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN btrim(regexp_replace(replace(replace(replace(replace(replace(replace(regexp_replace(regexp_replace(regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>'::text, ''::text), '<br>|</(?:p|h1|h2|h3|li|pre|blockquote|ul|ol)>'::text, '
+'::text, 'g'::text), '<[^<>]*>'::text, ''::text, 'g'::text), '&lt;'::text, '<'::text), '&gt;'::text, '>'::text), '&quot;'::text, '"'::text), '&#39;'::text, ''''::text), '&nbsp;'::text, ' '::text), '&amp;'::text, '&'::text), '[
+]+'::text, '
+'::text, 'g'::text), ' 	
+'::text);
+
+CREATE OR REPLACE FUNCTION public.first_free_day()
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+RETURN (public.earliest_today() - 29);
+
+CREATE OR REPLACE FUNCTION public.is_premium()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM public.profiles WHERE ((profiles.id = auth.uid()) AND (profiles.subscription_plan = 'premium'::text) AND ((profiles.access_valid_until IS NULL) OR (profiles.access_valid_until >= public.earliest_today())))));
+
+CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
+ RETURNS date
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (((at AT TIME ZONE 'UTC'::text) + '14:00:00'::interval))::date;
+
+CREATE OR REPLACE FUNCTION public.make_profile()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  insert into public.profiles (id) values (new.id);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_ledger()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  raise exception 'rows of % are never changed', tg_table_name using errcode = 'restrict_violation';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.revise_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.revision := old.revision + 1;
+  if new.content is distinct from old.content then
+    new.content_text := public.entry_text(new.content);
+    new.updated_at := now();
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.touch_profile()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  new.updated_at := now();
+  return new;
+end
+$function$;
+
+CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
+CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
+CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
+
+alter table public.entries enable row level security, force row level security;
+alter table public.plan_changes enable row level security, force row level security;
+alter table public.profiles enable row level security, force row level security;
+
+create policy "own open days are begun" on public.entries for insert to authenticated
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "own open days are changed" on public.entries for update to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))))
+  with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "own open days are deleted" on public.entries for delete to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "own open days are read" on public.entries for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "own plan changes are read" on public.plan_changes for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy "new user gets a profile" on public.profiles for insert to hustle_forge
+  with check (true);
+
+create policy "own profile is changed" on public.profiles for update to authenticated
+  using ((id = ( SELECT auth.uid() AS uid)))
+  with check ((id = ( SELECT auth.uid() AS uid)));
+
+create policy "own profile is made" on public.profiles for insert to authenticated
+  with check ((id = ( SELECT auth.uid() AS uid)));
+
+create policy "own profile is read" on public.profiles for select to authenticated
+  using ((id = ( SELECT auth.uid() AS uid)));
+
+grant delete on public.entries to authenticated;
+grant delete on public.entries to service_role;
+grant delete on public.profiles to service_role;
+grant execute on function public.begin_entry() to public;
+grant execute on function public.earliest_today(timestamp with time zone) to public;
+grant execute on function public.entry_text(text) to public;
+grant execute on function public.first_free_day() to public;
+grant execute on function public.is_premium() to public;
+grant execute on function public.latest_today(timestamp with time zone) to public;
+grant execute on function public.refuse_change_of_ledger() to public;
+grant execute on function public.revise_entry() to public;
+grant execute on function public.touch_profile() to public;
+grant insert (id, country, ai_consent) on public.profiles to authenticated;
+grant insert (user_id, date, content) on public.entries to authenticated;
+grant insert on public.entries to service_role;
+grant insert on public.plan_changes to service_role;
+grant insert on public.profiles to service_role;
+grant select on public.entries to anon;
+grant select on public.entries to authenticated;
+grant select on public.entries to service_role;
+grant select on public.plan_changes to authenticated;
+grant select on public.plan_changes to service_role;
+grant select on public.profiles to anon;
+grant select on public.profiles to authenticated;
+grant select on public.profiles to service_role;
+grant update (id, country, ai_consent) on public.profiles to authenticated;
+grant update (user_id, date, content) on public.entries to authenticated;
+grant update on public.entries to service_role;
+grant update on public.profiles to service_role;
