@@ -6,7 +6,7 @@
  * hands on signals, and leaves no process behind when its own parent is gone.
  */
 import { spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { installWhenNeeded } from './install.mjs';
@@ -42,22 +42,35 @@ function nodeForScripts() {
   process.exit(1);
 }
 
-function run(script, args) {
+function spawnScript(script, args) {
   const node = nodeForScripts();
-  const PATH = [dirname(node), process.env.PATH].join(process.platform === 'win32' ? ';' : ':');
-  // The channel tells the script at once when this process is gone, also after a kill -9.
-  const child = spawn(node, [join(root, script), ...args], {
+  return spawn(node, [join(root, script), ...args], {
     cwd: root,
-    env: { ...process.env, PATH },
+    env: {
+      ...process.env,
+      PATH: [dirname(node), process.env.PATH].join(delimiter),
+      // Compiled sources are kept: the second start is twice as fast and never loads the TypeScript stripper (25 MB).
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled'),
+    },
+    // The channel tells the script at once when this process is gone, also after a kill -9.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
+}
+
+function run(script, args) {
+  const child = spawnScript(script, args);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   endWithParent(() => child.kill('SIGTERM'));
   child.on('error', (error) => {
-    process.stderr.write(`${node} cannot be run: ${error.message}\n`);
+    process.stderr.write(`${process.execPath} cannot be run: ${error.message}\n`);
     process.exit(1);
   });
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  child.on('exit', (code, signal) => {
+    const end = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
+    // After a kill -9 the server could not stop its database.
+    if (signal === 'SIGKILL') spawnScript('scripts/stop-database.ts', []).on('exit', end);
+    else end();
+  });
 }
 
 /** Only below npm: somebody who starts this file by hand may well mean it to outlive their shell. */

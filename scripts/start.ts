@@ -1,4 +1,5 @@
 /** `npm start`: builds the pages when they are stale, starts the sandbox where it is on, and becomes the server. */
+import { flushCompileCache } from 'node:module';
 import { ConfigError, readConfig } from '../src/server/config.ts';
 import { buildClient } from './build-client.ts';
 import { endWithParent, loadEnvFile } from './parent.ts';
@@ -14,9 +15,12 @@ try {
   // An operator who tries a real mail server in the sandbox keeps it.
   for (const [name, value] of Object.entries(addresses ?? {})) process.env[name] ||= value;
 } catch (error) {
-  const told = error instanceof ConfigError ? error.message : `Hustle Forge cannot start: ${String(error)}`;
+  const reason = error instanceof Error ? error.message : String(error);
+  const told = error instanceof ConfigError ? reason : `Hustle Forge cannot start: ${reason}`;
   process.stderr.write(`${told}\n`);
   process.exit(1);
 }
 
 await import('../src/server/main.ts');
+// Written at the end of the process as well, which a kill -9 would skip.
+flushCompileCache();
