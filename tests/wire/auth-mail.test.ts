@@ -13,8 +13,10 @@ describe('with confirmation by mail', () => {
   });
   afterAll(() => world.close());
 
-  const signUp = (email: string, data = {}) => world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
-  const signIn = (email: string) => world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+  const signUp = (email: string, data = {}) =>
+    world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
+  const signIn = (email: string) =>
+    world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
   async function confirmed(): Promise<string> {
     const email = newAddress();
     await signUp(email);
@@ -66,7 +68,10 @@ describe('with confirmation by mail', () => {
     );
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
     const again = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
-    expect([again.status, again.body]).toEqual([403, { code: 'otp_expired', message: 'Email link is invalid or has expired' }]);
+    expect([again.status, again.body]).toEqual([
+      403,
+      { code: 'otp_expired', message: 'Email link is invalid or has expired' },
+    ]);
   });
 
   test('a link dies after an hour', async () => {
@@ -86,7 +91,10 @@ describe('with confirmation by mail', () => {
     const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(wrong(mail.code!))));
     expect(new Set(guesses.map((answer) => answer.status))).toEqual(new Set([403]));
     const right = await guess(mail.code!);
-    expect([right.status, right.body]).toEqual([403, { code: 'otp_expired', message: 'Token has expired or is invalid' }]);
+    expect([right.status, right.body]).toEqual([
+      403,
+      { code: 'otp_expired', message: 'Token has expired or is invalid' },
+    ]);
     const link = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
     expect(link.status).toBe(200);
   });
@@ -110,16 +118,21 @@ describe('with confirmation by mail', () => {
     const [fresh, waiting, owner] = [newAddress(), newAddress(), await confirmed()];
     await signUp(waiting);
     const answers = [];
-    for (const email of [fresh, waiting, owner]) answers.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
+    for (const email of [fresh, waiting, owner])
+      answers.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
     const shape = (body: any, email: string): string =>
-      JSON.stringify(body).replaceAll(body.id, 'ID').replaceAll(body.identities[0].identity_id, 'IDENTITY')
-        .replaceAll(email, 'EMAIL').replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
+      JSON.stringify(body)
+        .replaceAll(body.id, 'ID')
+        .replaceAll(body.identities[0].identity_id, 'IDENTITY')
+        .replaceAll(email, 'EMAIL')
+        .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
     const shapes = answers.flatMap((pair, index) =>
       pair.map(({ status, body }) => `${status} ${shape(body, [fresh, waiting, owner][index]!)}`),
     );
     expect(new Set(shapes).size).toBe(1);
     for (const [first, second] of answers) expect(first!.body.id).toBe(second!.body.id);
-    for (const [first] of answers) expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const [first] of answers)
+      expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const notice = await world.mailTo(owner, 2);
     expect(notice.subject).toBe('You already have an account');
     expect(notice.code).toBeNull();
@@ -247,7 +260,9 @@ describe('an account', () => {
     expect(taken.status).toBe(open.status);
     expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
     expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
-    const half = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) } });
+    const half = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) },
+    });
     expect(half.body).toMatchObject({ code: '200' });
   });
 
@@ -256,10 +271,16 @@ describe('an account', () => {
     const [typo, right] = [newAddress(), newAddress()];
     await world.ask('PUT', '/user', { token: access, body: { email: typo } });
     await world.ask('PUT', '/user', { token: access, body: { email: right } });
-    const dead = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) } });
+    const dead = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) },
+    });
     expect(dead.status).toBe(403);
-    await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) } });
-    const done = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) } });
+    await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) },
+    });
+    const done = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) },
+    });
     expect(done.body.user.email).toBe(right);
   });
 
@@ -296,9 +317,27 @@ describe('an account', () => {
   test.each([
     ['POST', '', { token_hash: 'x' }, 400, 'Verify requires a verification type'],
     ['POST', '', { type: 'signup' }, 400, 'Verify requires either a token or a token hash'],
-    ['POST', '', { type: 'signup', token: '1', token_hash: 'x' }, 400, 'Verify requires either a token or a token hash'],
-    ['POST', '', { type: 'signup', token_hash: 'x', email: 'a@b.co' }, 400, 'Only the token_hash and type should be provided'],
-    ['POST', '', { type: 'signup', token: '123456' }, 400, 'Only an email address or phone number should be provided on verify'],
+    [
+      'POST',
+      '',
+      { type: 'signup', token: '1', token_hash: 'x' },
+      400,
+      'Verify requires either a token or a token hash',
+    ],
+    [
+      'POST',
+      '',
+      { type: 'signup', token_hash: 'x', email: 'a@b.co' },
+      400,
+      'Only the token_hash and type should be provided',
+    ],
+    [
+      'POST',
+      '',
+      { type: 'signup', token: '123456' },
+      400,
+      'Only an email address or phone number should be provided on verify',
+    ],
     ['POST', '', { type: 'sms', token_hash: 'x' }, 400, 'Invalid email verification type'],
     ['POST', '', { type: 'magic', token: '1', email: 'a@b.co' }, 400, 'Unsupported verification type'],
     ['POST', '', { type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],

@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const renew = (token: string) => world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
+const renew = (token: string) =>
+  world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
 const renewed = async (token: string): Promise<string> => {
   const { status, body } = await renew(token);
   expect(status, JSON.stringify(body)).toBe(200);
@@ -107,8 +108,18 @@ describe('a token that is none', () => {
     ['missing', {}, 'validation_failed', 'Refresh token is not valid'],
     ['null', { refresh_token: null }, 'validation_failed', 'Refresh token is not valid'],
     ['malformed', { refresh_token: 'no/such token' }, 'validation_failed', 'Refresh token is not valid'],
-    ['unknown', { refresh_token: 'a'.repeat(43) }, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found'],
-    ['a number', { refresh_token: 5 }, 'bad_json', 'Could not parse request body as JSON: refresh_token must be a string'],
+    [
+      'unknown',
+      { refresh_token: 'a'.repeat(43) },
+      'refresh_token_not_found',
+      'Invalid Refresh Token: Refresh Token Not Found',
+    ],
+    [
+      'a number',
+      { refresh_token: 5 },
+      'bad_json',
+      'Could not parse request body as JSON: refresh_token must be a string',
+    ],
   ])('is refused when %s', async (_name, body, code, message) => {
     const answer = await world.ask('POST', '/token?grant_type=refresh_token', { body });
     expect([answer.status, answer.body]).toEqual([400, { code, message }]);

@@ -12,7 +12,9 @@ afterAll(() => world.close());
 describe('signing up with autoconfirm', () => {
   test('starts a session and answers the user', async () => {
     const email = newAddress();
-    const { data, error } = await world.client().auth.signUp({ email, password: PASSWORD, options: { data: { name: 'Wayland' } } });
+    const { data, error } = await world
+      .client()
+      .auth.signUp({ email, password: PASSWORD, options: { data: { name: 'Wayland' } } });
     expect(error).toBeNull();
     expect(data.session).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
     expect(data.user).toMatchObject({
@@ -40,7 +42,10 @@ describe('signing up with autoconfirm', () => {
     expect(profiles.rowCount).toBe(1);
     const users = await world.admin.query('select password_hash from auth.users where id = $1', [id]);
     expect(users.rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    const tokens = await world.admin.query('select * from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1', [id]);
+    const tokens = await world.admin.query(
+      'select * from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1',
+      [id],
+    );
     expect(JSON.stringify(tokens.rows)).not.toContain(refresh);
   });
 
@@ -60,26 +65,100 @@ describe('signing up with autoconfirm', () => {
 
   test('gives an address to one of two who ask at the same moment', async () => {
     const email = newAddress();
-    const answers = await Promise.all([1, 2, 3].map(() => world.ask('POST', '/signup', { body: { email, password: PASSWORD } })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => world.ask('POST', '/signup', { body: { email, password: PASSWORD } })),
+    );
     expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 422, 422]);
   });
 
   test.each([
     ['no address', { password: PASSWORD }, 422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled'],
     ['no password', { email: 'a@b.co' }, 400, 'validation_failed', 'Signup requires a valid password'],
-    ['null password', { email: 'a@b.co', password: null }, 400, 'validation_failed', 'Signup requires a valid password'],
-    ['short password', { email: 'a@b.co', password: '12345' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
-    ['73 bytes', { email: 'a@b.co', password: 'é'.repeat(37) }, 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
-    ['address and phone', { email: 'a@b.co', phone: '1', password: PASSWORD }, 400, 'validation_failed', 'Only an email address or phone number should be provided on signup.'],
+    [
+      'null password',
+      { email: 'a@b.co', password: null },
+      400,
+      'validation_failed',
+      'Signup requires a valid password',
+    ],
+    [
+      'short password',
+      { email: 'a@b.co', password: '12345' },
+      422,
+      'weak_password',
+      'Password should be at least 6 characters.',
+    ],
+    [
+      '73 bytes',
+      { email: 'a@b.co', password: 'é'.repeat(37) },
+      400,
+      'validation_failed',
+      'Password cannot be longer than 72 characters',
+    ],
+    [
+      'address and phone',
+      { email: 'a@b.co', phone: '1', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Only an email address or phone number should be provided on signup.',
+    ],
     ['phone', { phone: '123456', password: PASSWORD }, 400, 'phone_provider_disabled', 'Phone signups are disabled'],
-    ['no @', { email: 'nobody', password: PASSWORD }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
-    ['line break', { email: 'a@b.co\r\nBcc: c@d.co', password: PASSWORD }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
-    ['256 characters', { email: `${'a'.repeat(60)}@${'b.'.repeat(100)}co`, password: PASSWORD }, 400, 'validation_failed', 'An email address is too long'],
-    ['text as data', { email: 'a@b.co', password: PASSWORD, data: 'x' }, 400, 'bad_json', 'Could not parse request body as JSON: data must be an object'],
-    ['number as password', { email: 'a@b.co', password: 7 }, 400, 'bad_json', 'Could not parse request body as JSON: password must be a string'],
-    ['null character', { email: 'a@b.co', password: 'abc\0defg' }, 400, 'validation_failed', 'Text must be valid Unicode without null characters'],
-    ['lone surrogate in a name', { email: 'a@b.co', password: PASSWORD, data: { name: '\ud800' } }, 400, 'validation_failed', 'Text must be valid Unicode without null characters'],
-    ['large data', { email: 'a@b.co', password: PASSWORD, data: { name: 'x'.repeat(9_000) } }, 400, 'validation_failed', 'User metadata must not exceed 8192 bytes of JSON'],
+    [
+      'no @',
+      { email: 'nobody', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Unable to validate email address: invalid format',
+    ],
+    [
+      'line break',
+      { email: 'a@b.co\r\nBcc: c@d.co', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Unable to validate email address: invalid format',
+    ],
+    [
+      '256 characters',
+      { email: `${'a'.repeat(60)}@${'b.'.repeat(100)}co`, password: PASSWORD },
+      400,
+      'validation_failed',
+      'An email address is too long',
+    ],
+    [
+      'text as data',
+      { email: 'a@b.co', password: PASSWORD, data: 'x' },
+      400,
+      'bad_json',
+      'Could not parse request body as JSON: data must be an object',
+    ],
+    [
+      'number as password',
+      { email: 'a@b.co', password: 7 },
+      400,
+      'bad_json',
+      'Could not parse request body as JSON: password must be a string',
+    ],
+    [
+      'null character',
+      { email: 'a@b.co', password: 'abc\0defg' },
+      400,
+      'validation_failed',
+      'Text must be valid Unicode without null characters',
+    ],
+    [
+      'lone surrogate in a name',
+      { email: 'a@b.co', password: PASSWORD, data: { name: '\ud800' } },
+      400,
+      'validation_failed',
+      'Text must be valid Unicode without null characters',
+    ],
+    [
+      'large data',
+      { email: 'a@b.co', password: PASSWORD, data: { name: 'x'.repeat(9_000) } },
+      400,
+      'validation_failed',
+      'User metadata must not exceed 8192 bytes of JSON',
+    ],
   ])('refuses %s', async (_name, body, status, code, message) => {
     const answer = await world.ask('POST', '/signup', { body });
     expect(answer.status).toBe(status);
@@ -105,7 +184,10 @@ describe('signing in with a password', () => {
 
   test('signs claims as the clients read them', async () => {
     const { email, id, access } = await world.signedUp();
-    const [header, payload] = access.split('.').slice(0, 2).map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    const [header, payload] = access
+      .split('.')
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
     expect(header).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'JWT' });
     expect(payload).toEqual({
       iss: `${world.config.publicUrl}/auth/v1`,
@@ -137,7 +219,9 @@ describe('signing in with a password', () => {
   test('answers a wrong password and an unknown address alike', async () => {
     const { email } = await world.signedUp();
     const wrong = await world.ask('POST', '/token?grant_type=password', { body: { email, password: 'not this one' } });
-    const unknown = await world.ask('POST', '/token?grant_type=password', { body: { email: newAddress(), password: PASSWORD } });
+    const unknown = await world.ask('POST', '/token?grant_type=password', {
+      body: { email: newAddress(), password: PASSWORD },
+    });
     expect(wrong.status).toBe(400);
     expect(wrong.body).toEqual({ code: 'invalid_credentials', message: 'Invalid login credentials' });
     expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
@@ -155,8 +239,20 @@ describe('signing in with a password', () => {
   test.each([
     ['no grant type', '/token', {}, 'invalid_credentials', 'unsupported_grant_type'],
     ['an unknown grant type', '/token?grant_type=magic', {}, 'invalid_credentials', 'unsupported_grant_type'],
-    ['neither address nor phone', '/token?grant_type=password', { password: PASSWORD }, 'validation_failed', 'missing email or phone'],
-    ['both', '/token?grant_type=password', { email: 'a@b.co', phone: '1', password: PASSWORD }, 'validation_failed', 'Only an email address or phone number should be provided on login.'],
+    [
+      'neither address nor phone',
+      '/token?grant_type=password',
+      { password: PASSWORD },
+      'validation_failed',
+      'missing email or phone',
+    ],
+    [
+      'both',
+      '/token?grant_type=password',
+      { email: 'a@b.co', phone: '1', password: PASSWORD },
+      'validation_failed',
+      'Only an email address or phone number should be provided on login.',
+    ],
   ])('refuses %s', async (_name, path, body, code, message) => {
     const answer = await world.ask('POST', path, { body });
     expect(answer.status).toBe(400);
@@ -167,7 +263,8 @@ describe('signing in with a password', () => {
 describe('signing out', () => {
   const signIn = async (email: string): Promise<any> =>
     (await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
-  const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+  const isAlive = async (token: string): Promise<boolean> =>
+    (await world.ask('GET', '/user', { token })).status === 200;
 
   test('global ends every session of the user, and of nobody else', async () => {
     const { email, access, refresh } = await world.signedUp();
@@ -184,7 +281,11 @@ describe('signing out', () => {
     const { email, access } = await world.signedUp();
     const [second, third] = [await signIn(email), await signIn(email)];
     await world.ask('POST', '/logout?scope=local', { token: access });
-    expect(await Promise.all([access, second.access_token, third.access_token].map(isAlive))).toEqual([false, true, true]);
+    expect(await Promise.all([access, second.access_token, third.access_token].map(isAlive))).toEqual([
+      false,
+      true,
+      true,
+    ]);
     await world.ask('POST', '/logout?scope=others', { token: second.access_token });
     expect(await Promise.all([second.access_token, third.access_token].map(isAlive))).toEqual([true, false]);
   });

@@ -16,7 +16,11 @@ export type AuthWorld = TestServer & {
   /** The real client, as a browser tab without storage. */
   client(): ReturnType<typeof createClient>;
   /** A raw request to /auth/v1, in the newer error shape unless told otherwise. */
-  ask(method: string, path: string, given?: { body?: unknown; token?: string; headers?: Record<string, string> }): Promise<Answer>;
+  ask(
+    method: string,
+    path: string,
+    given?: { body?: unknown; token?: string; headers?: Record<string, string> },
+  ): Promise<Answer>;
   /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
   signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
   /** The newest mail to an address, once `count` have arrived. */
@@ -56,11 +60,14 @@ export async function startAuthWorld(settings: Record<string, string> = {}): Pro
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
     },
     mailTo: (address, count = 1) =>
-      vi.waitFor(() => {
-        const messages = server.mailbox.messagesTo(address);
-        expect(messages.length).toBeGreaterThanOrEqual(count);
-        return messages[0]!;
-      }, { timeout: 5_000, interval: 20 }),
+      vi.waitFor(
+        () => {
+          const messages = server.mailbox.messagesTo(address);
+          expect(messages.length).toBeGreaterThanOrEqual(count);
+          return messages[0]!;
+        },
+        { timeout: 5_000, interval: 20 },
+      ),
   };
 }
 

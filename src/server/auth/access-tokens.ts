@@ -108,7 +108,8 @@ export function createAccessTokens({ keys, issuer, clock, database }: Parts): Ac
     read,
     async verify(token) {
       const claims = await read(token);
-      if (claims.sub !== '' && !UUID.test(claims.sub)) throw new AccessTokenError('malformed', 'sub claim must be a UUID');
+      if (claims.sub !== '' && !UUID.test(claims.sub))
+        throw new AccessTokenError('malformed', 'sub claim must be a UUID');
       if (claims.sessionId !== null && !(await isAlive(claims.sessionId, claims.sub))) {
         throw new AccessTokenError('session_ended', 'Session from session_id claim in JWT does not exist');
       }

@@ -2,8 +2,14 @@
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import {
-  accountExistsMail, confirmAddressMail, confirmNewAddressMail, confirmOldAddressMail, emailChangedMail,
-  passwordChangedMail, reauthenticationMail, recoveryMail,
+  accountExistsMail,
+  confirmAddressMail,
+  confirmNewAddressMail,
+  confirmOldAddressMail,
+  emailChangedMail,
+  passwordChangedMail,
+  reauthenticationMail,
+  recoveryMail,
 } from '#server/mail/messages.ts';
 import type { AuthParts } from './auth-deps.ts';
 import { claimMail } from './accounts/accounts.ts';

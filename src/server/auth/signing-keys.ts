@@ -61,7 +61,8 @@ function algorithmOf(jwk: JWK): Algorithm {
   const named = jwk.alg ?? (jwk.kty === 'EC' ? 'ES256' : 'RS256');
   const algorithm = ALGORITHMS.find((known) => known === named);
   if (!algorithm) throw new UnusableKey('its algorithm is neither ES256 nor RS256');
-  if (algorithm === 'ES256' && (jwk.kty !== 'EC' || jwk.crv !== 'P-256')) throw new UnusableKey('ES256 needs a P-256 key');
+  if (algorithm === 'ES256' && (jwk.kty !== 'EC' || jwk.crv !== 'P-256'))
+    throw new UnusableKey('ES256 needs a P-256 key');
   if (algorithm === 'RS256' && jwk.kty !== 'RSA') throw new UnusableKey('RS256 needs an RSA key');
   return algorithm;
 }

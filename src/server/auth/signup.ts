@@ -14,7 +14,14 @@ import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { mailAccountExists, mailConfirmation } from './account-mails.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';
-import { EMAIL_APP_METADATA, accountById, createAccount, emailFacts, identitiesOf, userByEmail } from './accounts/accounts.ts';
+import {
+  EMAIL_APP_METADATA,
+  accountById,
+  createAccount,
+  emailFacts,
+  identitiesOf,
+  userByEmail,
+} from './accounts/accounts.ts';
 import type { Account } from './accounts/accounts.ts';
 import { startSession } from './accounts/sessions.ts';
 import { readBody } from './wire/body.ts';
@@ -85,10 +92,7 @@ async function signUpByMail(context: Context<AppEnv>, parts: AuthParts, newUser:
 }
 
 /** Null when somebody else has taken the address in the same moment. */
-async function createOrNull(
-  service: AsService,
-  given: Parameters<typeof createAccount>[1],
-): Promise<Account | null> {
+async function createOrNull(service: AsService, given: Parameters<typeof createAccount>[1]): Promise<Account | null> {
   try {
     return await createAccount(service, given);
   } catch (error) {

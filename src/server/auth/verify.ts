@@ -38,7 +38,8 @@ export const verify: Endpoint = async (context, parts) => {
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
   if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
-  const token = body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
+  const token =
+    body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
   const answer = await redeemed(parts, token, device);
   return context.json(answer ?? { msg: HALF_DONE, code: '200' });
 };
@@ -77,7 +78,8 @@ async function tokenByLink(parts: AuthParts, type: string, linkToken: string): P
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError('verify_bad_email_type');
   const service = parts.database.asService('verify a link');
-  const token = purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: parts.clock.now() });
+  const token =
+    purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: parts.clock.now() });
   if (!token) throw new AuthError('link_expired');
   return token;
 }

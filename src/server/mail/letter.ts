@@ -23,7 +23,8 @@ function asHtml(part: Part): string {
   if ('code' in part) {
     return `<p style="margin:0 0 16px;font:600 26px/1.4 monospace;letter-spacing:4px">${escapeHtml(part.code)}</p>`;
   }
-  const style = 'display:inline-block;padding:12px 20px;border-radius:6px;background:#b8390e;color:#fffdf9;text-decoration:none';
+  const style =
+    'display:inline-block;padding:12px 20px;border-radius:6px;background:#b8390e;color:#fffdf9;text-decoration:none';
   return `<p style="margin:0 0 16px"><a href="${escapeHtml(part.link)}" style="${style}">${escapeHtml(part.label)}</a></p>`;
 }
 
@@ -41,6 +42,12 @@ ${body}
 </html>
 `;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

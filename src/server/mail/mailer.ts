@@ -14,7 +14,7 @@ import type { MailMessage } from './message.ts';
 const QUEUE_LIMIT = 1_000;
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 10_000;
-const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
+const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
 
 export interface Mailer {
   /** Queues a mail and returns at once. */
@@ -30,7 +30,8 @@ export interface Mailer {
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
-export function createMailer(config: MailConfig, log: Logger): Mailer {
+/** @param retryDelaysMs how long to wait after each try that was not the last */
+export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RETRY_DELAYS_MS): Mailer {
   if (config.smtpUrl === null) {
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
     return { send: drop, prepare: drop, close: async () => {} };
@@ -57,7 +58,7 @@ export function createMailer(config: MailConfig, log: Logger): Mailer {
         log.info({ mail: 'sent', attempt }, 'mail sent');
         return;
       } catch (error) {
-        const wait = RETRY_DELAYS_MS[attempt];
+        const wait = retryDelaysMs[attempt];
         const { code, responseCode } = error as { code?: string; responseCode?: number };
         if (wait === undefined || isFinal(responseCode) || closing.signal.aborted) {
           log.error({ mail: 'failed', attempt, code, responseCode }, 'mail could not be sent');

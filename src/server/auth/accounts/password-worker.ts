@@ -8,7 +8,10 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const LOWER_PRIORITY = 10;
 
 export type PasswordTask = { id: number; password: string; hash: string | null };
-export type PasswordResult = { id: number; hash: string } | { id: number; matches: boolean } | { id: number; failed: true };
+export type PasswordResult =
+  | { id: number; hash: string }
+  | { id: number; matches: boolean }
+  | { id: number; failed: true };
 
 // On Linux process 0 means the calling thread, elsewhere the whole process: only there it may be lowered.
 if (process.platform === 'linux') {

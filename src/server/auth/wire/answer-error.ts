@@ -16,7 +16,8 @@ const PASSING_MESSAGE = /connection terminated|connection timeout|timeout exceed
 export function answerError(context: Context, thrown: unknown, log: Logger): Response {
   const error = authErrorOf(thrown);
   const errorId = randomUUID();
-  if (error.status >= 500) log.error({ err: thrown, errorId, code: error.code }, 'auth request failed');
+  // A full queue is told by the request log; a stack for each would only feed the storm.
+  if (error.status >= 500 && !isForeseen(thrown)) log.error({ err: thrown, errorId }, 'auth request failed');
   context.header('x-sb-error-code', error.code);
   if (error.status === 503) context.header('Retry-After', '1');
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
@@ -28,6 +29,8 @@ export function answerError(context: Context, thrown: unknown, log: Logger): Res
   const id = error.status >= 500 ? { error_id: errorId } : {};
   return context.json({ code: error.status, error_code: error.code, msg: error.message, ...id, ...weak }, error.status);
 }
+
+const isForeseen = (thrown: unknown): boolean => thrown instanceof AuthError || thrown instanceof PasswordQueueFull;
 
 function authErrorOf(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;

@@ -6,7 +6,11 @@ type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code
 const CATALOGUE = {
   bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
   body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large (max 1048576 bytes)' },
-  unstorable_text: { status: 400, code: 'validation_failed', text: 'Text must be valid Unicode without null characters' },
+  unstorable_text: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Text must be valid Unicode without null characters',
+  },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
 
   no_authorization: { status: 401, code: 'no_authorization', text: 'This endpoint requires a valid Bearer token' },
@@ -67,7 +71,11 @@ const CATALOGUE = {
   },
   bad_email: { status: 400, code: 'validation_failed', text: 'Unable to validate email address: invalid format' },
   email_too_long: { status: 400, code: 'validation_failed', text: 'An email address is too long' },
-  metadata_too_large: { status: 400, code: 'validation_failed', text: 'User metadata must not exceed 8192 bytes of JSON' },
+  metadata_too_large: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'User metadata must not exceed 8192 bytes of JSON',
+  },
 
   unsupported_logout_scope: { status: 400, code: 'validation_failed', text: 'Unsupported logout scope "%"' },
 

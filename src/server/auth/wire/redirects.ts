@@ -16,12 +16,13 @@ function isAllowed(target: string, { publicUrl, auth }: AuthDeps['config']): boo
   const url = URL.parse(target);
   // Control characters are dropped by the parser, and the target is written into a Location header as it came.
   if (url === null || /[^\x21-\x7e]/.test(target) || url.username !== '' || url.password !== '') return false;
+  // Threat: a host in disguise (decimal, hexadecimal, full-width); the parser has rewritten it by now.
+  if (!target.toLowerCase().startsWith(`${url.protocol}//${url.host}`)) return false;
   const home = new URL(publicUrl);
   if (url.protocol === home.protocol && url.hostname === home.hostname) {
     if (url.port === home.port || isLoopback(url.hostname)) return true;
   }
   if (/^127(\.\d+){3}$|^\[::1\]$/.test(url.hostname) && /^https?:$/.test(url.protocol)) return true;
-  // `new URL` has turned decimal and hexadecimal hosts into dotted ones by now, so this refuses those as well.
   if (/^[\d.]+$|^\[/.test(url.hostname)) return false;
   const withoutFragment = target.replace(/#.*$/s, '');
   return auth.redirectAllowList.some((pattern) => globExpression(pattern).test(withoutFragment));

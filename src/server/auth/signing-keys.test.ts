@@ -1,0 +1,40 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair } from 'jose';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadSigningKeys } from './signing-keys.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-keys-'));
+});
+afterEach(() => rm(dataDir, { recursive: true }));
+
+test('a key is made once, also when several processes start together', async () => {
+  const loaded = await Promise.all([1, 2, 3, 4].map(() => loadSigningKeys({ signingKeyFile: null, dataDir })));
+  expect(new Set(loaded.map((keys) => keys.kid)).size).toBe(1);
+  expect(new Set(loaded.map((keys) => keys.derive('refresh-tokens').toString('hex'))).size).toBe(1);
+  expect(loaded[0]!.derive('refresh-tokens')).not.toEqual(loaded[0]!.derive('one-time-codes'));
+  const stored = JSON.parse(await readFile(join(dataDir, 'signing-key.json'), 'utf8'));
+  expect(JSON.stringify(loaded[0]!.jwks)).not.toContain(stored.d);
+});
+
+test('an unusable key is refused by name, and never quoted', async () => {
+  const file = join(dataDir, 'key.json');
+  const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+  const { privateKey } = await generateKeyPair('ES384', { extractable: true });
+  const contents = [
+    'secret, not JSON',
+    '{}',
+    JSON.stringify(await exportJWK(publicKey)),
+    JSON.stringify(await exportJWK(privateKey)),
+    '{"kty":"oct","k":"secret","alg":"HS256"}',
+  ];
+  for (const content of contents) {
+    await writeFile(file, content);
+    const loading = loadSigningKeys({ signingKeyFile: file, dataDir });
+    await expect(loading).rejects.toThrow(`The signing key ${file} cannot be used`);
+    await expect(loading).rejects.not.toThrow('secret');
+  }
+});

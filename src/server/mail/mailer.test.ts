@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '#server/log.ts';
+import { Secret } from '#server/secret.ts';
+import { startMailbox } from '../../../simulators/mailbox.ts';
+import type { Mailbox } from '../../../simulators/mailbox.ts';
+import { createMailer } from './mailer.ts';
+import type { Mailer } from './mailer.ts';
+
+let mailbox: Mailbox;
+let mailer: Mailer;
+let lines: string[];
+
+beforeEach(async () => {
+  mailbox = await startMailbox();
+  lines = [];
+  const log = createLog('info', { write: (line: string) => void lines.push(line) });
+  const config = { smtpUrl: new Secret(mailbox.smtpUrl), from: 'Hustle Forge <journal@example.com>' };
+  mailer = createMailer(config, log, [1, 1]);
+});
+afterEach(async () => {
+  await mailer.close();
+  await mailbox.close();
+});
+
+const message = (to: string, text = 'Words.\n') => ({ to, subject: 'Subject', text, html: '<p>Words.</p>' });
+
+describe('the mailer', () => {
+  test('returns at once and delivers before it closes', async () => {
+    mailer.send(message('a@example.com'));
+    expect(mailbox.messagesTo('a@example.com')).toHaveLength(0);
+    await mailer.close();
+    expect(mailbox.messagesTo('a@example.com')).toMatchObject([
+      { subject: 'Subject', html: expect.stringContaining('Words.') },
+    ]);
+  });
+
+  test('tries again after "later", and not after "never"', async () => {
+    mailbox.refuseNext(2, 451);
+    mailer.send(message('later@example.com'));
+    await expect.poll(() => mailbox.messagesTo('later@example.com')).toHaveLength(1);
+    mailbox.refuseNext(1, 550);
+    mailer.send(message('never@example.com'));
+    await expect.poll(() => lines.some((line) => line.includes('"responseCode":550'))).toBe(true);
+    await mailer.close();
+    expect(mailbox.messagesTo('never@example.com')).toHaveLength(0);
+  });
+
+  test('writes neither addresses nor words into the log', async () => {
+    mailer.send(message('secret-name@example.com', 'secret words'));
+    mailbox.refuseNext(1, 550);
+    mailer.send(message('secret-name@example.com', 'secret words'));
+    await mailer.close();
+    expect(lines.length).toBeGreaterThanOrEqual(2);
+    expect(lines.join('')).not.toMatch(/secret/);
+  });
+
+  test('sends one message, whatever end-of-message marks stand in the text', async () => {
+    const smuggled = [
+      'before',
+      '.',
+      'MAIL FROM:<x@example.com>',
+      'RCPT TO:<victim@example.com>',
+      'DATA',
+      'gotcha',
+      '.',
+      '',
+    ];
+    for (const [index, lineEnd] of ['\r\n', '\n', '\r'].entries()) {
+      mailer.send(message(`reader-${index}@example.com`, smuggled.join(lineEnd)));
+    }
+    await mailer.close();
+    expect(mailbox.messagesTo('victim@example.com')).toHaveLength(0);
+    expect([0, 1, 2].map((index) => mailbox.messagesTo(`reader-${index}@example.com`).length)).toEqual([1, 1, 1]);
+  });
+
+  test('lets no address add a recipient or a header', async () => {
+    mailer.send(message('a@example.com>\r\nRCPT TO:<victim@example.com'));
+    mailer.send(message('a@example.com, victim@example.com'));
+    mailer.send({ ...message('b@example.com'), subject: 'Hello\r\nBcc: victim@example.com' });
+    await mailer.close();
+    expect(mailbox.messagesTo('victim@example.com')).toHaveLength(0);
+  });
+
+  test('does prepared work after the present turn, and outlives its failure', async () => {
+    const order: string[] = [];
+    mailer.prepare(async () => {
+      order.push('prepared');
+      mailer.send(message('c@example.com'));
+    });
+    mailer.prepare(() => Promise.reject(new Error('no database')));
+    order.push('answered');
+    await mailer.close();
+    expect(order).toEqual(['answered', 'prepared']);
+    expect(mailbox.messagesTo('c@example.com')).toHaveLength(1);
+  });
+
+  test('without a mail server says so and drops', async () => {
+    const silent = createMailer(
+      { smtpUrl: null, from: 'x' },
+      createLog('warn', { write: (line: string) => void lines.push(line) }),
+    );
+    silent.send(message('a@example.com'));
+    await silent.close();
+    expect(lines.join('')).toContain('SMTP_URL is not set');
+  });
+});

@@ -1,0 +1,82 @@
+/** How often anybody may ask (wire-contract 0.7, decisions.md 5). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, newAddress, startAuthWorld } from './auth-world.ts';
+import type { AuthWorld } from './auth-world.ts';
+
+let world: AuthWorld;
+let lastAddress = 0;
+beforeAll(async () => {
+  world = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
+});
+afterAll(() => world.close());
+
+/** Each test speaks from a network of its own. */
+const newPlace = () => ({ 'X-Real-Ip': `192.0.2.${(lastAddress += 1)}` });
+
+describe('one network', () => {
+  test('is stopped after thirty recoveries in five minutes, and nobody else is', async () => {
+    const headers = newPlace();
+    const recover = () => world.ask('POST', '/recover', { body: { email: newAddress() }, headers });
+    for (let count = 0; count < 30; count += 1) expect((await recover()).status).toBe(200);
+    const stopped = await recover();
+    expect([stopped.status, stopped.body]).toEqual([
+      429,
+      { code: 'over_request_rate_limit', message: 'Request rate limit reached' },
+    ]);
+    const elsewhere = await world.ask('POST', '/recover', { body: { email: newAddress() }, headers: newPlace() });
+    expect(elsewhere.status).toBe(200);
+  });
+
+  test('is one /64 of IPv6', async () => {
+    for (let count = 0; count < 30; count += 1) {
+      const headers = { 'X-Real-Ip': `2001:db8:1:2::${count.toString(16)}` };
+      expect((await world.ask('POST', '/recover', { body: { email: newAddress() }, headers })).status).toBe(200);
+    }
+    const ask = (address: string) =>
+      world.ask('POST', '/recover', { body: { email: newAddress() }, headers: { 'X-Real-Ip': address } });
+    expect((await ask('2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await ask('2001:db8:1:3::1')).status).toBe(200);
+  });
+
+  test('may renew a valid session however often it asked before', async () => {
+    const headers = newPlace();
+    const { body } = await world.ask('POST', '/signup', { body: { email: newAddress(), password: PASSWORD }, headers });
+    const renew = (token: string) =>
+      world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token }, headers });
+    let stopped = 0;
+    for (let count = 0; count < 160; count += 1) stopped += (await renew('a'.repeat(43))).status === 429 ? 1 : 0;
+    expect(stopped).toBe(10);
+    expect((await renew(body.refresh_token)).status).toBe(200);
+  });
+});
+
+describe('one address', () => {
+  test('gets one mail of a kind a minute, and the answers do not tell', async () => {
+    const email = newAddress();
+    await world.ask('POST', '/signup', { body: { email, password: PASSWORD }, headers: newPlace() });
+    const recover = () => world.ask('POST', '/recover', { body: { email }, headers: newPlace() });
+    const answers = [await recover(), await recover(), await recover()];
+    expect(answers.map(({ status, body }) => [status, body])).toEqual(answers.map(() => [200, {}]));
+    await world.mailTo(email);
+    world.clock.advance(60_000);
+    await recover();
+    await world.mailTo(email, 2);
+    expect(world.mailbox.messagesTo(email)).toHaveLength(2);
+  });
+
+  test('asks for the same move twice without a second mail, and for another one a minute later', async () => {
+    const email = newAddress();
+    const { body } = await world.ask('POST', '/signup', { body: { email, password: PASSWORD }, headers: newPlace() });
+    const move = (to: string) =>
+      world.ask('PUT', '/user', { token: body.access_token, body: { email: to }, headers: newPlace() });
+    const [first, second] = [newAddress(), newAddress()];
+    expect((await move(first)).status).toBe(200);
+    expect((await move(first)).body.new_email).toBe(first);
+    const early = await move(second);
+    expect([early.status, early.body.code]).toEqual([429, 'over_email_send_rate_limit']);
+    world.clock.advance(60_000);
+    expect((await move(second)).body.new_email).toBe(second);
+    await world.mailTo(second);
+    expect(world.mailbox.messagesTo(first)).toHaveLength(1);
+  });
+});
