@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { AxeBuilder } from '@axe-core/playwright';
 import { test as base, expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { storyDataDir } from './story-data.ts';
 
@@ -57,8 +58,8 @@ export const test = base.extend<Fixtures>({
       const key = `sb-${new URL(baseURL!).hostname.split('.')[0]}-auth-token`;
       const session = (await answer.json()) as { expires_in: number };
       const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-      // A page of the same origin that runs no script, so that the app's first look at its storage finds the session.
-      await page.goto('/healthz');
+      // A page of the same origin without the app, whose first look at its storage shall find the session.
+      await page.goto(ROUTES.terms.path);
       await page.evaluate(([name, value]) => localStorage.setItem(name!, value!), [key, JSON.stringify(stored)]);
       await page.goto('/journal');
       await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();

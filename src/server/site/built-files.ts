@@ -32,8 +32,9 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
+/** Weak, because the compressed and the plain form of a file share it. */
 export const etagOf = (body: Uint8Array | string): string =>
-  `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
 /** Everything the build wrote except source maps and hidden folders. Empty where nothing has been built yet. */
 export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {

@@ -11,10 +11,10 @@ export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   signup: ['features/account/signup-screen.tsx'],
   forgotPassword: ['features/account/forgot-password-screen.tsx'],
   resetPassword: ['features/account/reset-password-screen.tsx'],
-  journal: ['app/members-layout.tsx', 'app/journal-route.tsx'],
-  reviews: ['app/members-layout.tsx', 'app/reviews-route.tsx'],
-  settings: ['app/members-layout.tsx', 'app/settings-route.tsx'],
-  profile: ['app/members-layout.tsx', 'app/profile-route.tsx'],
+  journal: ['app/members-layout.tsx', 'app/journal-route.tsx', 'lib/data-client.ts', 'editor/journal-editor.tsx'],
+  reviews: ['app/members-layout.tsx', 'app/reviews-route.tsx', 'lib/data-client.ts'],
+  settings: ['app/members-layout.tsx', 'app/settings-route.tsx', 'lib/data-client.ts'],
+  profile: ['app/members-layout.tsx', 'app/profile-route.tsx', 'lib/data-client.ts'],
 };
 
 /** Built files, by their path below `dist`. */
