@@ -32,7 +32,7 @@ const mark = (name: 'bold' | 'italic' | 'underline' | 'strike' | 'code', label: 
   run: (editor) => void editor.commands.toggleMark(name),
 });
 
-/** An item begins with a paragraph, so a heading or a code block has to leave its list first. */
+/** An item begins with a paragraph, so a heading, a quote or a code block has to leave its list first. */
 function toggleBlock(editor: Editor, isActive: boolean, set: (chain: ChainedCommands) => ChainedCommands): void {
   const chain = editor.chain().clearNodes();
   (isActive ? chain.setParagraph() : set(chain)).run();
@@ -77,7 +77,7 @@ export const BLOCK_ACTIONS: readonly ToolbarAction[] = [
     label: 'Quote',
     icon: TextQuote,
     isActive: (editor) => editor.isActive('blockquote'),
-    run: (editor) => void editor.commands.toggleBlockquote(),
+    run: (editor) => toggleBlock(editor, editor.isActive('blockquote'), (chain) => chain.setBlockquote()),
   },
   {
     name: 'codeBlock',
