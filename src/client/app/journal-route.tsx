@@ -1,5 +1,6 @@
 /** The journal with its two sheets: the menu on the left, the feedback on the right. */
 import { lazy, Suspense, useState } from 'react';
+import type { Day } from '#domain/day.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
@@ -9,20 +10,22 @@ const CoachPanel = lazy(async () => ({ default: (await import('#client/features/
 
 export function JournalRoute() {
   const upgrade = useUpgrade();
-  const [sheet, setSheet] = useState<'menu' | 'feedback' | null>(null);
-  const close = () => setSheet(null);
+  const [menuOpen, setMenuOpen] = useState(false);
+  const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
 
   return (
     <>
       <JournalScreen
-        onOpenMenu={() => setSheet('menu')}
-        onOpenFeedback={() => setSheet('feedback')}
+        onOpenMenu={() => setMenuOpen(true)}
+        onOpenFeedback={setFeedbackOn}
         onUpgrade={upgrade}
         calendar={CalendarDialog}
       />
       <Suspense>
-        {sheet === 'menu' && <Sidebar onClose={close} onUpgrade={() => upgrade('default')} />}
-        {sheet === 'feedback' && <CoachPanel onClose={close} onUpgrade={() => upgrade('ai-feedback')} />}
+        {menuOpen && <Sidebar onClose={() => setMenuOpen(false)} onUpgrade={() => upgrade('default')} />}
+        {feedbackOn && (
+          <CoachPanel date={feedbackOn} onClose={() => setFeedbackOn(null)} onUpgrade={() => upgrade('ai-feedback')} />
+        )}
       </Suspense>
     </>
   );

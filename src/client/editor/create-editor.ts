@@ -3,7 +3,6 @@ import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import { EMPTY_LOG_HTML } from './empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
-import styles from './log-text.module.css';
 import { createSerialiser } from './serialise.ts';
 
 export type EditorOptions = {
@@ -12,6 +11,7 @@ export type EditorOptions = {
   html: string;
   label: string;
   describedBy: string;
+  className: string;
   autofocus: boolean;
   /** The user changed the text. Called at every key, so it must be cheap; `read` when the text is needed. */
   onEdit: () => void;
@@ -50,7 +50,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
         'aria-multiline': 'true',
         'aria-label': options.label,
         'aria-describedby': options.describedBy,
-        class: styles.log!,
+        class: options.className,
       },
     },
     onUpdate: () => options.onEdit(),

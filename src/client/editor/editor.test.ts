@@ -16,7 +16,7 @@ let edits = 0;
 function open(html: string): JournalEditorHandle {
   const element = document.body.appendChild(document.createElement('div'));
   edits = 0;
-  made = createJournalEditor({ element, html, label: 'Log', describedBy: 'help', autofocus: false, onEdit: () => (edits += 1) });
+  made = createJournalEditor({ element, html, label: 'Log', describedBy: 'help', className: 'log', autofocus: false, onEdit: () => (edits += 1) });
   if (!made) throw new Error('the editor refused the log');
   return made;
 }

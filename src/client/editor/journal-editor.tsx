@@ -3,6 +3,7 @@ import { useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react'
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP } from './keyboard-exit.ts';
+import styles from './log-text.module.css';
 import { Toolbar } from './toolbar.tsx';
 
 type JournalEditorProps = {
@@ -29,6 +30,7 @@ export function JournalEditor(props: JournalEditorProps) {
       html,
       label,
       describedBy: helpId,
+      className: styles.log!,
       autofocus,
       onEdit: () => edited(),
     });

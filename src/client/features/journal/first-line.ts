@@ -1,8 +1,7 @@
 /** The line that a visitor typed on the landing page: it becomes the first item of the first log. */
 import { EMPTY_LOG_HTML } from '#client/editor/empty-log-html.ts';
+import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
 import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
-
-const MAX_LENGTH = 500;
 
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\0', '');
@@ -13,7 +12,7 @@ export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>',
 /** Takes the line out of the browser's store; null when there is none. */
 export function takeFirstLine(storage: Storage): string | null {
   try {
-    const line = storage.getItem(FIRST_LINE_KEY)?.replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH).toWellFormed();
+    const line = storage.getItem(FIRST_LINE_KEY)?.replace(/\s+/g, ' ').trim().slice(0, FIRST_LINE_MAX_LENGTH).toWellFormed();
     storage.removeItem(FIRST_LINE_KEY);
     return line || null;
   } catch {
