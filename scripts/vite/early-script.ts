@@ -14,6 +14,7 @@ const PLACE = '<!--early-script-->';
 export function earlyScript(entry: string): Plugin {
   let root = '';
   let development = false;
+  let address = 'early.js';
 
   async function compile(): Promise<string> {
     const result = await build({
@@ -42,15 +43,12 @@ export function earlyScript(entry: string): Plugin {
         }, next);
       });
     },
-    transformIndexHtml: {
-      order: 'post',
-      async handler(html, { bundle }) {
-        if (development || !bundle) return html.replace(PLACE, '<script src="/early.js"></script>');
-        const code = await compile();
-        const fileName = `assets/early-${createHash('sha256').update(code).digest('base64url').slice(0, 8)}.js`;
-        if (!bundle[fileName]) this.emitFile({ type: 'asset', fileName, source: code });
-        return html.replace(PLACE, `<script src="/${fileName}"></script>`);
-      },
+    async buildStart() {
+      if (development) return;
+      const code = await compile();
+      address = `assets/early-${createHash('sha256').update(code).digest('base64url').slice(0, 8)}.js`;
+      this.emitFile({ type: 'asset', fileName: address, source: code });
     },
+    transformIndexHtml: (html) => html.replace(PLACE, `<script src="/${address}"></script>`),
   };
 }

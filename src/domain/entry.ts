@@ -4,6 +4,9 @@ import type { Day } from './day.ts';
 /** The largest log the server takes, in UTF-8 bytes of HTML (decisions.md 4). */
 export const ENTRY_MAX_BYTES = 256 * 1024;
 
+/** The line on the landing page that becomes the first item of the first log, in UTF-16 units. */
+export const FIRST_LINE_MAX_LENGTH = 500;
+
 export const AUTO_SAVE_DELAY_MS = 2_000;
 /** However long somebody types without a pause, the first unsaved word leaves after this long. */
 export const AUTO_SAVE_LIMIT_MS = 10_000;

@@ -1,4 +1,5 @@
 /** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
+import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/brand.tsx';
@@ -63,7 +64,7 @@ function Hero() {
           1.
         </span>
         {/* A real line: what is typed here is the first line of the first log (features/landing/landing.ts). */}
-        <textarea id="first-line" rows={1} maxLength={2000} aria-label="What have you done today?" placeholder="What have you done today?" autoComplete="off" enterKeyHint="go" />
+        <textarea id="first-line" rows={1} maxLength={FIRST_LINE_MAX_LENGTH} aria-label="What have you done today?" placeholder="What have you done today?" autoComplete="off" enterKeyHint="go" />
       </div>
       <p className={styles.lead}>One page a day. Write what you got done, or own up that you did nothing.</p>
       <p className={styles.action}>

@@ -1,0 +1,180 @@
+/** Every screen and state that is pictured. A new screen or state belongs here in the commit that brings it. */
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { ROUTES } from '../../src/domain/routes.ts';
+import { signUp } from './people.ts';
+import type { People } from './people.ts';
+import type { ShowServer } from './show-server.ts';
+
+export type Scene = {
+  name: string;
+  as: 'guest' | keyof People;
+  path: string;
+  /** The whole length of the page instead of its first view. */
+  whole?: boolean;
+  /** Brings the page into its state. */
+  prepare?: (page: Page, server: ShowServer) => Promise<void>;
+};
+
+const button = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
+const openMenu = button('Open menu');
+const editor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
+
+async function fillLogin(page: Page): Promise<void> {
+  await page.getByLabel('Email address').fill('pat@example.com');
+  await page.getByLabel('Password').fill('not the password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').filter({ hasText: 'incorrect' }).waitFor();
+}
+
+/** Of somebody new each time: an address that asked before has older links lying in its mailbox. */
+async function recoveryLink(server: ShowServer, page: Page): Promise<string> {
+  const email = `${randomUUID()}@example.com`;
+  await signUp(server, 'Lee Example', email);
+  await page.goto(ROUTES.forgotPassword.path);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+  await page.getByText('Password reset email sent! Check your inbox.').waitFor();
+  for (;;) {
+    const answer = await fetch(`${server.url}/sandbox/mail/messages?to=${email}`);
+    const mails = (await answer.json()) as { links: string[] }[];
+    const link = mails[0]?.links.find((each) => each.includes('token_hash'));
+    if (link) return link;
+    await page.waitForTimeout(100);
+  }
+}
+
+export const SCENES: readonly Scene[] = [
+  { name: 'landing', as: 'guest', path: ROUTES.landing.path },
+  { name: 'landing-whole', as: 'guest', path: ROUTES.landing.path, whole: true },
+  {
+    name: 'landing-typed',
+    as: 'guest',
+    path: ROUTES.landing.path,
+    prepare: (page) => page.getByLabel('What have you done today?').fill('Shipped the thing I kept putting off'),
+  },
+  { name: 'login', as: 'guest', path: ROUTES.login.path, prepare: (page) => page.getByLabel('Password').waitFor() },
+  { name: 'login-refused', as: 'guest', path: ROUTES.login.path, prepare: fillLogin },
+  { name: 'login-confirm-link', as: 'guest', path: `${ROUTES.login.path}?token_hash=0&type=signup`, prepare: (page) => page.getByRole('button', { name: 'Confirm' }).waitFor() },
+  { name: 'signup', as: 'guest', path: ROUTES.signup.path, prepare: (page) => page.getByLabel('Full name').waitFor() },
+  {
+    name: 'signup-refused',
+    as: 'guest',
+    path: ROUTES.signup.path,
+    prepare: async (page) => {
+      await page.getByLabel('Full name').fill('Pat Example');
+      await page.getByLabel('Email address').fill('pat@example.com');
+      await page.getByLabel('Password').fill('12345');
+      await page.getByRole('checkbox').check();
+      await page.getByRole('button', { name: 'Create account' }).click();
+      await page.getByText('Password must be at least 6 characters long').waitFor();
+    },
+  },
+  { name: 'forgot-password', as: 'guest', path: ROUTES.forgotPassword.path, prepare: (page) => page.getByLabel('Email address').waitFor() },
+  {
+    name: 'forgot-password-sent',
+    as: 'guest',
+    path: ROUTES.forgotPassword.path,
+    prepare: async (page) => {
+      await page.getByLabel('Email address').fill('pat@example.com');
+      await page.getByRole('button', { name: 'Send Reset Link' }).click();
+      await page.getByText('Password reset email sent! Check your inbox.').waitFor();
+    },
+  },
+  { name: 'reset-password-click', as: 'guest', path: `${ROUTES.resetPassword.path}?token_hash=0&type=recovery`, prepare: (page) => page.getByRole('button', { name: 'Continue' }).waitFor() },
+  { name: 'reset-password-invalid', as: 'guest', path: ROUTES.resetPassword.path, prepare: (page) => page.getByText('Invalid or expired reset link').waitFor() },
+  {
+    name: 'reset-password',
+    as: 'guest',
+    path: ROUTES.forgotPassword.path,
+    prepare: async (page, server) => {
+      await page.goto(await recoveryLink(server, page));
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByLabel('Confirm new password').waitFor();
+    },
+  },
+  { name: 'terms', as: 'guest', path: ROUTES.terms.path, whole: true },
+  { name: 'privacy', as: 'guest', path: ROUTES.privacy.path, whole: true },
+  { name: 'journal-empty', as: 'newcomer', path: ROUTES.journal.path, prepare: editor },
+  { name: 'journal', as: 'free', path: ROUTES.journal.path, prepare: editor },
+  {
+    name: 'journal-quick-options',
+    as: 'newcomer',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editor(page);
+      await page.getByRole('button', { name: 'Previous day' }).click();
+      await page.getByText('Quick options for this day:').waitFor();
+    },
+  },
+  {
+    name: 'journal-toolbar',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editor(page);
+      await page.locator('.ProseMirror li').nth(1).dblclick();
+      await page.getByRole('toolbar').waitFor();
+    },
+  },
+  {
+    name: 'calendar',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editor(page);
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
+  {
+    name: 'menu-shortcuts',
+    as: 'premium',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await openMenu(page);
+      await page.keyboard.press('?');
+    },
+  },
+  {
+    name: 'upgrade',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await openMenu(page);
+      await button('Upgrade to Closer')(page);
+      await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
+    },
+  },
+  {
+    name: 'upgrade-refused',
+    as: 'free',
+    path: ROUTES.reviews.path,
+    prepare: async (page) => {
+      await button('Upgrade to Closer')(page);
+      await page.getByLabel('Country').selectOption('DE');
+      await button('Upgrade with PayPal')(page);
+      await page.getByRole('dialog').getByRole('alert').waitFor();
+    },
+  },
+  { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: button('Open feedback') },
+  { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: button('Open feedback') },
+  { name: 'settings-free', as: 'free', path: ROUTES.settings.path, prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor() },
+  { name: 'settings-premium', as: 'premium', path: ROUTES.settings.path, prepare: (page) => page.getByRole('radio', { name: 'Serif', exact: false }).nth(1).check() },
+  { name: 'profile-free', as: 'free', path: ROUTES.profile.path, whole: true, prepare: (page) => page.getByText('Subscription Details').waitFor() },
+  { name: 'profile-premium', as: 'premium', path: ROUTES.profile.path, whole: true, prepare: (page) => page.getByText('Valid Until').waitFor() },
+  {
+    name: 'profile-refused',
+    as: 'free',
+    path: ROUTES.profile.path,
+    whole: true,
+    prepare: async (page) => {
+      await page.getByText('Subscription Details').waitFor();
+      await button('Update Profile')(page);
+      await page.getByText('No changes to save').waitFor();
+    },
+  },
+  { name: 'reviews-free', as: 'free', path: ROUTES.reviews.path, prepare: (page) => page.getByText('Premium Feature').waitFor() },
+  { name: 'reviews-premium', as: 'premium', path: ROUTES.reviews.path, prepare: (page) => page.getByText('5 entries').first().waitFor() },
+];
