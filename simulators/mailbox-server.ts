@@ -1,5 +1,6 @@
 /** A mail server on loopback that accepts everything and keeps the newest messages in memory. */
 import type { AddressInfo } from 'node:net';
+import { callbackify } from 'node:util';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
@@ -35,7 +36,7 @@ export async function startMailServer(): Promise<MailServer> {
   let refusals = 0;
   let refusalCode = 451;
 
-  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<void> {
+  async function receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
     if (refusals > 0) {
@@ -58,6 +59,7 @@ export async function startMailServer(): Promise<MailServer> {
       });
     }
     kept.length = Math.min(kept.length, KEPT_MESSAGES);
+    return 'Kept in the sandbox';
   }
 
   const server = new SMTPServer({
@@ -68,11 +70,7 @@ export async function startMailServer(): Promise<MailServer> {
     allowInsecureAuth: true,
     size: MESSAGE_LIMIT_BYTES,
     logger: false,
-    onData: (stream, session, done) =>
-      void receive(stream, session).then(
-        () => done(null, 'Kept in the sandbox'),
-        (error: Error) => done(error),
-      ),
+    onData: callbackify(receive),
   });
   // A client that goes away in mid-sentence is the client's affair.
   server.on('error', () => {});
@@ -86,6 +84,6 @@ export async function startMailServer(): Promise<MailServer> {
       refusals = count;
       refusalCode = replyCode;
     },
-    close: () => new Promise((closed) => void server.close(closed)),
+    close: () => new Promise((closed) => server.close(closed)),
   };
 }

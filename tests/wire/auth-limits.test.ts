@@ -13,6 +13,9 @@ afterAll(() => world.close());
 /** Each test speaks from a network of its own. */
 const newPlace = () => ({ 'X-Real-Ip': `192.0.2.${(lastAddress += 1)}` });
 
+const recoverFrom = (address: string) =>
+  world.ask('POST', '/recover', { body: { email: newAddress() }, headers: { 'X-Real-Ip': address } });
+
 describe('one network', () => {
   test('is stopped after thirty recoveries in five minutes, and nobody else is', async () => {
     const headers = newPlace();
@@ -32,10 +35,8 @@ describe('one network', () => {
       const headers = { 'X-Real-Ip': `2001:db8:1:2::${count.toString(16)}` };
       expect((await world.ask('POST', '/recover', { body: { email: newAddress() }, headers })).status).toBe(200);
     }
-    const ask = (address: string) =>
-      world.ask('POST', '/recover', { body: { email: newAddress() }, headers: { 'X-Real-Ip': address } });
-    expect((await ask('2001:db8:1:2:ffff::1')).status).toBe(429);
-    expect((await ask('2001:db8:1:3::1')).status).toBe(200);
+    expect((await recoverFrom('2001:db8:1:2:ffff::1')).status).toBe(429);
+    expect((await recoverFrom('2001:db8:1:3::1')).status).toBe(200);
   });
 
   test('may renew a valid session however often it asked before', async () => {
@@ -76,7 +77,7 @@ describe('one address', () => {
     expect([early.status, early.body.code]).toEqual([429, 'over_email_send_rate_limit']);
     world.clock.advance(60_000);
     expect((await move(second)).body.new_email).toBe(second);
-    await world.mailTo(second);
+    await Promise.all([world.mailTo(first), world.mailTo(second)]);
     expect(world.mailbox.messagesTo(first)).toHaveLength(1);
   });
 });

@@ -14,14 +14,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('errors', () => {
-  const failing = (version: string | undefined) =>
-    fetch(`${world.url}/auth/v1/token?grant_type=password`, {
-      method: 'POST',
-      headers: version === undefined ? {} : { 'X-Supabase-Api-Version': version },
-      body: JSON.stringify({ email: 'a@b.co', password: 'wrong one' }),
-    });
+const failing = (version: string | undefined) =>
+  fetch(`${world.url}/auth/v1/token?grant_type=password`, {
+    method: 'POST',
+    headers: version === undefined ? {} : { 'X-Supabase-Api-Version': version },
+    body: JSON.stringify({ email: 'a@b.co', password: 'wrong one' }),
+  });
 
+describe('errors', () => {
   test.each(['2024-01-01', '2025-06-30'])('have the new shape for version %s', async (version) => {
     const response = await failing(version);
     expect(response.headers.get('x-supabase-api-version')).toBe('2024-01-01');

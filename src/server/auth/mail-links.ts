@@ -17,8 +17,8 @@ const PAGES = {
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (leadsHome(redirectTo, config)) {
-    return `${config.publicUrl}${PAGES[type]}?${new URLSearchParams({ token_hash: linkToken, type })}`;
+    return `${config.publicUrl}${PAGES[type]}?${new URLSearchParams({ token_hash: linkToken, type }).toString()}`;
   }
   const query = new URLSearchParams({ token: linkToken, type, redirect_to: redirectTo });
-  return `${config.publicUrl}/auth/v1/verify?${query}`;
+  return `${config.publicUrl}/auth/v1/verify?${query.toString()}`;
 }

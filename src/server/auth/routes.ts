@@ -44,6 +44,10 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['GET', '/.well-known/jwks.json', jwks],
 ];
 
+const refuseBody = (): never => {
+  throw new AuthError('body_too_large');
+};
+
 export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   const parts: AuthParts = {
     ...deps,
@@ -55,10 +59,7 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
     },
   };
   const routes = new Hono<AppEnv>();
-  const refuse = (): never => {
-    throw new AuthError('body_too_large');
-  };
-  routes.use(bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: refuse }));
+  routes.use(bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: refuseBody }));
   routes.use(async (context, next) => {
     await next();
     // Tokens and accounts must not stay in any cache on the way.

@@ -31,8 +31,8 @@ export async function loadSigningKeys({ signingKeyFile, dataDir }: Source): Prom
   try {
     return await signingKeysFrom(JSON.parse(text) as JWK);
   } catch (error) {
-    // The parser's own message may quote the key, so it is left out.
     const reason = error instanceof UnusableKey ? error.message : 'it is not a private JWK';
+    // oxlint-disable-next-line preserve-caught-error -- a cause would be logged, and may quote the key
     throw new Error(`The signing key ${file} cannot be used: ${reason}`);
   }
 }

@@ -55,7 +55,7 @@ export const followLink: Endpoint = async (context, parts) => {
   const leadTo = (fields: Record<string, string>): Response => {
     const fragment = new URLSearchParams({ ...fields, sb: '' });
     fragment.sort();
-    return context.redirect(`${target}#${fragment}`, 303);
+    return context.redirect(`${target}#${fragment.toString()}`, 303);
   };
   try {
     const answer = await redeemed(parts, await tokenByLink(parts, type, linkToken), device);
