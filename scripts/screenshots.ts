@@ -79,6 +79,4 @@ async function stage(page: Page, scene: Scene): Promise<void> {
   await page.goto(scene.path);
   await scene.prepare?.(page, server);
   await page.evaluate(() => document.fonts.ready);
-  // Skeletons show after 200 ms and saves settle: what is pictured is what stays.
-  await page.waitForLoadState('networkidle');
 }

@@ -17,7 +17,14 @@ export type Scene = {
 };
 
 const button = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
-const openMenu = button('Open menu');
+const openMenu = async (page: Page) => {
+  await button('Open menu')(page);
+  await page.getByRole('dialog').waitFor();
+};
+const openFeedback = async (page: Page) => {
+  await button('Open feedback')(page);
+  await page.getByRole('dialog').waitFor();
+};
 const editor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 
 async function fillLogin(page: Page): Promise<void> {
@@ -158,8 +165,8 @@ export const SCENES: readonly Scene[] = [
       await page.getByRole('dialog').getByRole('alert').waitFor();
     },
   },
-  { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: button('Open feedback') },
-  { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: button('Open feedback') },
+  { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
+  { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: openFeedback },
   { name: 'settings-free', as: 'free', path: ROUTES.settings.path, prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor() },
   { name: 'settings-premium', as: 'premium', path: ROUTES.settings.path, prepare: (page) => page.getByRole('radio', { name: 'Serif', exact: false }).nth(1).check() },
   { name: 'profile-free', as: 'free', path: ROUTES.profile.path, whole: true, prepare: (page) => page.getByText('Subscription Details').waitFor() },

@@ -1,6 +1,7 @@
 /** The journal with its two sheets: the menu on the left, the feedback on the right. */
 import { lazy, Suspense, useState } from 'react';
 import type { Day } from '#domain/day.ts';
+import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
@@ -12,6 +13,12 @@ export function JournalRoute() {
   const upgrade = useUpgrade();
   const [menuOpen, setMenuOpen] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
+  // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
+  const offer = (feature: UpgradeFeature) => {
+    setMenuOpen(false);
+    setFeedbackOn(null);
+    upgrade(feature);
+  };
 
   return (
     <>
@@ -22,9 +29,9 @@ export function JournalRoute() {
         calendar={CalendarDialog}
       />
       <Suspense>
-        {menuOpen && <Sidebar onClose={() => setMenuOpen(false)} onUpgrade={() => upgrade('default')} />}
+        {menuOpen && <Sidebar onClose={() => setMenuOpen(false)} onUpgrade={() => offer('default')} />}
         {feedbackOn && (
-          <CoachPanel date={feedbackOn} onClose={() => setFeedbackOn(null)} onUpgrade={() => upgrade('ai-feedback')} />
+          <CoachPanel date={feedbackOn} onClose={() => setFeedbackOn(null)} onUpgrade={() => offer('ai-feedback')} />
         )}
       </Suspense>
     </>

@@ -1,6 +1,6 @@
 /** The menu: who is here, where to go, how to leave. */
 import { Link } from '@tanstack/react-router';
-import { Keyboard, Moon, Sun } from 'lucide-react';
+import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -9,7 +9,7 @@ import { chooseTheme, currentTheme, followTheme } from '#client/lib/preferences.
 import { nameOf, useSession } from '#client/lib/session.ts';
 import { Brand } from '#client/ui/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
-import { Crown, LockedCrown } from '#client/ui/crown.tsx';
+import { LockedCrown } from '#client/ui/crown.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { SignOut } from './sign-out.tsx';
@@ -22,21 +22,22 @@ export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
   const premium = usePremium();
   const [shortcuts, setShortcuts] = useState(false);
 
+  useEffect(() => {
+    // Only while the menu is open: a bare sign must never be a shortcut where people write (WCAG 2.1.4).
+    const onKey = (event: KeyboardEvent) => void (event.key === '?' && setShortcuts((shown) => !shown));
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+
   return (
     <Dialog title="Menu" placement="start" heading={<Brand />} onClose={onClose}>
-      <div
-        className={styles.menu}
-        onKeyDown={(event) => {
-          // Only in here: a bare letter must never be a shortcut where people write (WCAG 2.1.4).
-          if (event.key === '?') setShortcuts((shown) => !shown);
-        }}
-      >
+      <div className={styles.menu}>
         <div>
           <p className={styles.name}>{nameOf(user)}</p>
           <p className={styles.plan}>
             {premium ? (
               <>
-                <Crown width={16} height={16} aria-hidden="true" /> {PLANS.premium.name}
+                <Crown size={16} strokeWidth={1.8} aria-hidden /> {PLANS.premium.name}
               </>
             ) : (
               PLANS.free.name

@@ -1,22 +1,12 @@
-/** The crown of a Closer, and the same crown under lock for what a Closer alone may do. */
+/** The crown of a Closer under lock: marks what a Closer alone may do. The open crown is lucide's own. */
 import type { ComponentProps } from 'react';
-
-const CROWN = 'M3.5 8.5 8 12l4-6.5 4 6.5 4.500-3.500L19 18H5L3.500 8.500Z';
-
-export function Crown(props: ComponentProps<'svg'>) {
-  return (
-    <svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinejoin="round" {...props}>
-      <path d={CROWN} />
-    </svg>
-  );
-}
 
 export function LockedCrown(props: ComponentProps<'svg'>) {
   return (
     <svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" strokeLinejoin="round" {...props}>
-      <path d="M11 16.500H4.800L3.500 7.500 7.800 11l3.800-6.200 3.700 6 4.300-3.300-.300 2.300" />
-      <rect x="14" y="16" width="8" height="5.500" rx="1" />
-      <path d="M15.800 16v-1.400a2.200 2.200 0 0 1 4.400 0V16" />
+      <path d="M11 17H5.8a1 1 0 0 1-1-.7L2 6a.5.5 0 0 1 .8-.5l4.300 3.700a1 1 0 0 0 1.500-.3l3-5.600a.5.5 0 0 1 .8 0l3 5.600a1 1 0 0 0 1.500.3l4.300-3.700A.5.5 0 0 1 22 6l-1 3.600" />
+      <rect x="14.500" y="16.500" width="7.500" height="5.500" rx="1" />
+      <path d="M16.300 16.500v-1.600a2 2 0 0 1 4 0v1.600" />
     </svg>
   );
 }

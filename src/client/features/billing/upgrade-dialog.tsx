@@ -1,4 +1,5 @@
 /** The offer to become a Closer, in the words of the thing that was just out of reach. */
+import { Crown } from 'lucide-react';
 import { useState } from 'react';
 import { COUNTRY_CODES } from '#domain/countries.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
@@ -7,7 +8,6 @@ import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { useSession } from '#client/lib/session.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Crown } from '#client/ui/crown.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SelectField } from '#client/ui/select-field.tsx';
@@ -28,7 +28,7 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
   });
 
   return (
-    <Dialog title="Premium Feature" onClose={onClose}>
+    <Dialog title="Premium Feature" className={styles.dialog} onClose={onClose}>
       <h3 className={styles.offer}>{offer.title}</h3>
       <p className={styles.description}>{offer.description}</p>
       <ul className={styles.benefits}>
@@ -38,7 +38,7 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
       </ul>
       <form className={styles.form} onSubmit={onSubmit}>
         <p className={styles.price}>
-          <Crown className={styles.crown} aria-hidden="true" />
+          <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
           <strong>{PREMIUM_PRICE.label}</strong>
           <span>Closer, one year, no renewal by itself</span>
         </p>

@@ -1,10 +1,10 @@
 /** What the user's plan is, until when, and what it opens. Not shown while there is no profile. */
+import { Crown } from 'lucide-react';
 import { dateLabel } from '#domain/day.ts';
 import { PLANS } from '#domain/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Crown } from '#client/ui/crown.tsx';
 import { Section } from '#client/ui/page.tsx';
 import styles from './profile.module.css';
 
@@ -22,7 +22,7 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
         <div>
           <dt>Current Plan</dt>
           <dd>
-            {premium && <Crown aria-hidden="true" />}
+            {premium && <Crown size={18} strokeWidth={1.8} aria-hidden />}
             {premium ? PLANS.premium.name : PLANS.free.name}
           </dd>
         </div>
