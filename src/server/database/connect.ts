@@ -60,6 +60,9 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     application_name: 'hustle-forge',
     types: valueTypes(),
   });
+  // A connection that breaks under a statement rejects that statement, and emits `error` as well; the pool listens to
+  // that only while nobody uses the connection, and an error without a listener would end the whole server.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   // A connection that breaks while nobody uses it: the pool has dropped it already and opens another when needed.
   // Not the error itself, which carries the whole connection.
   pool.on('error', ({ message }) => log.warn({ reason: message }, 'a database connection broke'));
