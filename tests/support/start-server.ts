@@ -73,7 +73,7 @@ function createTestClock(): TestClock {
   return { now: () => new Date(Date.now() + aheadMs), advance: (ms) => void (aheadMs += ms) };
 }
 
-/** A port that is free now; another process could take it before the server does, which no run has shown yet. */
+/** Chosen before the server listens, because its address is among the settings. The kernel hands each out only rarely again. */
 async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));

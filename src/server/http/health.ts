@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from './app-env.ts';
 import { clientAddress } from './client-address.ts';
+import { errorAnswer } from './error-answer.ts';
 import type { Metrics } from './metrics.ts';
 
 type Deps = { config: Config; database: Database; metrics: Metrics };
@@ -19,7 +20,9 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
   routes.get('/metrics', (context) => {
     // Threat: traffic figures in strangers' hands. A proxy on the same machine also arrives from loopback, but then the
     // operator has named its header and the address judged here is the visitor's.
-    if (!config.openMetrics && !isLoopback(clientAddress(context, config.auth))) return context.notFound();
+    if (!config.openMetrics && !isLoopback(clientAddress(context, config.auth))) {
+      return errorAnswer(context, 'not_found');
+    }
     return context.text(metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   return routes;

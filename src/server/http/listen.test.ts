@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { listen } from './listen.ts';
+import type { Listening } from './listen.ts';
+import { securityHeaders } from './security-headers.ts';
+
+let listening: Listening | null = null;
+afterEach(() => listening?.stop());
+
+const start = async (answer: () => Response | Promise<Response>, env: Record<string, string> = {}): Promise<string> => {
+  const headers = securityHeaders(readConfig(env));
+  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: () => answer() });
+  return `http://127.0.0.1:${listening.port}`;
+};
+
+test('every answer carries the security headers, also one that a route made by hand', async () => {
+  const { headers } = await fetch(await start(() => new Response('hello', { status: 404 })));
+  const policy = headers.get('content-security-policy')!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).not.toContain('unsafe');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('referrer-policy')).toBe('same-origin');
+  expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+});
+
+test.each([
+  ['http://journal.example.com', null],
+  ['https://journal.example.com', 'max-age=31536000; includeSubDomains'],
+])('strict transport security for %s is %s', async (PUBLIC_URL, expected) => {
+  const url = await start(() => new Response(), { PUBLIC_URL, SANDBOX: 'off' });
+  expect((await fetch(url)).headers.get('strict-transport-security')).toBe(expected);
+});
+
+test('the API may live elsewhere, and only there', async () => {
+  const url = await start(() => new Response(), { API_URL: 'https://project.example.com' });
+  const policy = (await fetch(url)).headers.get('content-security-policy');
+  expect(policy).toContain("connect-src 'self' https://project.example.com;");
+});
+
+test('a request under way is answered after the stop has begun, and its connection is not used again', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<Response>();
+  const url = await start(() => {
+    arrived.resolve();
+    return finish.promise;
+  });
+  const agent = new Agent({ keepAlive: true });
+  const asked = request(url, { agent });
+  const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
+  asked.end();
+  await arrived.promise;
+
+  const stopped = listening!.stop();
+  finish.resolve(new Response('saved'));
+  const [answer] = await answered;
+  expect(Buffer.concat(await answer.toArray()).toString()).toBe('saved');
+  await stopped;
+  await expect(fetch(url)).rejects.toThrow();
+  agent.destroy();
+});
+
+test('an idle connection does not hold the stop up', async () => {
+  const agent = new Agent({ keepAlive: true });
+  const asked = request(await start(() => new Response('hello')), { agent });
+  asked.end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  await answer.toArray();
+  await listening!.stop();
+  agent.destroy();
+});
+
+test('a port that is taken is said in words', async () => {
+  await start(() => new Response());
+  const taken = listening!.port;
+  await expect(listen({ host: '127.0.0.1', port: taken, headers: [], fetch: () => new Response() })).rejects.toThrow(
+    `port ${taken} is taken: set PORT to another one`,
+  );
+});

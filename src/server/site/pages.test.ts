@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { loadSite, pageRoutes } from './pages.ts';
+import { LAZY_MODULES } from './preloads.ts';
+
+const SCRIPT = 'export const answer = 42;\n'.repeat(40);
+let dist = '';
+
+beforeAll(async () => {
+  dist = await mkdtemp(join(tmpdir(), 'hustle-forge-site-'));
+  await mkdir(join(dist, 'assets'));
+  await mkdir(join(dist, '.vite'));
+  const manifest = {
+    'app/journal-route.tsx': { file: 'assets/journal-1.js', imports: ['_shared'], css: ['assets/journal-1.css'] },
+    _shared: { file: 'assets/shared-1.js', imports: ['app/journal-route.tsx'] },
+  };
+  await Promise.all([
+    writeFile(join(dist, 'app.html'), '<head><!--slot:config--></head><body><!--slot:sandbox--></body>'),
+    writeFile(join(dist, 'landing.html'), '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p>'),
+    writeFile(join(dist, 'terms.html'), 'terms'),
+    writeFile(join(dist, 'privacy.html'), 'privacy'),
+    writeFile(join(dist, 'favicon.svg'), '<svg/>'),
+    writeFile(join(dist, 'assets', 'app-1.js'), SCRIPT),
+    writeFile(join(dist, 'assets', 'app-1.js.br'), brotliCompressSync(SCRIPT)),
+    writeFile(join(dist, '.vite', 'manifest.json'), JSON.stringify(manifest)),
+  ]);
+});
+afterAll(() => rm(dist, { recursive: true, force: true }));
+
+const visit = async (path: string, headers: Record<string, string> = {}, env: Record<string, string> = {}) =>
+  pageRoutes(await loadSite(dist, readConfig(env))).request(path, { headers });
+
+describe('files', () => {
+  test('a hashed file is compressed where the browser takes it, and kept for good', async () => {
+    const answer = await visit('/assets/app-1.js', { 'accept-encoding': 'gzip, br' });
+    expect(answer.headers.get('content-encoding')).toBe('br');
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+    expect(brotliDecompressSync(new Uint8Array(await answer.arrayBuffer())).toString()).toBe(SCRIPT);
+  });
+
+  test.each(['', 'gzip', 'br;q=0', 'gzip, br;q=0.0'])(
+    'it is plain for a browser that accepts "%s"',
+    async (accepted) => {
+      const answer = await visit('/assets/app-1.js', { 'accept-encoding': accepted });
+      expect(answer.headers.get('content-encoding')).toBeNull();
+      expect(await answer.text()).toBe(SCRIPT);
+    },
+  );
+
+  test('a browser that has it already gets no second copy', async () => {
+    const etag = (await visit('/assets/app-1.js')).headers.get('etag')!;
+    const again = await visit('/assets/app-1.js', { 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test('a file without a hash is asked for each time', async () => {
+    expect((await visit('/favicon.svg')).headers.get('cache-control')).toBe('no-cache');
+  });
+
+  test.each([
+    '/assets/missing.js',
+    '/assets/app-1.js.br',
+    '/assets/../.vite/manifest.json',
+    '/assets/..%2f.vite/manifest.json',
+    '/assets/%2e%2e/%2e%2e/etc/passwd',
+    '/.vite/manifest.json',
+    '/app.html',
+  ])('%s is not found', async (path) => {
+    expect((await visit(path)).status).toBe(404);
+  });
+});
+
+describe('pages', () => {
+  test.each(['/login', '/signup', '/journal', '/settings'])(
+    '%s is the app’s page, asked for each time',
+    async (path) => {
+      const answer = await visit(path);
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+      expect(await answer.text()).toContain('name="hustle-forge-config"');
+    },
+  );
+
+  test('what the operator has set is escaped, and what is not set leaves no trace', async () => {
+    const settings = { OPERATOR_NAME: '<script>"Forge"</script>', SOCIAL_LINKS: 'A&B=https://example.com/?a=1&b=2' };
+    const text = await (await visit('/', {}, settings)).text();
+    expect(text).toContain('&lt;script&gt;&quot;Forge&quot;&lt;/script&gt;');
+    expect(text).toContain('<a href="https://example.com/?a=1&amp;b=2">A&amp;B</a>');
+    expect(await (await visit('/')).text()).toBe('<p>  </p>');
+  });
+
+  test('the settings in the page are those of /config.json', async () => {
+    const page = await (await visit('/login')).text();
+    const content = /content="([^"]*)"/.exec(page)![1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+    expect(JSON.parse(content)).toEqual(await (await visit('/config.json')).json());
+  });
+
+  test('only a running sandbox is shown', async () => {
+    expect(await (await visit('/login')).text()).not.toContain('/sandbox');
+    expect(await (await visit('/login', {}, { SANDBOX_URL: 'http://127.0.0.1:1' })).text()).toContain(
+      'href="/sandbox"',
+    );
+  });
+
+  test('a route names the chunks it needs, so that they are fetched at once', async () => {
+    expect((await visit('/journal')).headers.get('link')).toBe(
+      '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload, ' +
+        '</assets/journal-1.css>; rel=preload; as=style',
+    );
+  });
+
+  test('without a build there is still an API', async () => {
+    const site = await loadSite(join(dist, 'nowhere'), readConfig({}));
+    expect((await pageRoutes(site).request('/login')).status).toBe(404);
+    expect((await pageRoutes(site).request('/config.json')).status).toBe(200);
+  });
+});
+
+test.each(Object.entries(LAZY_MODULES))('the lazy modules of %s exist', (_route, modules) => {
+  const client = join(import.meta.dirname, '..', '..', 'client');
+  expect(modules.filter((module) => !existsSync(join(client, module)))).toEqual([]);
+});

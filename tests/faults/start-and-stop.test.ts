@@ -1,0 +1,93 @@
+/** What `npm start` brings up goes away with it, however it ends, and a save that has begun is finished first. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { dayOf } from '#domain/day.ts';
+import { buildClient } from '../../scripts/build-client.ts';
+import { startProgram, stillRunning } from './started-program.ts';
+import type { StartedProgram } from './started-program.ts';
+
+let dataDir = '';
+let program: StartedProgram | null = null;
+
+beforeAll(buildClient, 120_000);
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'hustle-forge-start-'));
+});
+afterEach(async () => {
+  program?.script.kill('SIGTERM');
+  await program?.ended;
+  program = null;
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const start = async (): Promise<StartedProgram> => (program = await startProgram(dataDir));
+const childOf = ({ script, processes }: StartedProgram): number =>
+  processes.find(({ parent }) => parent === script.pid)!.pid;
+
+test('SIGTERM stops the app, the sandbox and the database', async () => {
+  const started = await start();
+  const names = started.processes.map(({ command }) => /start\.ts|simulators|bin\/postgres/.exec(command)?.[0]);
+  expect(names).toEqual(expect.arrayContaining(['start.ts', 'simulators', 'bin/postgres']));
+  started.script.kill('SIGTERM');
+  expect(await started.ended).toBe(0);
+  await expect.poll(() => stillRunning(started.processes), { timeout: 10_000 }).toEqual([]);
+});
+
+test.each([
+  ['the server', childOf],
+  ['the script itself', ({ script }: StartedProgram) => script.pid!],
+])('a kill -9 of %s leaves nothing behind either', async (_who, victim) => {
+  const started = await start();
+  process.kill(victim(started), 'SIGKILL');
+  await started.ended;
+  await expect.poll(() => stillRunning(started.processes), { timeout: 30_000 }).toEqual([]);
+});
+
+test('a save that has begun before SIGTERM is finished, and is there after the next start', async () => {
+  const { url, script, ended } = await start();
+  const signedUp = await fetch(`${url}/auth/v1/signup`, {
+    method: 'POST',
+    headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'correct horse' }),
+  });
+  const { access_token: token, user } = (await signedUp.json()) as { access_token: string; user: { id: string } };
+  const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+
+  const content = '<p>Finished before the lights went out</p>';
+  const body = JSON.stringify({ user_id: user.id, date: dayOf(new Date()), content });
+  const save = request(`${url}/rest/v1/entries`, {
+    method: 'POST',
+    // The server answers 100 as soon as it has taken the request on, so nothing here has to guess when that is.
+    headers: { ...headers, expect: '100-continue', 'content-length': Buffer.byteLength(body) },
+  });
+  const saved = once(save, 'response') as Promise<[IncomingMessage]>;
+  save.flushHeaders();
+  await once(save, 'continue');
+  save.write(body.slice(0, 10));
+  script.kill('SIGTERM');
+  await expect
+    .poll(() =>
+      fetch(`${url}/healthz`).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    )
+    .toBe('closed');
+  save.end(body.slice(10));
+  const [answer] = await saved;
+  expect(answer.statusCode).toBe(201);
+  answer.resume();
+  expect(await ended).toBe(0);
+
+  const again = await start();
+  const entries = await fetch(`${again.url}/rest/v1/entries?select=content_text`, { headers });
+  expect(await entries.json()).toEqual([
+    { content_text: expect.stringContaining('Finished before the lights went out') },
+  ]);
+});

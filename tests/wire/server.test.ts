@@ -1,0 +1,78 @@
+/** What the app answers around the wires: health, unknown addresses, oversized bodies, and what its log never holds. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestServer } from '../support/start-server.ts';
+import type { TestServer } from '../support/start-server.ts';
+
+let server: TestServer;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  server = await startTestServer({ logTo: { write: (line) => void logged.push(line) } });
+});
+afterAll(() => server.close());
+
+const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(server.url + path, { redirect: 'manual', ...init });
+
+test('it is up, it is ready, and it tells how it is doing', async () => {
+  expect(await (await ask('/healthz')).json()).toEqual({ status: 'up' });
+  expect(await (await ask('/readyz')).json()).toEqual({ status: 'ready' });
+  const metrics = await (await ask('/metrics')).text();
+  expect(metrics).toMatch(/^hustle_forge_request_seconds_count\{method="GET",route="\/readyz",status="200"\} 1$/m);
+  expect(metrics).toMatch(/^process_resident_memory_bytes \d+$/m);
+});
+
+test('figures are not for strangers', async () => {
+  const behindProxy = await startTestServer({ settings: { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' } });
+  const headers = { 'x-forwarded-for': '203.0.113.9' };
+  expect((await fetch(`${behindProxy.url}/metrics`, { headers })).status).toBe(404);
+  await behindProxy.close();
+});
+
+test.each(['/no-such-page', '/dashboard', '/journal/2026', '/old.html'])('%s leads home', async (path) => {
+  const answer = await ask(path, { headers: { accept: 'text/html' } });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/']);
+});
+
+test.each([
+  ['GET', '/assets/missing.js'],
+  ['GET', '/missing.png'],
+  ['POST', '/no-such-page'],
+  ['GET', '/sandbox'],
+  ['GET', '/rest/v2/entries'],
+])('%s %s is a plain not-found', async (method, path) => {
+  const answer = await ask(path, { method });
+  expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+});
+
+test('an oversized body is refused', async () => {
+  const answer = await ask('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
+  expect(answer.status).toBe(413);
+});
+
+test('a name that is not ours is not answered, so that no rebound name reads the sandbox', async () => {
+  // fetch sets Host by itself, so the request is written by hand.
+  const socket = connect(server.config.port, '127.0.0.1');
+  socket.end('GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
+  const parts = (await socket.toArray()) as Buffer[];
+  expect(Buffer.concat(parts).toString()).toMatch(/^HTTP\/1\.1 421 /);
+});
+
+test('the log has a line for each request, and no address, token, text or query in any', async () => {
+  const email = 'private.person@example.com';
+  const password = 'a very private password';
+  const signedUp = await ask('/auth/v1/signup', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  const { access_token: token } = (await signedUp.json()) as { access_token: string };
+  await ask('/rest/v1/entries?select=date&content_text=eq.private-thought', {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const log = logged.join('');
+  expect(log).toContain('"route":"/auth/v1/signup"');
+  expect(log).toContain('"userId":"');
+  for (const secret of [email, password, token, 'private-thought']) expect(log).not.toContain(secret);
+});
