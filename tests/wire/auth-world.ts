@@ -6,7 +6,7 @@ import { startTestServer } from '../support/start-server.ts';
 import type { TestServer } from '../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
-export const NEW_SHAPE = { 'X-Supabase-Api-Version': '2024-01-01' };
+const NEW_SHAPE = { 'X-Supabase-Api-Version': '2024-01-01' };
 
 export const newAddress = (): string => `user-${randomBytes(6).toString('hex')}@example.com`;
 

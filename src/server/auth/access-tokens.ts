@@ -44,7 +44,7 @@ export class AccessTokenError extends Error {
 }
 
 /** What a token says about its user and session (wire-contract 0.8). */
-export type Subject = {
+type Subject = {
   userId: string;
   email: string;
   phone: string;

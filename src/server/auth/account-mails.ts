@@ -18,7 +18,7 @@ import { issueOneTimeToken } from './accounts/one-time-tokens.ts';
 import type { OneTimePurpose } from '#server/database/auth-tables.ts';
 import { mailLink } from './mail-links.ts';
 
-export const MAIL_INTERVAL_MS = 60_000;
+const MAIL_INTERVAL_MS = 60_000;
 
 /** Two mails of a kind to one user lie this far apart. */
 export const mailIntervalMs = ({ config }: Pick<AuthParts, 'config'>): number =>
@@ -90,5 +90,8 @@ export function mailPasswordChanged(parts: AuthParts, user: UserRow): void {
 }
 
 export function mailAddressChanged(parts: AuthParts, oldEmail: string, newEmail: string): void {
-  parts.mailer.send(emailChangedMail({ to: oldEmail, newEmail }));
+  const { contact } = parts.config;
+  parts.mailer.send(
+    emailChangedMail({ to: oldEmail, newEmail, contact: contact.supportEmail ?? contact.email ?? null }),
+  );
 }

@@ -13,7 +13,7 @@ import type { SigningKeys } from './signing-keys.ts';
 
 /** What is handed in from outside. */
 export type AuthDeps = {
-  config: Pick<Config, 'publicUrl' | 'auth'>;
+  config: Pick<Config, 'publicUrl' | 'auth' | 'contact'>;
   database: Database;
   clock: Clock;
   log: Logger;

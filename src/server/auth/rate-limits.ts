@@ -16,7 +16,7 @@ const BUCKETS = {
   token: 150,
 } as const;
 
-export type Bucket = keyof typeof BUCKETS;
+type Bucket = keyof typeof BUCKETS;
 
 export interface RateLimits {
   /** Throws `over_request_rate_limit`. */
@@ -37,6 +37,8 @@ export function createRateLimits({ config, database }: Pick<AuthDeps, 'config' |
         keyPrefix: bucket,
         points,
         duration: FIVE_MINUTES,
+        // One of them is enough to sweep the common table.
+        clearExpiredByTimeout: bucket === 'token',
         // Whoever has used up a bucket costs no further statement until it is full again.
         inMemoryBlockOnConsumed: points,
       };

@@ -39,7 +39,7 @@ export async function loadSigningKeys({ signingKeyFile, dataDir }: Source): Prom
 
 class UnusableKey extends Error {}
 
-export async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
+async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
   const algorithm = algorithmOf(jwk);
   if (typeof jwk.d !== 'string') throw new UnusableKey('it has no private part');
   const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));

@@ -1,5 +1,4 @@
 /** POST and GET /verify: a link or a code from a mail becomes a session (wire-contract 6). */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { OneTimePurpose } from '#server/database/auth-tables.ts';
 import { mailAddressChanged } from './account-mails.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';
@@ -7,6 +6,7 @@ import { findByCode, findByLink } from './accounts/one-time-tokens.ts';
 import type { OneTimeRow } from './accounts/one-time-tokens.ts';
 import { redeem } from './accounts/redeem.ts';
 import type { Device } from './accounts/sessions.ts';
+import { noSoonerThan } from './wire/answer-time.ts';
 import { readBody } from './wire/body.ts';
 import type { Body } from './wire/body.ts';
 import { checkedEmail } from './wire/credentials.ts';
@@ -96,7 +96,7 @@ async function tokenByCode(parts: AuthParts, type: string, body: Body): Promise<
   const presented = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
   const token = purposes.length === 0 ? null : await findByCode(parts.database.asService('verify a code'), presented);
   if (token) return token;
-  await delay(Math.max(0, WRONG_CODE_MS - (performance.now() - startedAt)));
+  await noSoonerThan(startedAt, WRONG_CODE_MS);
   throw new AuthError('code_expired');
 }
 

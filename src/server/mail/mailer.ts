@@ -54,7 +54,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   async function deliver(message: MailMessage): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await transport.sendMail({ from: config.from, ...message, to: { name: '', address: message.to } });
+        await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
         log.info({ mail: 'sent', attempt }, 'mail sent');
         return;
       } catch (error) {
@@ -94,6 +94,9 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     },
   };
 }
+
+/** Asks vacation replies and the like to keep quiet (RFC 3834). */
+const headers = { 'Auto-Submitted': 'auto-generated' };
 
 /** 5xx is the other server's last word; 4xx, time-outs and lost connections are not. */
 const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;

@@ -9,6 +9,7 @@ const given = {
   loginLink: 'https://journal.example.com/login',
   resetLink: 'https://journal.example.com/forgot-password',
   code: '042117',
+  contact: 'help@example.com',
 };
 
 test.each(Object.entries(messages))('%s says the same in text and in HTML, in our voice', (_name, write) => {

@@ -70,8 +70,10 @@ export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: 
     { link: resetLink, label: 'Choose a new password' },
   ]);
 
-export const emailChangedMail = ({ to, newEmail }: { to: string; newEmail: string }): MailMessage =>
+type AddressChanged = { to: string; newEmail: string; contact: string | null };
+
+export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>
   letter(to, 'Your address was changed', [
     `Your journal now belongs to ${newEmail}. This address no longer signs in.`,
-    'Not you? Answer this mail at once.',
+    contact === null ? 'Not you? Tell whoever runs this journal at once.' : `Not you? Write to ${contact} at once.`,
   ]);

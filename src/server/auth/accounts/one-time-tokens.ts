@@ -13,7 +13,7 @@ import type { AsService } from '#server/database/database.ts';
 import { sqlFor } from '#server/database/sql-for.ts';
 import { hashOf } from './refresh-tokens.ts';
 
-export const ONE_TIME_SECONDS = 3_600;
+const ONE_TIME_SECONDS = 3_600;
 const WRONG_CODES_ALLOWED = 5;
 const WRONG_CODES_A_DAY = 15;
 const DAY_MS = 24 * 3_600_000;

@@ -27,43 +27,14 @@ export interface Passwords {
   close(): Promise<void>;
 }
 
-type Waiting = { resolve(result: PasswordResult): void; reject(error: Error): void };
-
 export function createPasswords(queueLimit: number = QUEUE_LIMIT): Passwords {
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | null = null;
-  let lastId = 0;
-
-  /** Started with the first password and again after a crash; whoever waited then hears about it. */
-  function startedWorker(): Worker {
-    if (worker) return worker;
-    const started = new Worker(new URL('./password-worker.ts', import.meta.url));
-    const fail = (error: Error): void => {
-      if (worker === started) worker = null;
-      for (const caller of waiting.values()) caller.reject(error);
-      waiting.clear();
-    };
-    started.on('message', (result: PasswordResult) => {
-      waiting.get(result.id)?.resolve(result);
-      waiting.delete(result.id);
-      if (waiting.size === 0) started.unref();
-    });
-    started.on('error', fail);
-    started.on('exit', () => fail(new Error('the password thread has ended')));
-    worker = started;
-    return started;
-  }
+  let thread: PasswordThread | null = null;
 
   function perform(password: string, hash: string | null): Promise<PasswordResult> {
-    if (waiting.size >= queueLimit) return Promise.reject(new PasswordQueueFull('too many passwords are waiting'));
-    lastId += 1;
-    const task: PasswordTask = { id: lastId, password, hash };
-    return new Promise((resolve, reject) => {
-      waiting.set(task.id, { resolve, reject });
-      const thread = startedWorker();
-      thread.ref();
-      thread.postMessage(task);
-    });
+    // Started with the first password, and again after a crash.
+    if (thread === null || thread.hasEnded) thread = new PasswordThread();
+    if (thread.length < queueLimit) return thread.perform(password, hash);
+    return Promise.reject(new PasswordQueueFull('too many passwords are waiting'));
   }
 
   return {
@@ -78,9 +49,53 @@ export function createPasswords(queueLimit: number = QUEUE_LIMIT): Passwords {
       throw new Error('a password could not be checked');
     },
     async close() {
-      const ending = worker;
-      worker = null;
-      await ending?.terminate();
+      await thread?.end();
     },
   };
+}
+
+type Waiting = { resolve(result: PasswordResult): void; reject(error: Error): void };
+
+/** One thread and those who wait for it. When it ends, for whatever reason, each of them hears about it. */
+class PasswordThread {
+  hasEnded = false;
+  readonly #worker = new Worker(new URL('password-worker.ts', import.meta.url));
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+
+  constructor() {
+    this.#worker.on('message', (result: PasswordResult) => {
+      this.#waiting.get(result.id)?.resolve(result);
+      this.#waiting.delete(result.id);
+      // An idle thread keeps no process alive.
+      if (this.#waiting.size === 0) this.#worker.unref();
+    });
+    this.#worker.on('error', (error) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('the password thread has ended')));
+  }
+
+  get length(): number {
+    return this.#waiting.size;
+  }
+
+  perform(password: string, hash: string | null): Promise<PasswordResult> {
+    this.#lastId += 1;
+    const task: PasswordTask = { id: this.#lastId, password, hash };
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(task.id, { resolve, reject });
+      this.#worker.ref();
+      this.#worker.postMessage(task);
+    });
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #fail(error: unknown): void {
+    this.hasEnded = true;
+    for (const caller of this.#waiting.values())
+      caller.reject(error instanceof Error ? error : new Error(String(error)));
+    this.#waiting.clear();
+  }
 }

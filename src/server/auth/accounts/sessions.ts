@@ -10,7 +10,7 @@ export type SessionRow = Selectable<AuthTables['auth.sessions']>;
 export type Device = { ip: string; userAgent: string | null };
 
 /** How a session began, in the words of the `amr` claim (wire-contract 0.8). */
-export type SignInMethod = 'password' | 'otp';
+type SignInMethod = 'password' | 'otp';
 
 type Start = { userId: string; method: SignInMethod; device: Device; now: Date };
 export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; refreshToken: string };

@@ -13,7 +13,7 @@ async function targetOf(target: string, redirectAllowList: string[] = [], public
     redirectAllowList,
     clientAddressHeader: null,
   };
-  app.get('/', (context) => context.text(redirectTarget(context, { publicUrl, auth })));
+  app.get('/', (context) => context.text(redirectTarget(context, { publicUrl, auth, contact: { social: [] } })));
   return (await app.request(`/?redirect_to=${encodeURIComponent(target)}`)).text();
 }
 
