@@ -78,7 +78,7 @@ function npmCi(root) {
     const stop = () => npm.kill('SIGTERM');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, stop);
     const failed = (why) => {
-      process.stderr.write(`${Buffer.concat(output)}\nInstalling the dependencies failed (${why}).\n`);
+      process.stderr.write(`${Buffer.concat(output).toString()}\nInstalling the dependencies failed (${why}).\n`);
       process.exit(1);
     };
     npm.on('error', (error) => failed(error.message));
