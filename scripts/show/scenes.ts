@@ -17,15 +17,16 @@ export type Scene = {
 };
 
 const button = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
+const editor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 const openMenu = async (page: Page) => {
   await button('Open menu')(page);
   await page.getByRole('dialog').waitFor();
 };
 const openFeedback = async (page: Page) => {
+  await editor(page);
   await button('Open feedback')(page);
   await page.getByRole('dialog').waitFor();
 };
-const editor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 
 async function fillLogin(page: Page): Promise<void> {
   await page.getByLabel('Email address').fill('pat@example.com');

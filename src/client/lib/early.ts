@@ -3,11 +3,13 @@
  * signed in from the landing page to the journal before a word of it is drawn.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
-import { applyEditorFont, applyTheme } from './preferences.ts';
+import { applyEditorFont, applyTheme, followTheme } from './preferences.ts';
 import { sessionStorageKey } from './storage-keys.ts';
 
 applyTheme();
 applyEditorFont();
+// Kept up for as long as the page lives, on pages without any other script as well.
+followTheme(() => undefined);
 
 const onLanding = document.documentElement.dataset['page'] === 'landing';
 if (onLanding && hasStoredSession()) location.replace('/journal');

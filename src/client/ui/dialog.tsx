@@ -15,7 +15,7 @@ type DialogProps = {
   dismissible?: boolean;
   /** Replaces the visible heading, for sheets that draw their own; the title stays the accessible name. */
   heading?: ReactNode;
-  className?: string;
+  className?: string | undefined;
 };
 
 /** Mounting opens it, unmounting closes it; the browser then returns the focus to where it was. */

@@ -7,6 +7,7 @@ import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Button } from '#client/ui/button.tsx';
+import { LockedCrown } from '#client/ui/crown.tsx';
 import { Page, Section } from '#client/ui/page.tsx';
 import styles from './settings.module.css';
 
@@ -87,8 +88,8 @@ function FontCard({ premium, onUpgrade }: CardProps) {
 function Locked({ id, onUpgrade }: { id?: string; onUpgrade: () => void }) {
   return (
     <div className={styles.locked}>
-      <p {...(id ? { id } : {})} className={styles.note}>
-        Closers only.
+      <p {...(id ? { id } : {})} className={`${styles.note} ${styles.closers}`}>
+        <LockedCrown aria-hidden="true" /> Closers only
       </p>
       <Button tone="primary" onClick={onUpgrade}>
         Upgrade to Closer

@@ -1,0 +1,98 @@
+/** A forgotten password, through the real mailbox. */
+import { linkTo } from '../support/story-mail.ts';
+import { inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+const SENT = 'Password reset email sent! Check your inbox.';
+
+test('the link in the mail sets a new password and opens the journal', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/forgot-password');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+  await expect(page.getByText(SENT)).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+
+  const link = await linkTo(page, email, 'recovery');
+  await page.goto(link);
+  await expect(page).toHaveURL('/reset-password');
+  await page.getByRole('button', { name: 'Continue' }).click();
+
+  const fresh = page.getByLabel('New password', { exact: true });
+  const again = page.getByLabel('Confirm new password');
+  await fresh.fill('a new horse');
+  await again.fill('another horse');
+  await page.getByRole('button', { name: 'Update Password' }).click();
+  await expect(again).toHaveAccessibleDescription('Passwords do not match');
+  await fresh.fill('12345');
+  await again.fill('12345');
+  await page.getByRole('button', { name: 'Update Password' }).click();
+  await expect(fresh).toHaveAccessibleDescription('Password must be at least 6 characters');
+  await inBothThemes(page, expectAccessible);
+
+  await fresh.fill('a new horse');
+  await again.fill('a new horse');
+  await page.getByRole('button', { name: 'Update Password' }).click();
+  await expect(page.getByText('Password updated successfully!')).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill('a new horse');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page).toHaveURL('/journal');
+
+  // The link was used: somebody who finds it later gets nowhere.
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(link);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByText('Invalid or expired reset link')).toBeVisible();
+});
+
+test('an address without an account gets the same answer', async ({ page }) => {
+  await page.goto('/forgot-password');
+  await page.getByLabel('Email address').fill('nobody-here@example.com');
+  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+  await expect(page.getByText(SENT)).toBeVisible();
+});
+
+for (const text of ['', 'no-at-sign', 'a b@example.com']) {
+  test(`"${text}" is not an address`, async ({ page }) => {
+    await page.goto('/forgot-password');
+    const address = page.getByLabel('Email address');
+    await address.fill(text);
+    await page.getByRole('button', { name: 'Send Reset Link' }).click();
+    await expect(address).toHaveAccessibleDescription('Please enter a valid email address');
+  });
+}
+
+test('without a link there is nothing to reset', async ({ page, expectAccessible }) => {
+  await page.goto('/reset-password');
+  await expect(page.getByText('Invalid or expired reset link')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+});
+
+for (const mark of ['?', '#']) {
+  test(`tokens that come after "${mark}" open the form and leave the address bar`, async ({ page, signUp }) => {
+    await signUp(page);
+    const session = await page.evaluate(() => {
+      const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+      const stored = localStorage.getItem(key)!;
+      localStorage.clear();
+      return JSON.parse(stored) as { access_token: string; refresh_token: string };
+    });
+    const { access_token, refresh_token } = session;
+    const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
+    await page.goto(`/reset-password${mark}${tokens}`);
+    await expect(page.getByLabel('Confirm new password')).toBeVisible();
+    await expect(page).toHaveURL('/reset-password');
+  });
+}
+
+test('somebody who is signed in may set a new password here', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/reset-password');
+  await expect(page.getByLabel('Confirm new password')).toBeVisible();
+});

@@ -1,0 +1,120 @@
+/** Signing in and out, in one tab and in two, with and without a server. */
+import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
+const editor = '.ProseMirror[contenteditable=true]';
+
+test('a wrong password is said plainly, with a way to sign up, and can be put right', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill('not it');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByRole('alert').filter({ hasText: WRONG })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Sign up here' })).toHaveAttribute('href', '/signup');
+  await expect(page.getByLabel('Email address')).toHaveValue(email);
+
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page).toHaveURL('/journal');
+});
+
+test('the password can be looked at', async ({ page }) => {
+  await page.goto('/login');
+  const password = page.getByLabel('Password');
+  await password.fill('correct horse');
+  await page.getByRole('button', { name: 'Show what you typed' }).click();
+  await expect(password).toHaveAttribute('type', 'text');
+  await page.getByRole('button', { name: 'Hide what you typed' }).click();
+  await expect(password).toHaveAttribute('type', 'password');
+});
+
+test('logging out leads to the landing page, and the journal asks for a password again', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(page).toHaveURL('/');
+  await page.goto('/journal');
+  await expect(page).toHaveURL('/login');
+});
+
+test('logging out in one tab leaves the journal in the other', async ({ page, context, signUp }) => {
+  await signUp(page);
+  const other = await context.newPage();
+  await other.goto('/journal');
+  await expect(other.locator(editor)).toBeVisible();
+
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(other).toHaveURL('/');
+});
+
+test('a second person in the same browser sees nothing of the first', async ({ page, signUp }) => {
+  await signUp(page, { name: 'First Person' });
+  await page.locator(editor).click();
+  await page.keyboard.type('A secret of the first person');
+  await expect(page.getByText(/^Saved/)).toBeVisible();
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(page).toHaveURL('/');
+
+  await signUp(page, { name: 'Second Person' });
+  await expect(page.locator(editor)).not.toContainText('secret');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Second Person');
+  await expect(page.getByText('First Person')).toHaveCount(0);
+});
+
+test.describe('without a server', () => {
+  test.use({ expectedErrors: [/ERR_FAILED/, /ERR_INTERNET_DISCONNECTED/] });
+
+  test('logging out says that other devices stay signed in, and works on this one', async ({ page, signUp }) => {
+    await signUp(page);
+    await page.route('**/auth/v1/logout**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('button', { name: 'Logout' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: 'The server cannot be reached' })).toBeVisible();
+    await expect(page).toHaveURL('/journal');
+    await page.getByRole('button', { name: 'Sign out on this device only' }).click();
+    await expect(page).toHaveURL('/');
+  });
+});
+
+test('a session that ends while the journal is open asks for the password over the page', async ({ page, signUp, expectAccessible }) => {
+  const { email, password } = await signUp(page);
+  await page.locator(editor).click();
+  await page.keyboard.type('Half a thought');
+  // What an ended session looks like from here: the next refresh is refused for good.
+  await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+    const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
+    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(overlay).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+  await expect(overlay.getByLabel('Email address')).toHaveValue(email);
+  await inBothThemes(page, expectAccessible);
+  await page.keyboard.press('Escape');
+  await expect(overlay).toBeVisible();
+
+  await overlay.getByLabel('Password').fill(password);
+  await overlay.getByRole('button', { name: 'Sign in' }).click();
+  await expect(overlay).toHaveCount(0);
+  await expect(page.locator(editor)).toContainText('Half a thought');
+  await expect(page.getByText(/^Saved/)).toBeVisible();
+});
+
+test('is accessible in both themes and fits a narrow phone', async ({ page, expectAccessible }) => {
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill('nobody@example.com');
+  await page.getByLabel('Password').fill('not it');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page.getByText(WRONG)).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await expectNoSideways(page);
+});

@@ -1,0 +1,45 @@
+/** The legal pages: everything they have to say, and the ways around them. */
+import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+const PAGES = [
+  {
+    path: '/terms-and-conditions',
+    title: 'Terms of Service',
+    sections: ['Acceptance', 'The service', 'Accounts', 'Subscriptions', 'Refunds', 'AI features', 'Conduct and termination', 'Disclaimers', 'Intellectual property', 'Your data: export and deletion', 'Changes to these terms', 'Governing law'],
+    facts: [/14 calendar days/, /14 working days/, /30 days before/, /Delaware/, /billed annually/, /without notice/],
+  },
+  {
+    path: '/privacy-policy',
+    title: 'Privacy Policy',
+    sections: ['What we collect', 'How we use it', 'Who else sees it', 'Cookies and browser storage', 'How long we keep it', 'International transfer', 'Security', 'Children', 'Your rights (GDPR)'],
+    facts: [/leaves from our server/, /Essential storage keeps you logged in/],
+  },
+] as const;
+
+for (const { path, title, sections, facts } of PAGES) {
+  test(`${title} has all its sections, a way back and a way up`, async ({ page, expectAccessible }) => {
+    await page.goto(path);
+    await expect(page.getByRole('heading', { level: 1, name: title })).toBeVisible();
+    await expect(page.getByText('Last updated July 21, 2025')).toBeVisible();
+    for (const section of sections) {
+      await expect(page.getByRole('heading', { level: 2, name: section })).toBeVisible();
+    }
+    for (const fact of facts) await expect(page.getByText(fact).first()).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await expectNoSideways(page);
+
+    await page.getByRole('link', { name: 'Back to top' }).click();
+    await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
+    await page.getByRole('link', { name: /^Back to Hustle Forge/ }).click();
+    await expect(page).toHaveURL('/');
+  });
+}
+
+test('the legal pages are open to somebody who is signed in', async ({ page, signUp }) => {
+  await signUp(page);
+  for (const { path } of PAGES) {
+    await page.goto(path);
+    await expect(page).toHaveURL(path);
+  }
+});

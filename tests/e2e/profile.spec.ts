@@ -1,0 +1,96 @@
+/** The profile page: what the plan is, and changing name, address and password. */
+import type { Page } from '@playwright/test';
+import { linkTo } from '../support/story-mail.ts';
+import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
+
+test('a Dabbler is told what is open and can go for more', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/profile');
+  await expect(page.getByText('Subscription Details')).toBeVisible();
+  await expect(page.getByText('Dabbler', { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
+  await page.getByRole('button', { name: 'Maybe Later' }).click();
+  await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeFocused();
+});
+
+test('a Closer sees until when', async ({ page, signUp, admin }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email, '--days', '365');
+  await page.goto('/profile');
+  await expect(page.getByText("You're a Closer")).toBeVisible();
+  await expect(page.getByText('Valid Until')).toBeVisible();
+  await expect(page.getByText(/^[A-Z][a-z]+ \d+, \d{4}$/)).toBeVisible();
+});
+
+test('a new name shows at once in the menu', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/profile');
+  await page.getByLabel('Full Name').fill('Grace Brown');
+  await update(page);
+  await expect(page.getByRole('status').filter({ hasText: 'Profile updated successfully' })).toBeVisible();
+  await page.getByRole('link', { name: 'Back to Journal' }).click();
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(page.getByRole('dialog')).toContainText('Grace Brown');
+});
+
+test('says what is wrong, and that nothing changed', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/profile');
+  await update(page);
+  await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
+  await page.getByLabel('New Password', { exact: true }).fill('a new horse');
+  await update(page);
+  await expect(page.getByRole('alert').filter({ hasText: 'Passwords do not match' })).toBeVisible();
+  await page.getByLabel('New Password', { exact: true }).fill('12345');
+  await page.getByLabel('Confirm New Password').fill('12345');
+  await update(page);
+  await expect(page.getByRole('alert').filter({ hasText: 'Password must be at least 6 characters long' })).toBeVisible();
+});
+
+test('a new password is taken, its fields are emptied, and it signs in', async ({ page, signUp }) => {
+  const { email } = await signUp(page);
+  await page.goto('/profile');
+  await page.getByLabel('New Password', { exact: true }).fill('a new horse');
+  await page.getByLabel('Confirm New Password').fill('a new horse');
+  await update(page);
+  await expect(page.getByText('Profile updated successfully')).toBeVisible();
+  await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
+
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill('a new horse');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect(page).toHaveURL('/journal');
+});
+
+test('a new address counts once both mailboxes have said yes', async ({ page, signUp }) => {
+  const { email } = await signUp(page);
+  const wanted = `new-${email}`;
+  await page.goto('/profile');
+  await page.getByLabel('Email Address').fill(wanted);
+  await update(page);
+  await expect(page.getByText('Profile updated successfully')).toBeVisible();
+  await expect(page.getByText(`Your address changes to ${wanted}`)).toBeVisible();
+
+  await page.goto(await linkTo(page, email, 'email_change'));
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByText('Confirmed. Now open the link that we sent to your other address.')).toBeVisible();
+  await page.goto(await linkTo(page, wanted, 'email_change'));
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Your email address is changed.' })).toBeVisible();
+  await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
+});
+
+test('is accessible in both themes and fits a narrow phone', async ({ page, signUp, expectAccessible }) => {
+  await signUp(page);
+  await page.goto('/profile');
+  await update(page);
+  await expect(page.getByText('No changes to save')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await expectNoSideways(page);
+});
