@@ -140,6 +140,20 @@ describe('with confirmation by mail', () => {
     expect(notice.code).toBeNull();
   });
 
+  test('signing up and guessing a code take a time of their own, whatever is behind the address', async () => {
+    const owner = await confirmed();
+    const timed = async (asked: () => Promise<unknown>): Promise<number> => {
+      const start = performance.now();
+      await asked();
+      return performance.now() - start;
+    };
+    for (const email of [newAddress(), owner]) {
+      expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(149);
+      const guess = () => world.ask('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
+      expect(await timed(guess)).toBeGreaterThanOrEqual(59);
+    }
+  });
+
   test('a second sign-up changes neither password nor name of the first', async () => {
     const email = newAddress();
     await signUp(email, { name: 'First' });
