@@ -155,7 +155,9 @@ test('a database that dies is started again under the same connection string', a
   expect(await database.isReady()).toBe(true);
   const pid = postmasterOf(dataDir);
   process.kill(pid, 'SIGKILL');
-  await expect.poll(() => database.isReady().then((ready) => ready && postmasterOf(dataDir) !== pid), { timeout: 20_000 }).toBe(true);
+  await expect
+    .poll(() => database.isReady().then((ready) => ready && postmasterOf(dataDir) !== pid), { timeout: 20_000 })
+    .toBe(true);
   await database.close();
 });
 
@@ -173,8 +175,12 @@ test('what somebody wrote never reaches the log of the database', async () => {
   await client.connect();
   await client.query('create temporary table diary (content text check (content <> $$my secret$$), day date)');
   await expect(client.query('insert into diary values ($1)', ['my secret'])).rejects.toThrow('violates check');
-  await expect(client.query('insert into diary values ($1, $2)', ['my secret', 'no day'])).rejects.toThrow('invalid input');
-  await expect(client.query("select * from diary where content = 'my secret' and nonsense")).rejects.toThrow('nonsense');
+  await expect(client.query('insert into diary values ($1, $2)', ['my secret', 'no day'])).rejects.toThrow(
+    'invalid input',
+  );
+  await expect(client.query("select * from diary where content = 'my secret' and nonsense")).rejects.toThrow(
+    'nonsense',
+  );
   await client.end();
   await server.close();
   const text = await readFile(join(dataDir, 'postgres/server.log'), 'utf8');

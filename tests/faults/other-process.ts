@@ -33,7 +33,9 @@ export function startOtherProcess(dataDir: string, mode: 'idle' | 'write' | 'thr
         const heard = lines.find((line) => line.startsWith(beginning));
         if (heard !== undefined) return resolve(heard);
         reader.on('line', (line) => line.startsWith(beginning) && resolve(line));
-        reader.once('close', () => reject(new Error(`ended without "${beginning}", after: ${lines.slice(-3).join(' | ')}`)));
+        reader.once('close', () =>
+          reject(new Error(`ended without "${beginning}", after: ${lines.slice(-3).join(' | ')}`)),
+        );
       }),
   };
 }

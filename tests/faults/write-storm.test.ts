@@ -18,7 +18,11 @@ const SEED = Number(process.env['TEST_SEED'] ?? 20_261_121);
 /** Whom a round kills first, after how long, and whom next. */
 const round = fc.record({
   afterMs: fc.integer({ min: 20, max: 700 }),
-  victims: fc.constantFrom<('database' | 'server')[]>(['server'], ['database', 'server'], ['database', 'database', 'server']),
+  victims: fc.constantFrom<('database' | 'server')[]>(
+    ['server'],
+    ['database', 'server'],
+    ['database', 'database', 'server'],
+  ),
 });
 
 test(`nothing acknowledged is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`, async () => {

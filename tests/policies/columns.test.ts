@@ -71,6 +71,7 @@ test('`select *` and `returning *` work in spite of the grants', async () => {
 test('the service writes what clients may not', async () => {
   const plan = "update profiles set subscription_plan = 'premium', access_valid_until = current_date where id = $1";
   expect(await attempt(db.database, 'service', plan, [PEOPLE.free.id])).toBe(1);
-  const feedback = "update entries set ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now() where user_id = $1";
+  const feedback =
+    "update entries set ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now() where user_id = $1";
   expect(await attempt(db.database, 'service', feedback, [PEOPLE.free.id])).toBe(Object.keys(DAYS).length);
 });

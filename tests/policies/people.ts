@@ -40,7 +40,11 @@ export async function settle(admin: pg.Pool): Promise<void> {
   await admin.query('delete from auth.users');
   await admin.query('insert into auth.users (id) select unnest($1::uuid[])', [ids]);
   for (const { id, plan, until } of Object.values(PEOPLE)) {
-    await admin.query('update profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [id, plan, until]);
+    await admin.query('update profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [
+      id,
+      plan,
+      until,
+    ]);
   }
   await admin.query(
     `insert into entries (user_id, date, content) select id, date, '<p>mine</p>' from unnest($1::uuid[]) id, unnest($2::date[]) date`,

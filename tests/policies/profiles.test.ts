@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterAll(() => db.drop());
 
 describe('profiles', () => {
-  test.each(ACTORS)('%s reads the own one and nobody else\'s', async (actor) => {
+  test.each(ACTORS)("%s reads the own one and nobody else's", async (actor) => {
     expect(await attempt(db.database, actor, 'select * from profiles')).toBe(actor === 'guest' ? 0 : 1);
   });
 
@@ -41,7 +41,9 @@ describe('profiles', () => {
 
   test('a guest writes none', async () => {
     expect(await attempt(db.database, 'guest', "update profiles set country = 'NL'")).toBe(REFUSED);
-    expect(await attempt(db.database, 'guest', 'insert into profiles (id) values ($1)', [PEOPLE.free.id])).toBe(REFUSED);
+    expect(await attempt(db.database, 'guest', 'insert into profiles (id) values ($1)', [PEOPLE.free.id])).toBe(
+      REFUSED,
+    );
   });
 
   test('the own one can be upserted', async () => {

@@ -64,7 +64,7 @@ test('every table that clients reach has row-level security, on its owner too', 
   expect(rows).toEqual([]);
 });
 
-test('there are no views and no functions that lend their owner\'s rights, but for the one that makes profiles', async () => {
+test("there are no views and no functions that lend their owner's rights, but for the one that makes profiles", async () => {
   const { rows } = await db.admin.query(
     `select proname as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all

@@ -29,7 +29,9 @@ beforeEach(async () => {
   url = server.url.replace(/\/\/[^@]*@\/\w+/, `//${owner}:geheim@/${owner}`);
   return async () => {
     await server.admin.query(`drop database ${owner} with (force)`);
-    await server.admin.query(`drop role ${owner}_requests, ${owner}`).catch(() => server.admin.query(`drop role ${owner}`));
+    await server.admin
+      .query(`drop role ${owner}_requests, ${owner}`)
+      .catch(() => server.admin.query(`drop role ${owner}`));
   };
 });
 
@@ -47,7 +49,10 @@ test('is migrated, and makes a profile for every user although its owner is no s
   const database = await open();
   expect(await database.isReady()).toBe(true);
   const service = database.asService('test');
-  const { rows } = await service.statement<{ id: string }>("insert into auth.users (email) values ('a@example.com') returning id", []);
+  const { rows } = await service.statement<{ id: string }>(
+    "insert into auth.users (email) values ('a@example.com') returning id",
+    [],
+  );
   expect((await service.statement('select id from profiles', [])).rows).toEqual(rows);
   await database.close();
 });
@@ -80,11 +85,14 @@ test('is not ready once a newer program has migrated it', async () => {
   await database.close();
 });
 
-test.each(['superuser', 'bypassrls', 'createrole'])('is refused when requests would log in as a role with %s', async (right) => {
-  await (await open()).close();
-  await server.admin.query(`alter role ${owner}_requests ${right}`);
-  await expect(open()).rejects.toThrow('rights of its own');
-});
+test.each(['superuser', 'bypassrls', 'createrole'])(
+  'is refused when requests would log in as a role with %s',
+  async (right) => {
+    await (await open()).close();
+    await server.admin.query(`alter role ${owner}_requests ${right}`);
+    await expect(open()).rejects.toThrow('rights of its own');
+  },
+);
 
 test('is refused without a password, and when nobody answers, without saying the password', async () => {
   await expect(open(url.replace(':geheim', ''))).rejects.toThrow('DATABASE_URL must name a user and a password');

@@ -24,6 +24,8 @@ export type DatabaseOptions = {
 
 const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Longer than the driver's ten seconds: with a connection its prepared statements go. */
+const IDLE_TIMEOUT_MS = 60_000;
 /** The longest that a statement may take, and that a transaction may wait for its next one. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
@@ -55,6 +57,8 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     ...requestConnection(ownerUrl),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     application_name: 'hustle-forge',
@@ -65,6 +69,8 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
   pool.on('connect', (client) => client.on('error', () => undefined));
   // A connection that breaks while nobody uses it: the pool has dropped it already and opens another when needed.
   // Not the error itself, which carries the whole connection.
-  pool.on('error', ({ message }) => log.warn({ reason: message }, 'a database connection broke'));
+  pool.on('error', ({ message }) => {
+    if (!pool.ending) log.warn({ reason: message }, 'a database connection broke');
+  });
   return pool;
 }

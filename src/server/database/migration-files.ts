@@ -22,7 +22,9 @@ async function readSet(folder: URL, set: string): Promise<Migration[]> {
     files.map(async (file, index) => {
       const match = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file);
       if (!match || Number(match[1]) !== index + 1) {
-        throw new Error(`${fileURLToPath(new URL(file, folder))}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`);
+        throw new Error(
+          `${fileURLToPath(new URL(file, folder))}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`,
+        );
       }
       // A checkout on Windows may change line ends, which change nothing in SQL.
       const sql = (await readFile(new URL(file, folder), 'utf8')).replaceAll('\r\n', '\n');

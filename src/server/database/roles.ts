@@ -18,7 +18,10 @@ type RequestLogin = { user: string; password: string };
  * sending anything, and it changes when the owner's password does.
  */
 function requestLogin(ownerUrl: string): RequestLogin {
-  const { user, password } = new pg.Client({ connectionString: ownerUrl }) as { user?: string; password?: string | null };
+  const { user, password } = new pg.Client({ connectionString: ownerUrl }) as {
+    user?: string;
+    password?: string | null;
+  };
   if (!user || !password) throw new Error('DATABASE_URL must name a user and a password');
   const name = `${user.slice(0, OWNER_NAME_MAX)}_requests`;
   return { user: name, password: createHmac('sha256', password).update(`requests of ${user}`).digest('base64url') };

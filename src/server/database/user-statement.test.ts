@@ -48,7 +48,8 @@ const namesOnServer = async () => {
 
 describe('the answer', () => {
   test('has the rows with their types, and how many there are', async () => {
-    const text = "select $1::date as day, 5::bigint as many, '2026-01-01T00:00:00Z'::timestamptz as at, $2::jsonb as json";
+    const text =
+      "select $1::date as day, 5::bigint as many, '2026-01-01T00:00:00Z'::timestamptz as at, $2::jsonb as json";
     expect(await run(user(), text, ['2026-11-21', { a: [1] }])).toEqual({
       rows: [{ day: '2026-11-21', many: 5, at: new Date('2026-01-01T00:00:00Z'), json: { a: [1] } }],
       rowCount: 1,
@@ -93,7 +94,7 @@ describe('role and claims', () => {
   });
 
   test('cannot be changed for the statements that follow', async () => {
-    await run(user(), "select set_config('request.jwt.claims', '{\"sub\":\"intruder\"}', true)");
+    await run(user(), 'select set_config(\'request.jwt.claims\', \'{"sub":"intruder"}\', true)');
     expect((await run(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
   });
 });

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
 import { childEnvironment } from './server-user.ts';
 import type { ServerUser } from './server-user.ts';
@@ -90,18 +90,19 @@ async function copyPackage(installed: string, copy: string): Promise<void> {
   const native = join(unfinished, 'native');
   await cp(installed, native, { recursive: true, verbatimSymlinks: true });
   await linkLibraries(native);
-  await openToEverybody(dirname(copy), unfinished, native);
+  // mkdir is subject to the umask. A data directory, where the copy is for ourselves, keeps its mode.
+  if (dirname(copy) === ROOT_OWNED_FOLDER) await chmod(ROOT_OWNED_FOLDER, 0o755);
+  await openToEverybody(unfinished);
   await rm(copy, { recursive: true, force: true });
   await rename(unfinished, copy);
 }
 
 /** The programs hold no secret, and a strict umask at install time would keep the server's user from reading them. */
-async function openToEverybody(...folders: string[]): Promise<void> {
-  for (const folder of folders) await chmod(folder, 0o755);
-  const native = folders.at(-1)!;
-  for (const entry of await readdir(native, { recursive: true, withFileTypes: true })) {
+async function openToEverybody(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;
-    const isProgram = entry.isDirectory() || entry.parentPath === join(native, 'bin');
+    const isProgram = entry.isDirectory() || basename(entry.parentPath) === 'bin';
     await chmod(join(entry.parentPath, entry.name), isProgram ? 0o755 : 0o644);
   }
 }

@@ -31,7 +31,9 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
 function listen(path: string): Promise<DirectoryLock | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) => (error.code === 'EADDRINUSE' ? resolve(null) : reject(error)));
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    );
     server.listen(path, () => {
       server.unref();
       resolve({ release: () => new Promise((released) => server.close(() => released())) });

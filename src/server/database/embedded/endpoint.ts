@@ -24,7 +24,11 @@ export async function chooseEndpoint(cluster: string): Promise<Endpoint> {
   return { kind, port: kind === 'socket' ? SOCKET_PORT : await freePort() };
 }
 
-export async function ownerUrl(paths: ClusterPaths, { kind, port }: Endpoint, database = DATABASE_NAME): Promise<string> {
+export async function ownerUrl(
+  paths: ClusterPaths,
+  { kind, port }: Endpoint,
+  database = DATABASE_NAME,
+): Promise<string> {
   const password = (await readFile(paths.passwordFile, 'utf8')).trim();
   const host = kind === 'socket' ? paths.cluster : '127.0.0.1';
   const place = new URLSearchParams({ host, port: String(port) });

@@ -41,7 +41,9 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   let restarting: Promise<void> | null = null;
 
   async function launch(): Promise<void> {
-    await clearTheWay(paths.cluster, binaries, (pid) => log.warn({ pid }, 'stopping a database that a killed server left behind'));
+    await clearTheWay(paths.cluster, binaries, (pid) =>
+      log.warn({ pid }, 'stopping a database that a killed server left behind'),
+    );
     await rotateLog(paths);
     const output = await open(paths.logFile, 'a', 0o600);
     const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settingFlags], {
