@@ -1,0 +1,104 @@
+/** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
+import { daysAgo, editor, expectSaved, items, openDay } from '../support/journal-story.ts';
+import { expect, test } from '../support/story.ts';
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`axe finds nothing in the ${theme} theme`, async ({ page, signUp, expectAccessible }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+    await signUp(page);
+    await page.keyboard.type('words to select');
+    await page.keyboard.press('Shift+Home');
+    await expect(page.getByRole('toolbar')).toBeVisible();
+    await expectAccessible(page);
+    await openDay(page, daysAgo(1));
+    await expectAccessible(page);
+    await page.getByRole('heading', { level: 1 }).getByRole('button').click();
+    await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
+    await expectAccessible(page);
+  });
+}
+
+test('320 pixels are enough', async ({ page, signUp }) => {
+  await page.setViewportSize({ width: 320, height: 640 });
+  await signUp(page);
+  await page.keyboard.type(`${'averyveryverylongword'.repeat(4)} and more`);
+  await page.keyboard.press('Shift+Home');
+  const toolbar = page.getByRole('toolbar');
+  await expect(toolbar).toBeVisible();
+  await toolbar.getByRole('button', { name: 'More formatting' }).click();
+  const box = await toolbar.boundingBox();
+  expect(box!.x).toBeGreaterThanOrEqual(0);
+  expect(box!.x + box!.width).toBeLessThanOrEqual(320);
+  const width = () => page.evaluate(() => document.documentElement.scrollWidth);
+  expect(await width()).toBeLessThanOrEqual(320);
+  await openDay(page, daysAgo(1));
+  expect(await width()).toBeLessThanOrEqual(320);
+  await page.getByRole('heading', { level: 1 }).getByRole('button').click();
+  await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
+  expect(await width()).toBeLessThanOrEqual(320);
+});
+
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test('the toolbar is a bar at the foot of the screen while the editor has the focus', async ({ page, signUp }) => {
+    await signUp(page);
+    const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
+    await expect(toolbar).toBeHidden();
+    await editor(page).tap();
+    await expect(toolbar).toBeVisible();
+    const box = await toolbar.boundingBox();
+    expect(Math.round(box!.y + box!.height)).toBe(760);
+    await page.keyboard.type('bold');
+    await page.keyboard.press('ControlOrMeta+a');
+    await toolbar.getByRole('button', { name: 'Bold' }).tap();
+    await expect(editor(page).locator('strong')).toHaveText('bold');
+    await expect(editor(page)).toBeFocused();
+  });
+
+  test('the bar goes while the page scrolls down and comes back on the way up', async ({ page, signUp }) => {
+    await signUp(page);
+    await editor(page).tap();
+    await page.keyboard.type(Array.from({ length: 40 }, (_, index) => `item ${index}`).join('\n'));
+    await page.evaluate(() => scrollTo(0, 0));
+    const bar = page.getByRole('banner');
+    await expect(bar).toBeInViewport();
+    await page.evaluate(() => scrollTo(0, 400));
+    await expect(bar).not.toBeInViewport();
+    await page.evaluate(() => scrollTo(0, 200));
+    await expect(bar).toBeInViewport();
+  });
+});
+
+test('less motion means none', async ({ page, signUp }) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await signUp(page);
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  const names = await page.getByRole('article').evaluate((day) => getComputedStyle(day).animationName);
+  expect(names).toBe('none');
+});
+
+test('the bars step back after three seconds of writing and return with the pointer', async ({ page, signUp }) => {
+  await page.clock.install();
+  await signUp(page);
+  const opacity = () => page.getByRole('banner').evaluate((bar) => getComputedStyle(bar).opacity);
+  for (const word of ['one ', 'two ', 'three ', 'four ', 'five ']) {
+    await page.keyboard.type(word);
+    await page.clock.runFor(1_000);
+  }
+  await expect.poll(opacity).toBe('0.4');
+  await page.mouse.move(200, 200);
+  await page.mouse.move(210, 210);
+  await expect.poll(opacity).toBe('1');
+});
+
+test('a printed day is its label and its words', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('on paper');
+  await expectSaved(page);
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await expect(items(page)).toBeVisible();
+  for (const name of ['Open menu', 'Previous day', 'Open feedback']) await expect(page.getByRole('button', { name })).toBeHidden();
+  await expect(page.getByText(/^Saved/)).toBeHidden();
+});

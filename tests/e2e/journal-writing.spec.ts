@@ -1,0 +1,147 @@
+/** Writing a day: what is typed is there after a reload, as a numbered list, with every tool in reach of the keyboard. */
+import { editor, expectSaved, items, log, openDay, daysAgo, paste, sessionOf, status, storedLog, today } from '../support/journal-story.ts';
+import { expect, test } from '../support/story.ts';
+
+test('what was written is there after a reload', async ({ page, signUp }) => {
+  await signUp(page);
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.type('Fixed the import\nSaid no to a meeting');
+  await expect(status(page, 'Writing...')).toBeVisible();
+  await expectSaved(page);
+  await page.reload();
+  await expect(items(page)).toHaveText(['Fixed the import', 'Said no to a meeting']);
+  await expectSaved(page);
+});
+
+test('a log starts as a numbered list that asks its question', async ({ page, signUp }) => {
+  await signUp(page);
+  await expect(editor(page).locator('ol > li > p')).toHaveAttribute('data-placeholder', 'What have you done today?');
+  await expect(editor(page)).toHaveAttribute('role', 'textbox');
+  await expect(editor(page)).toHaveAttribute('aria-multiline', 'true');
+  await expect(editor(page)).toHaveAccessibleName(/^Log for \w+day - /);
+  await expect(editor(page)).toHaveAccessibleDescription(/Escape, then Tab/);
+  await page.keyboard.type('a');
+  await expect(editor(page).locator('[data-placeholder]')).toHaveCount(0);
+});
+
+test('select all and delete bring the numbered list back', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('one\ntwo');
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.press('Backspace');
+  await expect(editor(page).locator('ol > li > p[data-placeholder]')).toHaveCount(1);
+  await page.keyboard.type('again');
+  await expect(items(page)).toHaveText(['again']);
+  await page.keyboard.press('ControlOrMeta+z');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(items(page)).toHaveText(['one', 'two']);
+});
+
+test('nothing is added after the last item', async ({ page, signUp, request }) => {
+  await signUp(page);
+  await page.keyboard.type('one');
+  await expectSaved(page);
+  expect(await storedLog(request, await sessionOf(page), today())).toBe(log('one'));
+});
+
+test('Tab nests an item, Escape and Tab leave the editor', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('one\ntwo');
+  await page.keyboard.press('Tab');
+  await expect(editor(page).locator('li li')).toHaveText(['two']);
+  await page.keyboard.press('Shift+Tab');
+  await expect(editor(page).locator('li li')).toHaveCount(0);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Tab');
+  await expect(editor(page)).not.toBeFocused();
+});
+
+test('the toolbar is worked with the keyboard alone', async ({ page, signUp }) => {
+  await signUp(page);
+  const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
+  await page.keyboard.type('plain words');
+  await expect(toolbar).toBeHidden();
+  await page.keyboard.press('Shift+ControlOrMeta+ArrowLeft');
+  await expect(toolbar).toBeVisible();
+
+  await page.keyboard.press('Alt+F10');
+  await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(toolbar.getByRole('button', { name: 'Bold' })).toHaveAttribute('aria-pressed', 'true');
+  await page.keyboard.press('ArrowRight');
+  await expect(toolbar.getByRole('button', { name: 'Italic' })).toBeFocused();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowLeft');
+  await expect(toolbar.getByRole('button', { name: 'Code block' })).toBeFocused();
+  await page.keyboard.press('Home');
+  await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
+
+  await page.keyboard.press('Escape');
+  await expect(toolbar).toBeHidden();
+  await expect(editor(page)).toBeFocused();
+  await expect(editor(page).locator('strong')).toHaveText('words');
+});
+
+test('Escape sends the toolbar away until something else is selected; it never covers the selection', async ({ page, signUp }) => {
+  await signUp(page);
+  const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
+  await page.keyboard.type('some words');
+  await page.keyboard.press('Shift+Home');
+  await expect(toolbar).toBeVisible();
+  const [bar, text] = [await toolbar.boundingBox(), await items(page).first().boundingBox()];
+  expect(bar!.y + bar!.height <= text!.y || bar!.y >= text!.y + text!.height).toBe(true);
+  await page.keyboard.press('Escape');
+  await expect(toolbar).toBeHidden();
+  await page.keyboard.press('Shift+ArrowRight');
+  await expect(toolbar).toBeVisible();
+});
+
+test('undo stays within its day', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('today');
+  await expectSaved(page);
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(items(page)).toHaveText(['']);
+  await editor(page).click();
+  await page.keyboard.type('yesterday');
+  await page.keyboard.press('ControlOrMeta+z');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(items(page)).toHaveText(['']);
+  await page.getByRole('button', { name: 'Next day' }).click();
+  await expect(items(page)).toHaveText(['today']);
+});
+
+test('pasted lines are items, wherever they come from', async ({ page, signUp }) => {
+  await signUp(page);
+  await paste(page, { 'text/plain': 'one\n2. two\n- three\n\n[ ] four' });
+  await expect(items(page)).toHaveText(['one', 'two', 'three', 'four']);
+
+  await openDay(page, daysAgo(1));
+  await editor(page).click();
+  const word = (marker: string, text: string) =>
+    `<p class=MsoListParagraph style='margin-left:.5in;mso-list:l0 level1 lfo1'><!--[if !supportLists]--><span style='mso-list:Ignore'>${marker}<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp; </span></span><!--[endif]-->${text}</p>`;
+  await paste(page, { 'text/html': `<html><body>${word('1.', 'alpha')}${word('2.', 'beta')}</body></html>`, 'text/plain': '1. alpha\n2. beta' });
+  await expect(items(page)).toHaveText(['alpha', 'beta']);
+
+  await openDay(page, daysAgo(2));
+  await editor(page).click();
+  await paste(page, { 'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>' });
+  await expect(items(page)).toHaveText(['a | b', 'c | d']);
+
+  await openDay(page, daysAgo(3));
+  await editor(page).click();
+  await paste(page, { 'text/html': '<p style="margin:0">first</p><p>second</p><p><span style="font-weight:700">third</span></p>' });
+  await expect(items(page)).toHaveText(['first', 'second', 'third']);
+  await expect(editor(page).locator('strong')).toHaveText('third');
+});
+
+test('a pasted script, link or picture leaves its words alone', async ({ page, signUp, request }) => {
+  await signUp(page);
+  await paste(page, {
+    'text/html': '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
+  });
+  await expect(items(page)).toHaveText(['a link']);
+  await expectSaved(page);
+  expect(await storedLog(request, await sessionOf(page), today())).toBe(log('a link'));
+});
