@@ -79,14 +79,28 @@ describe('a refused request', () => {
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
+  test('is refused the same way again, whatever its connection did meanwhile', async () => {
+    const refused = `${entries}?date=like.2026*&content=neq.${'x'.repeat(20)}`;
+    const one = { accept: 'application/vnd.pgrst.object+json' };
+    for (let round = 0; round < 3; round += 1) {
+      expect(await world.ask(world.ana, 'GET', refused)).toMatchObject({ status: 404, json: { code: '42883' } });
+      expect((await world.ask(world.ana, 'DELETE', `${entries}?date=eq.2001-01-01`, { headers: one })).status).toBe(
+        406,
+      );
+    }
+  });
+
   test('a body that is too large', async () => {
     const answer = await world.ask(world.ana, 'POST', entries, { body: { content: 'a'.repeat(3_000_000) } });
     expect(answer).toMatchObject({ status: 413, json: { message: expect.any(String) } });
   });
 
   test('a date that does not exist, in a row', async () => {
-    const row = { user_id: world.ana.id, date: '2026-02-30', content: 'x' };
-    expect(await world.ana.client.from('entries').insert(row)).toMatchObject({ status: 400, error: { code: '22008' } });
+    const impossible = row('2026-02-30', world.ana.id);
+    expect(await world.ana.client.from('entries').insert(impossible)).toMatchObject({
+      status: 400,
+      error: { code: '22008' },
+    });
     expect(
       await world.ana.client.from('profiles').update({ country: 'Portugal' }).eq('id', world.ana.id),
     ).toMatchObject({

@@ -4,7 +4,12 @@
  */
 type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'smallint' | 'boolean' | 'timestamptz';
 
-export type Column = { readonly name: string; readonly type: ColumnType };
+export type Column = {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** What `Prefer: missing=default` writes where a row leaves the column out. */
+  readonly whenMissing: boolean | null;
+};
 
 export type ExposedTable = {
   readonly name: string;
@@ -15,11 +20,19 @@ export type ExposedTable = {
   readonly log: { readonly content: Column; readonly day: Column } | null;
 };
 
-type Description = { columns: Record<string, ColumnType>; key: string[]; log?: { content: string; day: string } };
+type Description = {
+  columns: Record<string, ColumnType>;
+  /** Defaults of the columns that a client may write; those of the others never come into play. */
+  defaults?: Record<string, boolean>;
+  key: string[];
+  log?: { content: string; day: string };
+};
 
 function table(name: string, description: Description): ExposedTable {
   const columns = new Map<string, Column>();
-  for (const [column, type] of Object.entries(description.columns)) columns.set(column, { name: column, type });
+  for (const [column, type] of Object.entries(description.columns)) {
+    columns.set(column, { name: column, type, whenMissing: description.defaults?.[column] ?? null });
+  }
   const find = (column: string): Column => {
     const found = columns.get(column);
     if (!found) throw new Error(`${name} has no column ${column}`);
@@ -63,6 +76,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         created_at: 'timestamptz',
         updated_at: 'timestamptz',
       },
+      defaults: { ai_consent: false },
       key: ['id'],
     }),
   ].map((known) => [known.name, known]),

@@ -27,21 +27,25 @@ export function parseJson(text: string): unknown {
 
 /**
  * The rows of an insert: an object, or an array of them. Without `columns=` all must have the same keys; with it, other
- * keys are left out and missing ones are null. (`missing=default` asks for the column's default instead; no column that
- * a client may write has one.)
+ * keys are left out and missing ones are null, or the column's default where `missing=default` asks for it.
  */
-export function rowsToInsert(table: ExposedTable, body: unknown, columns: readonly Column[] | null): Rows {
+export function rowsToInsert(
+  table: ExposedTable,
+  body: unknown,
+  columns: readonly Column[] | null,
+  missingIsDefault = false,
+): Rows {
   const objects = (Array.isArray(body) ? body : [body]).map(asObject);
   const first = objects[0];
   if (!first) return { columns: [], rows: [] };
-  if (columns) return { columns, rows: objects.map((object) => valuesOf(object, columns)) };
+  if (columns) return { columns, rows: objects.map((object) => valuesOf(object, columns, missingIsDefault)) };
   const keys = Object.keys(first);
   const own = keys.map((key) => writableColumn(table, key));
   for (const object of objects) {
     const same = Object.keys(object).length === keys.length && keys.every((key) => Object.hasOwn(object, key));
     if (!same) throw dataError('PGRST102', { message: 'All object keys must match' });
   }
-  return { columns: own, rows: objects.map((object) => valuesOf(object, own)) };
+  return { columns: own, rows: objects.map((object) => valuesOf(object, own, false)) };
 }
 
 /** The changes of an update: one object, or an array of one. */
@@ -55,8 +59,11 @@ function asObject(value: unknown): JsonObject {
   throw dataError('PGRST102', { message: 'A row must be a JSON object' });
 }
 
-const valuesOf = (object: JsonObject, columns: readonly Column[]): Scalar[] =>
-  columns.map((column) => scalarOf(Object.hasOwn(object, column.name) ? object[column.name] : null, column));
+const valuesOf = (object: JsonObject, columns: readonly Column[], missingIsDefault: boolean): Scalar[] =>
+  columns.map((column) => {
+    if (Object.hasOwn(object, column.name)) return scalarOf(object[column.name], column);
+    return missingIsDefault ? column.whenMissing : null;
+  });
 
 /** No column holds JSON, so a list or an object is a mistake; deep ones could not even be written out again. */
 function scalarOf(value: unknown, column: Column): Scalar {

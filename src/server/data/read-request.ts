@@ -55,7 +55,7 @@ async function writeSql(
   checkContentType(request.header('content-type'));
   const body = parseJson(await request.text());
   if (method === 'POST') {
-    const rows = await cleanRows(table, rowsToInsert(table, body, query.columns));
+    const rows = await cleanRows(table, rowsToInsert(table, body, query.columns, wanted.missingIsDefault));
     return rows.rows.length === 0 ? null : insertSql(table, query, rows, wanted);
   }
   const changes = await cleanRows(table, changesToMake(table, body, query.columns));

@@ -16,6 +16,10 @@ export type Asked = {
 /** Somebody's journal: no proxy and no browser cache may keep a copy. */
 const NO_STORE = 'no-store';
 
+export const ALLOWED_METHODS = 'OPTIONS, GET, HEAD, POST, PATCH, DELETE';
+/** postgrest-js waits this long before it reads again. */
+const RETRY_AFTER_SECONDS = '1';
+
 /** Throws PGRST116 unless exactly one row is there for a request that wants one; a write is then rolled back. */
 export function checkSingle(single: boolean, amount: number): void {
   if (single && amount !== 1) throw dataError('PGRST116', { details: `The result contains ${amount} rows` });
@@ -71,6 +75,8 @@ export function answerWithError(error: DataError): Response {
     'cache-control': NO_STORE,
   };
   if (status === 401) headers['www-authenticate'] = challengeFor(error);
+  if (status === 405) headers['allow'] = ALLOWED_METHODS;
+  if (status === 503) headers['retry-after'] = RETRY_AFTER_SECONDS;
   return new Response(JSON.stringify({ code, details, hint, message }), { status, headers });
 }
 

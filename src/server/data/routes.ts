@@ -13,14 +13,14 @@ import type { AppEnv } from '../http/app-env.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Logger } from '../log.ts';
-import { answerFor } from './database-error.ts';
+import { answerFor, loggable } from './database-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { readRequest } from './read-request.ts';
 import type { Reading, Writing } from './read-request.ts';
-import { answerWith, answerWithError, checkSingle } from './respond.ts';
+import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
 import type { Answer } from './to-sql.ts';
 
 type DataDeps = {
@@ -76,7 +76,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     if (error instanceof AccessTokenError) return tokenProblem(error);
     const answer = answerFor(error, caller?.userId === null);
     if (answer && answer.status < 500) return answer;
-    log.error({ err: error, method: context.req.method }, 'data request failed');
+    log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
     return answer ?? dataError('XX000');
   }
 
@@ -105,5 +105,4 @@ function tokenProblem({ reason }: AccessTokenError): DataError {
   }
 }
 
-const allowedMethods = (): Response =>
-  new Response(null, { status: 200, headers: { allow: 'OPTIONS, GET, HEAD, POST, PATCH, DELETE' } });
+const allowedMethods = (): Response => new Response(null, { status: 200, headers: { allow: ALLOWED_METHODS } });

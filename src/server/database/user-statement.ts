@@ -64,6 +64,7 @@ export class UserStatement implements Submittable {
   readonly #result: Rows;
   readonly #resolve: (result: Result<unknown>) => void;
   readonly #reject: (error: Error) => void;
+  #preparation: Preparation | null = null;
   #commandsDone = 0;
   #rowError: Error | null = null;
 
@@ -71,7 +72,10 @@ export class UserStatement implements Submittable {
     this.#actingAs = actingAs;
     this.#text = text;
     this.#values = values;
-    this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(undefined, types);
+    this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
+      undefined,
+      types,
+    );
     const { promise, resolve, reject } = Promise.withResolvers<Result<unknown>>();
     this.done = promise;
     this.#resolve = resolve;
@@ -88,7 +92,7 @@ export class UserStatement implements Submittable {
     }
     const wire = connection as unknown as Wire;
     const preparation = preparationOf(wire);
-    preparation.pending = [];
+    this.#preparation = preparation;
     wire.stream.cork();
     this.#sendSettings(wire, preparation);
     this.#sendStatement(wire, preparation, values);
@@ -144,6 +148,9 @@ export class UserStatement implements Submittable {
 
   /** pg forgets a statement at its first error and never calls `handleReadyForQuery` for it, so it ends here. */
   handleError(error: Error): void {
+    // What was not confirmed was refused. Left here, the next ParseComplete on this connection, be it that of an
+    // unnamed statement in a transaction, would make a name of it that the server does not know (26000).
+    if (this.#preparation) this.#preparation.pending = [];
     this.#reject(error);
   }
 
