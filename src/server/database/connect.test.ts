@@ -94,6 +94,11 @@ test.each(['superuser', 'bypassrls', 'createrole'])(
   },
 );
 
+test('is refused when its owner may not make roles', async () => {
+  await server.admin.query(`alter role ${owner} nocreaterole`);
+  await expect(open()).rejects.toThrow('may not make the roles that requests need');
+});
+
 test('is refused without a password, and when nobody answers, without saying the password', async () => {
   await expect(open(url.replace(':geheim', ''))).rejects.toThrow('DATABASE_URL must name a user and a password');
   await expect(open(url.replace('geheim', 'falsch'))).rejects.toThrow(/^(?!.*falsch).*password authentication failed/);

@@ -36,7 +36,20 @@ export function requestConnection(ownerUrl: string): pg.ClientConfig {
 /** Makes what is missing, and touches nothing otherwise: roles are shared with the other databases of the server. */
 export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
   if (await mayActAsAll(ownerUrl)) return;
-  const login = requestLogin(ownerUrl);
+  try {
+    await makeRoles(owner, requestLogin(ownerUrl));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `the user of DATABASE_URL may not make the roles that requests need (docs/operations.md): ${reason}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function makeRoles(owner: pg.Client, login: RequestLogin): Promise<void> {
   for (const [role, attributes] of Object.entries(ACTING_ROLES)) {
     if (!(await exists(owner, role))) await owner.query(`create role ${role} nologin noinherit ${attributes}`);
   }
