@@ -1,6 +1,6 @@
 /** How the browser's half is built: one app page and three prerendered ones, each with the budget of its kind. */
 import react from '@vitejs/plugin-react';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
 import { earlyScript } from './scripts/vite/early-script.ts';
@@ -58,7 +58,7 @@ export default defineConfig({
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: ['app', 'landing', 'terms', 'privacy'].map((page) => `src/client/${page}.html`),
+      input: ['app', 'landing', 'terms', 'privacy'].map((page) => join(import.meta.dirname, 'src', 'client', `${page}.html`)),
       output: { codeSplitting: { groups: CHUNKS } },
     },
   },
