@@ -215,6 +215,14 @@ describe('rows', () => {
   ])('%s: refused', (_what, body, code) => {
     expect(refusal(() => rowsToInsert(entries, body, null))).toMatchObject({ code, status: 400 });
   });
+  test('missing=default writes the default of a column instead of null', () => {
+    const profiles = EXPOSED_TABLES.get('profiles')!;
+    const columns = ['country', 'ai_consent'].map((name) => profiles.columns.get(name)!);
+    expect(rowsToInsert(profiles, [{ country: 'PT' }, { ai_consent: true }], columns, true).rows).toEqual([
+      ['PT', false],
+      [null, true],
+    ]);
+  });
   test('an update takes one object', () => {
     expect(changesToMake(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
     expect(refusal(() => changesToMake(entries, [], null))).toMatchObject({ code: 'PGRST102' });
