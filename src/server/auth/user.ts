@@ -101,7 +101,7 @@ async function claimAddressMail(parts: AuthParts, user: UserRow, newEmail: strin
 /** Ends every other session and every link on its way: whoever else had the old password is out (wire-contract 4). */
 async function changePassword(parts: AuthParts, user: UserRow, session: SessionRow | null, passwordHash: string) {
   const ended = await parts.database.transactAsService('change a password', async (transaction) => {
-    const change = { password_hash: passwordHash, new_email: null, updated_at: parts.clock.now() };
+    const change = { password_hash: passwordHash, updated_at: parts.clock.now() };
     await updateUser(transaction, user.id, change);
     await wipeOneTimeTokens(transaction, user.id);
     return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });

@@ -119,9 +119,16 @@ export async function useUp(transaction: AsService, token: OneTimeRow): Promise<
   return rows.length > 0;
 }
 
-/** Ends every link and code that is on its way to the user. */
+/** Ends every link and code that is on its way to the user, and with them an address change that waited for its own. */
 export async function wipeOneTimeTokens(service: AsService, userId: string): Promise<void> {
-  await service.run(sqlFor.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId).returning('user_id'));
+  await service.run(
+    sqlFor
+      .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
+      .updateTable('auth.users')
+      .set({ new_email: null })
+      .where('id', '=', userId)
+      .returning('id'),
+  );
 }
 
 type CodeOwner = Pick<Issue, 'userId' | 'purpose' | 'address' | 'key'>;

@@ -1,7 +1,7 @@
 /** What a link or a code does once it is right: confirm the address, change the address, start a session. */
 import type { AsService } from '#server/database/database.ts';
 import { sqlFor } from '#server/database/sql-for.ts';
-import { accountById, confirmAddress, updateUser, userByEmail, userById } from './accounts.ts';
+import { accountById, confirmAddress, userByEmail, userById } from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { useUp, wipeOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
@@ -34,7 +34,6 @@ export async function redeem(transaction: AsService, { token, device, now }: Giv
     if (user.new_email === null) return { outcome: 'spent' };
     if (owner && owner.id !== user.id) return { outcome: 'address_taken' };
     email = user.new_email;
-    await updateUser(transaction, user.id, { new_email: null });
   } else if (token.address !== user.email || !(await useUp(transaction, token))) {
     return { outcome: 'spent' };
   }
