@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { openEmbeddedServer } from '#server/database/embedded/server.ts';
-import { migrate } from '#server/database/migrate.ts';
+import { migrate } from '#server/database/migrations/migrate.ts';
 import { createLog } from '#server/log.ts';
 
 import { describeSchema } from './describe-schema.ts';

@@ -25,37 +25,41 @@ const round = fc.record({
   ),
 });
 
-test(`nothing acknowledged is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`, async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-storm-'));
-  const kept = new Set<string>();
-  for (const { afterMs, victims } of fc.sample(round, { numRuns: ROUNDS, seed: SEED })) {
-    const writer = startOtherProcess(dataDir, 'write');
-    await writer.hears('kept');
-    for (const victim of victims) {
-      await delay(afterMs);
-      if (victim === 'server') {
-        writer.child.kill('SIGKILL');
-        continue;
+test(
+  `nothing acknowledged is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`,
+  { timeout: ROUNDS * 60_000 },
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-storm-'));
+    const kept = new Set<string>();
+    for (const { afterMs, victims } of fc.sample(round, { numRuns: ROUNDS, seed: SEED })) {
+      const writer = startOtherProcess(dataDir, 'write');
+      await writer.hears('kept');
+      for (const victim of victims) {
+        await delay(afterMs);
+        if (victim === 'server') {
+          writer.child.kill('SIGKILL');
+          continue;
+        }
+        // The server starts its database again by itself, and the writers go on.
+        const lines = writer.lines.length;
+        process.kill(postmasterOf(dataDir), 'SIGKILL');
+        await expect.poll(() => writer.lines.length, { timeout: 20_000 }).toBeGreaterThan(lines + 100);
       }
-      // The server starts its database again by itself, and the writers go on.
-      const lines = writer.lines.length;
-      process.kill(postmasterOf(dataDir), 'SIGKILL');
-      await expect.poll(() => writer.lines.length, { timeout: 20_000 }).toBeGreaterThan(lines + 100);
+      await writer.ended;
+      for (const line of writer.lines) if (line.startsWith('kept')) kept.add(line.slice('kept '.length));
     }
-    await writer.ended;
-    for (const line of writer.lines) if (line.startsWith('kept')) kept.add(line.slice('kept '.length));
-  }
 
-  const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent') });
-  const { rows } = await database.asService('test').statement<{ writer: string; number: number; whole: boolean }>(
-    `select right(user_id::text, 1) as writer, date - '2000-01-01' as number,
+    const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent') });
+    const { rows } = await database.asService('test').statement<{ writer: string; number: number; whole: boolean }>(
+      `select right(user_id::text, 1) as writer, date - '2000-01-01' as number,
             content = '<p>' || (date - '2000-01-01') || ' ' || repeat('word ', 100) || '</p>' as whole from entries`,
-    [],
-  );
-  await database.close();
-  await rm(dataDir, { recursive: true, force: true });
-  const found = new Set(rows.map(({ writer, number }) => `${writer} ${number}`));
-  expect(kept.size).toBeGreaterThan(100);
-  expect([...kept].filter((key) => !found.has(key))).toEqual([]);
-  expect(rows.filter(({ whole }) => !whole)).toEqual([]);
-});
+      [],
+    );
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+    const found = new Set(rows.map(({ writer, number }) => `${writer} ${number}`));
+    expect(kept.size).toBeGreaterThan(100);
+    expect([...kept].filter((key) => !found.has(key))).toEqual([]);
+    expect(rows.filter(({ whole }) => !whole)).toEqual([]);
+  },
+);

@@ -6,7 +6,7 @@ import type { Logger } from '#server/log.ts';
 import type { Database } from './database.ts';
 import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
-import { isMigrated, migrate } from './migrate.ts';
+import { isMigrated, migrate } from './migrations/migrate.ts';
 import { createPooledDatabase } from './pooled-database.ts';
 import { refuseMightyLogin, requestConnection } from './roles.ts';
 import { valueTypes } from './value-types.ts';

@@ -7,10 +7,10 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
-import type { AsService } from './database.ts';
+import type { AsService } from '../database.ts';
 import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
-import { ensureRoles } from './roles.ts';
+import { ensureRoles } from '../roles.ts';
 
 /** Any number, the same in every version of the program. */
 const LOCK_KEY = 4_871_203_944;

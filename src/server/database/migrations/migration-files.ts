@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-const MIGRATIONS = new URL('../../../database/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../../../database/migrations/', import.meta.url);
 
 /** In the order in which they are applied: policies of `app` ask the functions of `auth`. */
 const MIGRATION_SETS = ['auth', 'app'] as const;
