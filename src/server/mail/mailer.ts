@@ -6,7 +6,6 @@
  * codes that expire within the hour. The log says what happened to each, without the address or the words.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { createTransport } from 'nodemailer';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/secret.ts';
 import type { MailMessage } from './message.ts';
@@ -14,6 +13,8 @@ import type { MailMessage } from './message.ts';
 const QUEUE_LIMIT = 1_000;
 const CONNECTIONS = 2;
 const TIMEOUT_MS = 10_000;
+/** A mail server that does not answer must not keep the process from ending. */
+const CLOSE_LIMIT_MS = 8_000;
 const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
 
 export interface Mailer {
@@ -36,17 +37,9 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
     return { send: drop, prepare: drop, close: async () => {} };
   }
-  const transport = createTransport({
-    ...connectionOf(config.smtpUrl),
-    pool: true,
-    maxConnections: CONNECTIONS,
-    connectionTimeout: TIMEOUT_MS,
-    greetingTimeout: TIMEOUT_MS,
-    socketTimeout: TIMEOUT_MS,
-    // A message of ours never names a file or an address to fetch.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  const { smtpUrl } = config;
+  // Loaded with the first mail: it takes ten megabytes, and most servers send a few mails a day.
+  let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
   const underWay = new Set<Promise<void>>();
   let closed = false;
@@ -54,6 +47,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   async function deliver(message: MailMessage): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
+        const transport = await (connecting ??= connect(smtpUrl));
         await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
         log.info({ mail: 'sent', attempt }, 'mail sent');
         return;
@@ -88,9 +82,12 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     async close() {
       closing.abort();
       // Work that is prepared may still send; what it sends is waited for as well.
-      while (underWay.size > 0) await Promise.all(underWay);
+      const allSent = async (): Promise<void> => {
+        while (underWay.size > 0) await Promise.all(underWay);
+      };
+      await Promise.race([allSent(), delay(CLOSE_LIMIT_MS, undefined, { ref: false })]);
       closed = true;
-      transport.close();
+      (await connecting)?.close();
     },
   };
 }
@@ -100,6 +97,21 @@ const headers = { 'Auto-Submitted': 'auto-generated' };
 
 /** 5xx is the other server's last word; 4xx, time-outs and lost connections are not. */
 const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;
+
+async function connect(smtpUrl: Secret) {
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    ...connectionOf(smtpUrl),
+    pool: true,
+    maxConnections: CONNECTIONS,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // A message of ours never names a file or an address to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
 
 /** The address is taken apart here, because nodemailer ignores other options beside a URL. */
 function connectionOf(smtpUrl: Secret) {
