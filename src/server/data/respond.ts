@@ -1,7 +1,7 @@
 /** The answers of the data wire: status, `Content-Range` and body as wire-contract 13.2 and 13.3 have them. */
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
-import { JSON_OBJECT } from './parse-headers.ts';
+import { JSON_OBJECT } from './parse/parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
 import type { Answer } from './to-sql.ts';
 

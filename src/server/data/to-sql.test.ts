@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
-import { parsePreferences } from './parse-headers.ts';
-import { parseQuery } from './parse-query.ts';
-import { rowsToInsert } from './parse-rows.ts';
+import { parsePreferences } from './parse/parse-headers.ts';
+import { parseQuery } from './parse/parse-query.ts';
+import { rowsToInsert } from './parse/parse-rows.ts';
 import type { Sql } from './sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
 

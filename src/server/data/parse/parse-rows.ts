@@ -2,10 +2,10 @@
  * The body of a write, understood or refused: which columns it sets, and their values row by row. Pure.
  * Keys are looked up in a Map and never used as property names, so `__proto__` is only a column that does not exist.
  */
-import { dataError } from './errors.ts';
-import type { Column, ExposedTable } from './exposed-tables.ts';
+import { dataError } from '../errors.ts';
+import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { writableColumn } from './parse-query.ts';
-import type { Rows, Scalar } from './query.ts';
+import type { Rows, Scalar } from '../query.ts';
 
 type JsonObject = { readonly [key: string]: unknown };
 

@@ -1,6 +1,6 @@
 /** The headers that shape an answer of the data wire: `Prefer`, `Accept`, `Range` and the schema (wire-contract 13.1). */
-import { dataError } from './errors.ts';
-import type { Preferences, Range } from './query.ts';
+import { dataError } from '../errors.ts';
+import type { Preferences, Range } from '../query.ts';
 
 const NO_PREFERENCES: Preferences = {
   representation: false,

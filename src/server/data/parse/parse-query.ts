@@ -2,10 +2,10 @@
  * The query string of a data request, understood or refused (wire-contract 13.1). Pure: a table's description and the
  * parameters in, a `Query` out. Names are answered by the allow-list's objects, values stay texts.
  */
-import { dataError } from './errors.ts';
-import type { Column, ExposedTable } from './exposed-tables.ts';
+import { dataError } from '../errors.ts';
+import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { columnOf, MAX_CONDITIONS, parseFilter, parseGroup } from './parse-filter.ts';
-import type { Condition, Order, Query } from './query.ts';
+import type { Condition, Order, Query } from '../query.ts';
 
 /** Sent along by some clients; it says nothing about the rows. */
 const NOT_A_FILTER = new Set(['apikey']);

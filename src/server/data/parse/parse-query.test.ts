@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DataError } from './errors.ts';
-import { EXPOSED_TABLES } from './exposed-tables.ts';
+import { DataError } from '../errors.ts';
+import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parseAccept, parsePreferences, rangeOf } from './parse-headers.ts';
 import { parseQuery } from './parse-query.ts';
 import { changesToMake, rowsToInsert } from './parse-rows.ts';
-import type { Condition } from './query.ts';
+import type { Condition } from '../query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
 const column = (name: string) => entries.columns.get(name)!;

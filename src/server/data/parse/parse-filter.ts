@@ -4,10 +4,10 @@
  * A value is never looked at here, only cut out: it becomes a parameter of the statement. Names are replaced by the
  * allow-list's own objects, so no text of the request can reach SQL by way of a column or an operator.
  */
-import { dataError } from './errors.ts';
-import type { DataError } from './errors.ts';
-import type { Column, ExposedTable } from './exposed-tables.ts';
-import type { Comparison, Condition, Truth } from './query.ts';
+import { dataError } from '../errors.ts';
+import type { DataError } from '../errors.ts';
+import type { Column, ExposedTable } from '../exposed-tables.ts';
+import type { Comparison, Condition, Truth } from '../query.ts';
 
 /** A request by hand has a handful; these bound the time that parsing and planning can take. */
 export const MAX_CONDITIONS = 100;
