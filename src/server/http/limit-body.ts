@@ -8,6 +8,7 @@ import { errorAnswer } from './error-answer.ts';
 export function limitBody(maxBytes: number): MiddlewareHandler<AppEnv> {
   const countBytes = bodyLimit({ maxSize: maxBytes, onError: (context) => errorAnswer(context, 'payload_too_large') });
   return (context, next) => {
+    if (context.req.method === 'GET') return next();
     const stated = context.req.header('content-length');
     if (stated === undefined) return context.req.header('transfer-encoding') ? countBytes(context, next) : next();
     return Number(stated) > maxBytes ? Promise.resolve(errorAnswer(context, 'payload_too_large')) : next();

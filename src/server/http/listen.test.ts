@@ -27,6 +27,11 @@ test('every answer carries the security headers, also one that a route made by h
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
 });
 
+test('an answer of the API is never taken for anything but what it says it is', async () => {
+  const { headers } = await fetch(`${await start(() => new Response('{}'))}/rest/v1/entries`);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+});
+
 test.each([
   ['http://journal.example.com', null],
   ['https://journal.example.com', 'max-age=31536000; includeSubDomains'],
@@ -76,7 +81,7 @@ test('an idle connection does not hold the stop up', async () => {
 test('a port that is taken is said in words', async () => {
   await start(() => new Response());
   const taken = listening!.port;
-  await expect(listen({ host: '127.0.0.1', port: taken, headers: [], fetch: () => new Response() })).rejects.toThrow(
-    `port ${taken} is taken: set PORT to another one`,
-  );
+  await expect(
+    listen({ host: '127.0.0.1', port: taken, headers: { page: [], api: [] }, fetch: () => new Response() }),
+  ).rejects.toThrow(`port ${taken} is taken: set PORT to another one`);
 });

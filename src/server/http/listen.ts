@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { Headers } from './security-headers.ts';
+import type { SecurityHeaders } from './security-headers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */
@@ -13,10 +13,12 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
 const STOP_LIMIT_MS = 10_000;
 
+const API = /^\/(?:rest|auth|functions)\/v1\//;
+
 type Options = {
   host: string;
   port: number;
-  headers: Headers;
+  headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
 };
 
@@ -41,7 +43,8 @@ export async function listen({ host, port, headers, fetch }: Options): Promise<L
     },
     (incoming: IncomingMessage, outgoing: ServerResponse) => {
       // Set here rather than in the app, so that no route, error or stream can answer without them.
-      for (const [name, value] of headers) outgoing.setHeader(name, value);
+      const due = API.test(incoming.url ?? '') ? headers.api : headers.page;
+      for (const [name, value] of due) outgoing.setHeader(name, value);
       if (stopping) outgoing.setHeader('Connection', 'close');
       outgoing.once('finish', () => {
         if (stopping) setImmediate(() => server.closeIdleConnections());

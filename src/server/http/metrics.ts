@@ -13,9 +13,9 @@ export function createMetrics(): Metrics {
 
   return {
     observe({ method, route, status, ms }) {
-      const labels = `method="${method}",route="${route.replaceAll(/["\\\n]/g, '_')}",status="${status}"`;
-      let found = series.get(labels);
-      if (!found) series.set(labels, (found = { labels, count: 0, sumMs: 0, buckets: BUCKETS_MS.map(() => 0) }));
+      const key = `${status} ${method} ${route}`;
+      let found = series.get(key);
+      if (!found) series.set(key, (found = emptySeries(method, route, status)));
       found.count += 1;
       found.sumMs += ms;
       const bucket = BUCKETS_MS.findIndex((limit) => ms <= limit);
@@ -24,6 +24,13 @@ export function createMetrics(): Metrics {
     text: () => [...[...series.values()].flatMap(requestLines), ...processLines()].join('\n') + '\n',
   };
 }
+
+const emptySeries = (method: string, route: string, status: number): Series => ({
+  labels: `method="${method}",route="${route.replaceAll(/["\\\n]/g, '_')}",status="${status}"`,
+  count: 0,
+  sumMs: 0,
+  buckets: BUCKETS_MS.map(() => 0),
+});
 
 const NAME = 'hustle_forge_request_seconds';
 

@@ -19,8 +19,15 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
     const { method } = context.req;
     const { status } = context.res;
     metrics.observe({ method, route, status, ms });
-    const level = status >= 500 ? 'error' : QUIET_ROUTES.has(route) ? 'debug' : 'info';
+    const level = levelOf(status, route);
     const userId = context.get('userId');
     lines[level]({ method, route, status, ms, ...(userId !== undefined && { userId }) }, 'request');
   };
+}
+
+/** An error is for a human to act on; 502 and 503 say that we are busy or a stand-in is away. */
+function levelOf(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
+  if (status === 500) return 'error';
+  if (status > 500) return 'warn';
+  return QUIET_ROUTES.has(route) ? 'debug' : 'info';
 }
