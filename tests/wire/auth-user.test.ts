@@ -230,7 +230,7 @@ describe('PUT /user', () => {
     [{ app_metadata: { role: 'admin' } }, 403, 'not_admin'],
     [{ data: [] }, 400, 'bad_json'],
     [{ data: { name: 'x'.repeat(9_000) } }, 400, 'validation_failed'],
-  ])('refuses %j', async (body, status, code) => {
+  ])('refuses body %#', async (body, status, code) => {
     const { access } = await world.signedUp();
     const answer = await world.ask('PUT', '/user', { token: access, body });
     expect([answer.status, answer.body.code]).toEqual([status, code]);
