@@ -1,6 +1,6 @@
 /** Who may see which screen (product.md 2, route table). */
 import { Navigate, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useSession } from '#client/lib/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
@@ -35,7 +35,9 @@ export function useMayEnter(): 'wait' | 'yes' | 'no' {
 }
 
 export function ToLogin() {
-  const from = useRouterState({ select: (state) => state.location.href });
+  const router = useRouter();
+  // Read once: on the way to the login screen the address is already the login screen's own.
+  const [from] = useState(() => router.history.location.href);
   return <Navigate to={ROUTES.login.path} replace state={{ from }} />;
 }
 

@@ -37,6 +37,9 @@ export function LegalPage({ title, updated, intro, sections }: LegalPageProps) {
             {section.body}
           </section>
         ))}
+        <a className={styles.up} href="#top">
+          <span aria-hidden="true">↑ </span>Back to top
+        </a>
       </main>
       <footer className={styles.footer}>
         <hf-slot name="operator" />
@@ -45,9 +48,6 @@ export function LegalPage({ title, updated, intro, sections }: LegalPageProps) {
           <hf-slot name="contact" />
         </p>
       </footer>
-      <a className={styles.up} href="#top">
-        <span aria-hidden="true">↑ </span>Back to top
-      </a>
     </div>
   );
 }
