@@ -1,6 +1,18 @@
 /** Moving between days: quick options, the calendar, locked days, midnight, and the keys for all of it. */
 import { day, dayLabel as labelOf, dayOf, MONTHS } from '#domain/day.ts';
-import { dayLabel, daysAgo, editor, expectSaved, items, log, openDay, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
+import {
+  dayLabel,
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 
 test('yesterday takes a quick option, and gives it back', async ({ page, signUp, request }) => {
@@ -71,11 +83,12 @@ test('the calendar shows which days have logs and opens one', async ({ page, sig
   await page.keyboard.press('ControlOrMeta+k');
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
   await expect(calendar).toBeVisible();
-  await expect(calendar.getByRole('columnheader')).toHaveText(['Su', 'Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa']);
+  await expect(calendar.locator('th')).toHaveText(['Su', 'Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa']);
   const open = calendar.getByRole('button', { name: `${labelOf(today())}, today, has entry` });
   await expect(open).toBeFocused();
   await expectAccessible(page);
-  for (const text of ['Today', 'Has entries', 'Locked (Closer only)']) await expect(calendar.getByText(text, { exact: true })).toBeVisible();
+  for (const text of ['Today', 'Has entries', 'Locked (Closer only)'])
+    await expect(calendar.getByText(text, { exact: true })).toBeVisible();
 
   await page.keyboard.press('ArrowLeft');
   await expect(calendar.getByRole('button', { name: labelOf(daysAgo(1)) })).toBeFocused();
@@ -98,7 +111,10 @@ test('the calendar knows no future and turns its months', async ({ page, signUp 
   const before = new Date(now.getFullYear(), now.getMonth() - 1, 1);
   await calendar.getByRole('button', { name: /previous month/i }).click();
   await expect(calendar.getByText(`${MONTHS[before.getMonth()]} ${before.getFullYear()}`)).toBeVisible();
-  const sizes = await calendar.getByRole('gridcell').getByRole('button').evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect()));
+  const sizes = await calendar
+    .getByRole('gridcell')
+    .getByRole('button')
+    .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect()));
   expect(Math.min(...sizes.map(({ width, height }) => Math.min(width, height)))).toBeGreaterThanOrEqual(24);
 });
 
@@ -106,7 +122,9 @@ test('a day older than the window is locked for a Dabbler', async ({ page, signU
   await signUp(page);
   await page.goto(`/journal?date=${daysAgo(30)}`);
   await expect(page.getByText('This log is locked. Upgrade to Closer to access historical logs.')).toBeVisible();
-  await expect(page.getByText(/^Historical Log Locked: This log is older than 30 days\. Upgrade to Closer/)).toBeVisible();
+  await expect(
+    page.getByText(/^Historical Log Locked: This log is older than 30 days\. Upgrade to Closer/),
+  ).toBeVisible();
   await expect(editor(page)).toHaveCount(0);
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Next day' }).click();
@@ -150,8 +168,11 @@ test('past midnight the page stays, and the new day is offered', async ({ page, 
 });
 
 test('the line from the landing page is the first item of the first log', async ({ page, signUp }) => {
-  await page.goto('/healthz');
-  await page.evaluate(() => localStorage.setItem('hustle-forge:first-line', 'Shipped <the> thing & more'));
+  await page.addInitScript(() => {
+    if (sessionStorage.getItem('visited')) return;
+    sessionStorage.setItem('visited', 'yes');
+    localStorage.setItem('hustle-forge:first-line', 'Shipped <the> thing & more');
+  });
   await signUp(page);
   await expect(items(page)).toHaveText(['Shipped <the> thing & more']);
   await expectSaved(page);

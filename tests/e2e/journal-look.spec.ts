@@ -99,6 +99,7 @@ test('a printed day is its label and its words', async ({ page, signUp }) => {
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   await expect(items(page)).toBeVisible();
-  for (const name of ['Open menu', 'Previous day', 'Open feedback']) await expect(page.getByRole('button', { name })).toBeHidden();
+  for (const name of ['Open menu', 'Previous day', 'Open feedback'])
+    await expect(page.getByRole('button', { name })).toBeHidden();
   await expect(page.getByText(/^Saved/)).toBeHidden();
 });

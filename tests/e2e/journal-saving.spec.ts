@@ -1,5 +1,17 @@
 /** Saving a day: nothing is sent unasked, nothing is lost, and every failure is said. */
-import { daysAgo, editor, expectSaved, items, log, openDay, sessionOf, status, storedLog, storeLog, today } from '../support/journal-story.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  status,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 import type { Request } from '@playwright/test';
 
@@ -125,7 +137,12 @@ test.describe('while the server cannot be reached', () => {
   });
 });
 
-test('two devices: nothing is overwritten, and both can be kept', async ({ page, signUp, request, expectAccessible }) => {
+test('two devices: nothing is overwritten, and both can be kept', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
   await signUp(page);
   const session = await sessionOf(page);
   await page.keyboard.type('shared');
@@ -134,6 +151,8 @@ test('two devices: nothing is overwritten, and both can be kept', async ({ page,
   await page.keyboard.type('\nfrom the desk');
   await expect(page.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeVisible();
   await expect(status(page, 'Not saved – changed elsewhere')).toBeVisible();
+  // The bars, faded while somebody writes, come back with the pointer.
+  await page.mouse.move(300, 300);
   await expectAccessible(page);
   expect(await storedLog(request, session, today())).toBe(log('shared', 'from the phone'));
   await page.getByRole('button', { name: 'Keep both' }).click();
@@ -169,11 +188,15 @@ test('two tabs: what one adds, the other takes over when it is looked at', async
   await expectSaved(other);
   await other.close();
   await page.bringToFront();
-  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
   await expect(items(page)).toHaveText(['first tab', 'second tab']);
 });
 
-test('a session that ends while somebody writes: the text stays, and the same save goes out after signing in', async ({ page, signUp, request }) => {
+test('a session that ends while somebody writes: the text stays, and the same save goes out after signing in', async ({
+  page,
+  signUp,
+  request,
+}) => {
   const person = await signUp(page);
   const session = await sessionOf(page);
   await page.keyboard.type('before');
@@ -196,7 +219,15 @@ test('a session that ends while somebody writes: the text stays, and the same sa
 test('a log that holds what the editor does not know is shown, not lost', async ({ page, signUp }) => {
   await signUp(page);
   await page.route(`**/rest/v1/entries*date=eq.${daysAgo(1)}*`, (route) =>
-    route.fulfill({ json: [{ content: '<p>a</p><table><tbody><tr><td>cell</td></tr></tbody></table>', revision: 1, updated_at: new Date().toISOString() }] }),
+    route.fulfill({
+      json: [
+        {
+          content: '<p>a</p><table><tbody><tr><td>cell</td></tr></tbody></table>',
+          revision: 1,
+          updated_at: new Date().toISOString(),
+        },
+      ],
+    }),
   );
   await page.goto(`/journal?date=${daysAgo(1)}`);
   await expect(page.getByRole('alert').filter({ hasText: 'cannot be changed here' })).toBeVisible();

@@ -1,5 +1,17 @@
 /** Writing a day: what is typed is there after a reload, as a numbered list, with every tool in reach of the keyboard. */
-import { editor, expectSaved, items, log, openDay, daysAgo, paste, sessionOf, status, storedLog, today } from '../support/journal-story.ts';
+import {
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  daysAgo,
+  paste,
+  sessionOf,
+  status,
+  storedLog,
+  today,
+} from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 
 test('what was written is there after a reload', async ({ page, signUp }) => {
@@ -27,9 +39,12 @@ test('a log starts as a numbered list that asks its question', async ({ page, si
 test('select all and delete bring the numbered list back', async ({ page, signUp }) => {
   await signUp(page);
   await page.keyboard.type('one\ntwo');
+  // Undo groups what follows within half a second, so each step waits until it is stored.
+  await expectSaved(page);
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Backspace');
   await expect(editor(page).locator('ol > li > p[data-placeholder]')).toHaveCount(1);
+  await expect(status(page, 'Nothing written yet')).toBeVisible();
   await page.keyboard.type('again');
   await expect(items(page)).toHaveText(['again']);
   await page.keyboard.press('ControlOrMeta+z');
@@ -83,7 +98,10 @@ test('the toolbar is worked with the keyboard alone', async ({ page, signUp }) =
   await expect(editor(page).locator('strong')).toHaveText('words');
 });
 
-test('Escape sends the toolbar away until something else is selected; it never covers the selection', async ({ page, signUp }) => {
+test('Escape sends the toolbar away until something else is selected; it never covers the selection', async ({
+  page,
+  signUp,
+}) => {
   await signUp(page);
   const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
   await page.keyboard.type('some words');
@@ -121,17 +139,24 @@ test('pasted lines are items, wherever they come from', async ({ page, signUp })
   await editor(page).click();
   const word = (marker: string, text: string) =>
     `<p class=MsoListParagraph style='margin-left:.5in;mso-list:l0 level1 lfo1'><!--[if !supportLists]--><span style='mso-list:Ignore'>${marker}<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp; </span></span><!--[endif]-->${text}</p>`;
-  await paste(page, { 'text/html': `<html><body>${word('1.', 'alpha')}${word('2.', 'beta')}</body></html>`, 'text/plain': '1. alpha\n2. beta' });
+  await paste(page, {
+    'text/html': `<html><body>${word('1.', 'alpha')}${word('2.', 'beta')}</body></html>`,
+    'text/plain': '1. alpha\n2. beta',
+  });
   await expect(items(page)).toHaveText(['alpha', 'beta']);
 
   await openDay(page, daysAgo(2));
   await editor(page).click();
-  await paste(page, { 'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>' });
+  await paste(page, {
+    'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>',
+  });
   await expect(items(page)).toHaveText(['a | b', 'c | d']);
 
   await openDay(page, daysAgo(3));
   await editor(page).click();
-  await paste(page, { 'text/html': '<p style="margin:0">first</p><p>second</p><p><span style="font-weight:700">third</span></p>' });
+  await paste(page, {
+    'text/html': '<p style="margin:0">first</p><p>second</p><p><span style="font-weight:700">third</span></p>',
+  });
   await expect(items(page)).toHaveText(['first', 'second', 'third']);
   await expect(editor(page).locator('strong')).toHaveText('third');
 });
@@ -139,7 +164,8 @@ test('pasted lines are items, wherever they come from', async ({ page, signUp })
 test('a pasted script, link or picture leaves its words alone', async ({ page, signUp, request }) => {
   await signUp(page);
   await paste(page, {
-    'text/html': '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
+    'text/html':
+      '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
   });
   await expect(items(page)).toHaveText(['a link']);
   await expectSaved(page);

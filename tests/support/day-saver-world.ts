@@ -147,7 +147,8 @@ export function createWorld() {
   const transport: EntryTransport = {
     read: () => request(() => ({ kind: 'read' as const, stored: world.row })),
     insert: (_date, html) => request(() => (world.row ? { kind: 'changed' } : store(html))),
-    update: (_date, html, revision) => request(() => (world.row?.revision === revision ? store(html) : { kind: 'changed' })),
+    update: (_date, html, revision) =>
+      request(() => (world.row?.revision === revision ? store(html) : { kind: 'changed' })),
     remove: (_date, revision) =>
       request(() => {
         if (world.row?.revision !== revision) return { kind: 'changed' };

@@ -10,7 +10,8 @@ export const daysAgo = (count: number): Day => addDays(today(), -count);
 
 export const editor = (page: Page): Locator => page.locator('.ProseMirror[contenteditable=true]');
 export const items = (page: Page): Locator => editor(page).locator('li');
-export const status = (page: Page, text: string | RegExp): Locator => page.getByRole('status').filter({ hasText: text });
+export const status = (page: Page, text: string | RegExp): Locator =>
+  page.getByRole('status').filter({ hasText: text });
 export const dayLabel = (page: Page): Locator => page.getByRole('heading', { level: 1 }).getByRole('button');
 
 export async function expectSaved(page: Page): Promise<void> {
@@ -57,7 +58,8 @@ export async function storeLog(request: APIRequestContext, session: Session, dat
 }
 
 /** A numbered list, as the editor writes it. */
-export const log = (...texts: string[]): string => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
+export const log = (...texts: string[]): string =>
+  `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
 
 /** Pastes as a browser does: the clipboard's own formats, through a real paste event. */
 export async function paste(page: Page, formats: Record<string, string>): Promise<void> {

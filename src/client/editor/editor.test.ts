@@ -16,7 +16,15 @@ let edits = 0;
 function open(html: string): JournalEditorHandle {
   const element = document.body.appendChild(document.createElement('div'));
   edits = 0;
-  made = createJournalEditor({ element, html, label: 'Log', describedBy: 'help', className: 'log', autofocus: false, onEdit: () => (edits += 1) });
+  made = createJournalEditor({
+    element,
+    html,
+    label: 'Log',
+    describedBy: 'help',
+    className: 'log',
+    autofocus: false,
+    onEdit: () => (edits += 1),
+  });
   if (!made) throw new Error('the editor refused the log');
   return made;
 }
@@ -36,20 +44,23 @@ describe('what the editor writes, the server keeps as it is', () => {
     expect(read()).toBe(LIST);
   });
 
-  test.each([...MARK_ACTIONS, ...BLOCK_ACTIONS].map((action) => [action.label, action] as const))('%s', (_label, action) => {
-    const { editor, read } = open(LIST);
-    editor.commands.setTextSelection({ from: 3, to: 6 });
-    action.run(editor);
-    const applied = read();
-    expectKept(applied);
-    expect(applied).toBe(editor.getHTML());
-    if (action.name !== 'orderedList') {
-      expect(applied).not.toBe(LIST);
-      expect(action.isActive(editor)).toBe(true);
-    }
-    action.run(editor);
-    expectKept(read());
-  });
+  test.each([...MARK_ACTIONS, ...BLOCK_ACTIONS].map((action) => [action.label, action] as const))(
+    '%s',
+    (_label, action) => {
+      const { editor, read } = open(LIST);
+      editor.commands.setTextSelection({ from: 3, to: 6 });
+      action.run(editor);
+      const applied = read();
+      expectKept(applied);
+      expect(applied).toBe(editor.getHTML());
+      if (action.name !== 'orderedList') {
+        expect(applied).not.toBe(LIST);
+        expect(action.isActive(editor)).toBe(true);
+      }
+      action.run(editor);
+      expectKept(read());
+    },
+  );
 
   test('all of it at once, and it reads back the same', () => {
     const everything =
@@ -65,11 +76,27 @@ describe('what the editor writes, the server keeps as it is', () => {
 
   test('its schema has the elements of the list and no others', () => {
     const { schema } = open('').editor;
-    const blocks = ['blockquote', 'bulletList', 'codeBlock', 'doc', 'hardBreak', 'heading', 'listItem', 'orderedList', 'paragraph', 'text'];
+    const blocks = [
+      'blockquote',
+      'bulletList',
+      'codeBlock',
+      'doc',
+      'hardBreak',
+      'heading',
+      'listItem',
+      'orderedList',
+      'paragraph',
+      'text',
+    ];
     const names = [...Object.keys(schema.nodes), ...Object.keys(schema.marks)].sort();
     expect(names).toEqual([...blocks, 'bold', 'code', 'italic', 'strike', 'underline'].sort());
     for (const tag of ENTRY_TAGS) {
-      const inner = tag === 'ol' || tag === 'ul' ? `<${tag}><li><p>x</p></li></${tag}>` : tag === 'li' ? `<ol><li><p>x</p></li></ol>` : `<${tag}>x</${tag}>`;
+      const inner =
+        tag === 'ol' || tag === 'ul'
+          ? `<${tag}><li><p>x</p></li></${tag}>`
+          : tag === 'li'
+            ? `<ol><li><p>x</p></li></ol>`
+            : `<${tag}>x</${tag}>`;
       const html = tag === 'br' ? '<p>a<br>b</p>' : inner;
       expect(open(html).read(), tag).toContain(tag === 'br' ? '<br>' : `<${tag}>`);
       made!.editor.destroy();
@@ -132,20 +159,26 @@ describe('replacing the text', () => {
     expect(read()).toBe('<ol><li><p></p></li></ol>');
   });
 
-  test.each([['aa', 'aaa'], ['aaa', 'aa'], ['abab', 'ab'], ['x', 'y']])('%s by %s', (from, to) => {
+  test.each([
+    ['aa', 'aaa'],
+    ['aaa', 'aa'],
+    ['abab', 'ab'],
+    ['x', 'y'],
+  ])('%s by %s', (from, to) => {
     const { read, replace } = open(`<p>${from}</p>`);
     replace(`<p>${to}</p>`);
     expect(read()).toBe(`<p>${to}</p>`);
   });
 });
 
-test.each(['<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>', '<p><a href="https://example.com">a</a></p>', '<hr>'])(
-  'a log with something unknown is refused, not emptied: %s',
-  (html) => {
-    expect(() => open(html)).toThrow('refused');
-    made = null;
-  },
-);
+test.each([
+  '<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>',
+  '<p><a href="https://example.com">a</a></p>',
+  '<hr>',
+])('a log with something unknown is refused, not emptied: %s', (html) => {
+  expect(() => open(html)).toThrow('refused');
+  made = null;
+});
 
 describe('pasting', () => {
   const paste = (html: string, at: number, text: string): string => {
@@ -171,7 +204,9 @@ describe('pasting', () => {
   });
 
   test('nested lists stay nested', () => {
-    expect(paste('', 3, '1. a\n  - b\n2. c')).toBe('<ol><li><p>a</p><ul><li><p>b</p></li></ul></li><li><p>c</p></li></ol>');
+    expect(paste('', 3, '1. a\n  - b\n2. c')).toBe(
+      '<ol><li><p>a</p><ul><li><p>b</p></li></ul></li><li><p>c</p></li></ol>',
+    );
   });
 
   test('plain lines into prose are paragraphs, a list stays a list', () => {
@@ -191,6 +226,7 @@ describe('pasting', () => {
   });
 
   test('whatever is pasted, the server keeps what comes of it', () => {
-    for (const text of ['a\tb\n<script>x</script>', '- [ ] a\n\t- b\n\t\t- c\n- d', '\u202eabc\nעברית\ne\u0301']) expectKept(paste('', 3, text));
+    for (const text of ['a\tb\n<script>x</script>', '- [ ] a\n\t- b\n\t\t- c\n- d', '\u202eabc\nעברית\ne\u0301'])
+      expectKept(paste('', 3, text));
   });
 });

@@ -5,7 +5,6 @@ import { Plugin, TextSelection } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
 import { PLACEHOLDER } from './empty-log-html.ts';
 
-
 /** Where the item's paragraph begins and ends: after `<ol>` and `<li>` open. */
 const ITEM_PARAGRAPH = { from: 2, to: 4 };
 

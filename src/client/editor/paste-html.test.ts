@@ -19,31 +19,37 @@ const wordItem = (level: number, marker: string, text: string, list = 'l0'): str
 
 describe('Word', () => {
   test('numbered paragraphs become one numbered list', () => {
-    expect(clean(`${WORD_HEAD}${wordItem(1, '1.', 'alpha')}${wordItem(1, '2.', 'beta')}<!--EndFragment--></body></html>`)).toMatch(
-      /^<ol><li>(?:<span><\/span>)?alpha ?<\/li><li>(?:<span><\/span>)?beta ?<\/li><\/ol>$/,
-    );
+    expect(
+      clean(`${WORD_HEAD}${wordItem(1, '1.', 'alpha')}${wordItem(1, '2.', 'beta')}<!--EndFragment--></body></html>`),
+    ).toMatch(/^<ol><li>(?:<span><\/span>)?alpha ?<\/li><li>(?:<span><\/span>)?beta ?<\/li><\/ol>$/);
   });
 
   test('levels nest, and bullets inside numbers stay bullets', () => {
     const html = `${WORD_HEAD}${wordItem(1, '1.', 'a')}\n${wordItem(2, '·', 'b')}\n${wordItem(2, '·', 'c')}\n${wordItem(1, '2.', 'd')}`;
-    expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe('<ol><li>a<ul><li>b</li><li>c</li></ul></li><li>d</li></ol>');
+    expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe(
+      '<ol><li>a<ul><li>b</li><li>c</li></ul></li><li>d</li></ol>',
+    );
   });
 
   test('a paragraph between two lists keeps them apart', () => {
     const html = `${WORD_HEAD}${wordItem(1, '1.', 'a')}<p class=MsoNormal>between</p>${wordItem(1, '1.', 'b', 'l1')}`;
-    expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe('<ol><li>a</li></ol><p>between</p><ol><li>b</li></ol>');
+    expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe(
+      '<ol><li>a</li></ol><p>between</p><ol><li>b</li></ol>',
+    );
   });
 
   test('a list that begins at its second level is kept', () => {
-    expect(clean(`${wordItem(2, 'a)', 'deep')}`).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe(
-      '<ol><li><ol><li>deep</li></ol></li></ol>',
-    );
+    expect(
+      clean(`${wordItem(2, 'a)', 'deep')}`)
+        .replaceAll('<span></span>', '')
+        .replaceAll(' <', '<'),
+    ).toBe('<ol><li><ol><li>deep</li></ol></li></ol>');
   });
 
   test('blank paragraphs are no lines', () => {
-    expect(clean(`${WORD_HEAD}<p class=MsoNormal>a</p><p class=MsoNormal><o:p>&nbsp;</o:p></p><p class=MsoNormal>b</p>`)).toBe(
-      '<p>a</p><p>b</p>',
-    );
+    expect(
+      clean(`${WORD_HEAD}<p class=MsoNormal>a</p><p class=MsoNormal><o:p>&nbsp;</o:p></p><p class=MsoNormal>b</p>`),
+    ).toBe('<p>a</p><p>b</p>');
   });
 });
 
@@ -56,7 +62,9 @@ const docsItem = (content: string, level = 1): string =>
 describe('Google Docs', () => {
   test('the wrapper that is called bold is not, bold said with styles is', () => {
     const html = `${DOCS}<p dir="ltr">${docsSpan('plain ')}${docsSpan('strong', 'font-weight:700;')}${docsSpan(' both', 'font-weight:700;font-style:italic;text-decoration:underline;')}</p></b>`;
-    expect(clean(html).replace(/<\/?span>/g, '')).toBe('<meta charset="utf-8"><p>plain <strong>strong</strong><u><em><strong> both</strong></em></u></p>');
+    expect(clean(html).replace(/<\/?span>/g, '')).toBe(
+      '<meta charset="utf-8"><p>plain <strong>strong</strong><u><em><strong> both</strong></em></u></p>',
+    );
   });
 
   test('a nested list beside its item goes into it', () => {
@@ -90,9 +98,14 @@ describe('tables', () => {
 
 describe('safety', () => {
   test('no style attribute and no style sheet is left for the browser to check', () => {
-    const html = '<style>p{color:red}</style><p class="a"style="color:red" style=\'x\'>a</p><div data-pm-slice="1 1 []" style="y">b</div>';
+    const html =
+      '<style>p{color:red}</style><p class="a"style="color:red" style=\'x\'>a</p><div data-pm-slice="1 1 []" style="y">b</div>';
     expect(cleanPastedHtml(html)).not.toMatch(/\sstyle\s*=|<style/i);
     expect(cleanPastedHtml('<p STYLE = "x">a</p>')).not.toMatch(/\sstyle\s*=/i);
+  });
+
+  test('no handler is left either', () => {
+    expect(cleanPastedHtml('<img src="x" onerror="a()"><p onclick=b()>c</p>')).not.toMatch(/\son\w+\s*=/i);
   });
 
   test('the word style in the text stays', () => {

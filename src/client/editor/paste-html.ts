@@ -136,7 +136,8 @@ function stylesToMarks(root: Element): void {
 
 /** Empty paragraphs are how word processors write space between lines. */
 function removeBlankLines(root: Element): void {
-  for (const block of root.querySelectorAll('p, div')) if (textOf(block) === '' && !block.querySelector('li')) block.remove();
+  for (const block of root.querySelectorAll('p, div'))
+    if (textOf(block) === '' && !block.querySelector('li')) block.remove();
   for (const lineBreak of root.querySelectorAll('br')) {
     const between = lineBreak.previousElementSibling ?? lineBreak.nextElementSibling;
     if (lineBreak.parentElement === root && /^(?:p|ul|ol|h\d|div)$/.test(between?.localName ?? '')) lineBreak.remove();

@@ -6,7 +6,11 @@ const outline = (text: string): string[] =>
   parsePastedText(text).map((line) => `${'>'.repeat(line.level)}${line.text}${line.marker === 'number' ? ' #' : ''}`);
 
 test('plain lines are one item each, blank ones are none', () => {
-  expect(outline('Fixed the login\r\n\r\n  Wrote the tests \n\nReviewed')).toEqual(['Fixed the login', 'Wrote the tests', 'Reviewed']);
+  expect(outline('Fixed the login\r\n\r\n  Wrote the tests \n\nReviewed')).toEqual([
+    'Fixed the login',
+    'Wrote the tests',
+    'Reviewed',
+  ]);
 });
 
 test.each([
@@ -29,12 +33,19 @@ test.each([
   expect(withoutMarker(line).text).toBe(text);
 });
 
-test.each(['2026. A good year', '-5 degrees', '1.5 hours', 'a.m. meeting', '*bold*', '--flag off', 'o boy', '[link](x)', '- '])(
-  '%j is a sentence',
-  (line) => {
-    expect(withoutMarker(line).text).toBe(line.trim());
-  },
-);
+test.each([
+  '2026. A good year',
+  '-5 degrees',
+  '1.5 hours',
+  'a.m. meeting',
+  '*bold*',
+  '--flag off',
+  'o boy',
+  '[link](x)',
+  '- ',
+])('%j is a sentence', (line) => {
+  expect(withoutMarker(line).text).toBe(line.trim());
+});
 
 test('nested lists keep their levels, however they are indented', () => {
   expect(outline('1. a\n   - b\n   - c\n      * d\n2. e')).toEqual(['a #', '>b', '>c', '>>d', 'e #']);
@@ -42,7 +53,11 @@ test('nested lists keep their levels, however they are indented', () => {
 });
 
 test('indented text without markers, such as a stack trace, stays flat', () => {
-  expect(outline('Error: no\n    at f (a.js:1)\n    at g (b.js:2)')).toEqual(['Error: no', 'at f (a.js:1)', 'at g (b.js:2)']);
+  expect(outline('Error: no\n    at f (a.js:1)\n    at g (b.js:2)')).toEqual([
+    'Error: no',
+    'at f (a.js:1)',
+    'at g (b.js:2)',
+  ]);
 });
 
 test('a list that begins indented begins at the top', () => {

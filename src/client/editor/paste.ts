@@ -19,7 +19,7 @@ const paragraph = (schema: Schema, text: string): Node =>
 function items(lines: PastedLine[], schema: Schema): Node[] {
   const level = Math.min(...lines.map((line) => line.level));
   const made: Node[] = [];
-  for (let index = 0; index < lines.length; ) {
+  for (let index = 0; index < lines.length;) {
     const line = lines[index]!;
     let end = index + 1;
     while (end < lines.length && lines[end]!.level > level) end += 1;

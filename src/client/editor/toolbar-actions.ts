@@ -24,7 +24,11 @@ export type ToolbarAction = {
   run: (editor: Editor) => void;
 };
 
-const mark = (name: 'bold' | 'italic' | 'underline' | 'strike' | 'code', label: string, icon: LucideIcon): ToolbarAction => ({
+const mark = (
+  name: 'bold' | 'italic' | 'underline' | 'strike' | 'code',
+  label: string,
+  icon: LucideIcon,
+): ToolbarAction => ({
   name,
   label,
   icon,

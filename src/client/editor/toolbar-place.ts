@@ -6,7 +6,12 @@ const GAP = 8;
 const MARGIN = 8;
 
 /** All in CSS pixels of the viewport. `ceiling` is how much of its top the bar covers. */
-export function placeToolbar(selection: Box, toolbar: Size, viewport: Size, ceiling: number): { left: number; top: number } {
+export function placeToolbar(
+  selection: Box,
+  toolbar: Size,
+  viewport: Size,
+  ceiling: number,
+): { left: number; top: number } {
   const middle = (selection.left + selection.right) / 2 - toolbar.width / 2;
   const left = Math.max(MARGIN, Math.min(middle, viewport.width - toolbar.width - MARGIN));
   const above = selection.top - toolbar.height - GAP;

@@ -33,7 +33,9 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
   };
 
   const update = (): void => {
-    const names = wantsToShow() ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name) : null;
+    const names = wantsToShow()
+      ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name)
+      : null;
     const { from, to } = editor.state.selection;
     // The selection is part of the key: the toolbar follows it even when no button changes.
     const nextKey = names === null ? '' : `${always ? '' : `${from}-${to}`} ${names.join()}`;

@@ -107,7 +107,9 @@ function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps
       onMouseDown={(event) => event.preventDefault()}
       onBlur={(event) => {
         const { relatedTarget } = event;
-        const stays = relatedTarget instanceof Node && (ref.current?.contains(relatedTarget) || editor.view.dom.contains(relatedTarget));
+        const stays =
+          relatedTarget instanceof Node &&
+          (ref.current?.contains(relatedTarget) || editor.view.dom.contains(relatedTarget));
         if (!stays) onLeave();
       }}
     >

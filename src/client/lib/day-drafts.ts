@@ -57,7 +57,10 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       const prefix = keyOf('' as Day);
       try {
         const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
-        return keys.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)).filter(isDay);
+        return keys
+          .filter((key) => key.startsWith(prefix))
+          .map((key) => key.slice(prefix.length))
+          .filter(isDay);
       } catch {
         return [];
       }

@@ -117,7 +117,12 @@ function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
   }, [modifiers]);
   void day;
   return (
-    <button {...button} ref={element} data-today={modifiers['today']} data-locked={modifiers['locked'] && !modifiers['disabled']}>
+    <button
+      {...button}
+      ref={element}
+      data-today={modifiers['today']}
+      data-locked={modifiers['locked'] && !modifiers['disabled']}
+    >
       {children}
       {modifiers['locked'] ? <Lock aria-hidden /> : modifiers['written'] && <span className={styles.dot} />}
     </button>

@@ -31,7 +31,13 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
         </IconButton>
         <h1 className={styles.heading} tabIndex={-1}>
           {date !== null && (
-            <button type="button" className={styles.label} data-today={date === today} onClick={onPick} aria-haspopup="dialog">
+            <button
+              type="button"
+              className={styles.label}
+              data-today={date === today}
+              onClick={onPick}
+              aria-haspopup="dialog"
+            >
               {dayLabel(date)}
             </button>
           )}

@@ -56,8 +56,8 @@ function Log({ saver, label }: { saver: DaySaver; label: string }) {
     return (
       <>
         <p className={styles.notice} role="alert">
-          This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed here,
-          so that nothing of it is lost.
+          This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed
+          here, so that nothing of it is lost.
         </p>
         <StoredLog html={html} label={label} />
       </>

@@ -9,11 +9,15 @@ type Step =
   | { do: 'pass'; ms: number }
   | { do: 'weather'; weather: Weather; latencyMs: number; online: boolean };
 
-const simple = (...names: Exclude<Step['do'], 'pass' | 'weather'>[]) => fc.constantFrom(...names.map((name): Step => ({ do: name })));
+const simple = (...names: Exclude<Step['do'], 'pass' | 'weather'>[]) =>
+  fc.constantFrom(...names.map((name): Step => ({ do: name })));
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: simple('type') },
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }),
+  },
   { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
   {
     weight: 3,
@@ -97,7 +101,10 @@ test('no line is lost, whatever the order of typing, saving, failing, reloading 
 }, 60_000);
 
 test('one page never has two requests under way', async () => {
-  const withoutReload = fc.oneof({ weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') }, simple('removeElsewhere'));
+  const withoutReload = fc.oneof(
+    { weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') },
+    simple('removeElsewhere'),
+  );
   await fc.assert(
     fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
       const world = createWorld();

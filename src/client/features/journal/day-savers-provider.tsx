@@ -1,4 +1,5 @@
 /** Keeps the savers of one signed-in user alive above all screens, and tells them what happens to the page. */
+import { isAuthRetryableFetchError } from '@supabase/auth-js';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -7,6 +8,7 @@ import { useData } from '#client/lib/data-client.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
+import type { Supabase } from '#client/lib/supabase.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { DaySavers } from './day-savers.ts';
 import { DATES_KEY, entryKey } from './entry-queries.ts';
@@ -40,8 +42,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
     const transport = createEntryTransport(data, user.id, () => {
       if (Date.now() - refreshedAt < REFRESH_PAUSE_MS) return;
       refreshedAt = Date.now();
-      // Either this brings a new token, and the saves that wait go out, or it ends the session, and the page asks to sign in.
-      void auth.refreshSession();
+      void renewOrEnd(auth);
     });
     const onStored = (date: Day, stored: ReadEntry['stored']): void => {
       queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
@@ -92,6 +93,15 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   );
 
   return <JournalContext value={journal}>{children}</JournalContext>;
+}
+
+/**
+ * After a refused token: either this brings a new one, and the saves that wait go out, or it ends the session here as well,
+ * and the page asks to sign in. auth-js keeps a session whose token has not run out by the clock, whatever servers say.
+ */
+async function renewOrEnd(auth: Supabase['auth']): Promise<void> {
+  const { error } = await auth.refreshSession();
+  if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });
 }
 
 /** Flushes when the page is hidden or left, retries when the network or the reader comes back. */

@@ -39,7 +39,11 @@ export const datesQuery = (data: DataClient, userId: string) =>
   queryOptions({
     queryKey: DATES_KEY,
     queryFn: async (): Promise<Day[]> => {
-      const answer = await data.from('entries').select('date').eq('user_id', userId).order('date', { ascending: false });
+      const answer = await data
+        .from('entries')
+        .select('date')
+        .eq('user_id', userId)
+        .order('date', { ascending: false });
       return answer.data?.map((row) => row.date) ?? [];
     },
     networkMode: 'always',

@@ -79,14 +79,21 @@ export function createEntryTransport(data: DataClient, userId: string, onRefused
 
   return {
     async read(date) {
-      const answer = await entries().select(COLUMNS).match({ ...ofUser, date }).retry(false);
+      const answer = await entries()
+        .select(COLUMNS)
+        .match({ ...ofUser, date })
+        .retry(false);
       if (answer.error) return failure(answer);
       const row = answer.data[0];
       return { kind: 'read', stored: row ? storedLog(row) : null };
     },
 
     insert: async (date, html) =>
-      writeOutcome(await entries().insert({ ...ofUser, date, content: withDateHeader(date, html) }).select('revision, updated_at')),
+      writeOutcome(
+        await entries()
+          .insert({ ...ofUser, date, content: withDateHeader(date, html) })
+          .select('revision, updated_at'),
+      ),
 
     update: async (date: Day, html, revision) =>
       writeOutcome(
@@ -97,7 +104,12 @@ export function createEntryTransport(data: DataClient, userId: string, onRefused
       ),
 
     async remove(date, revision) {
-      const outcome = writeOutcome(await entries().delete().match({ ...ofUser, date, revision }).select('revision, updated_at'));
+      const outcome = writeOutcome(
+        await entries()
+          .delete()
+          .match({ ...ofUser, date, revision })
+          .select('revision, updated_at'),
+      );
       return outcome.kind === 'stored' ? { kind: 'removed' } : outcome;
     },
   };

@@ -12,7 +12,12 @@ export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>',
 /** Takes the line out of the browser's store; null when there is none. */
 export function takeFirstLine(storage: Storage): string | null {
   try {
-    const line = storage.getItem(FIRST_LINE_KEY)?.replace(/\s+/g, ' ').trim().slice(0, FIRST_LINE_MAX_LENGTH).toWellFormed();
+    const line = storage
+      .getItem(FIRST_LINE_KEY)
+      ?.replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, FIRST_LINE_MAX_LENGTH)
+      .toWellFormed();
     storage.removeItem(FIRST_LINE_KEY);
     return line || null;
   } catch {

@@ -17,8 +17,8 @@ export function LockedDay({ onUpgrade }: { onUpgrade: () => void }) {
         <div>
           <p id="locked-day">This log is locked. Upgrade to Closer to access historical logs.</p>
           <p className={styles.why}>
-            <strong>Historical Log Locked:</strong> This log is older than {FREE_WINDOW_DAYS} days. Upgrade to Closer for
-            unlimited access to all your historical logs.
+            <strong>Historical Log Locked:</strong> This log is older than {FREE_WINDOW_DAYS} days. Upgrade to Closer
+            for unlimited access to all your historical logs.
           </p>
           <Button tone="primary" onClick={onUpgrade}>
             Upgrade to Closer

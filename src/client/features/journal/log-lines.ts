@@ -74,6 +74,7 @@ export function mergeLogs(mine: string, theirs: string): string {
 function appendItem(blocks: string[], list: string, item: string): void {
   const last = blocks.at(-1);
   const end = `</${list}>`;
-  if (last?.startsWith(`<${list}`) && last.endsWith(end)) blocks[blocks.length - 1] = last.slice(0, -end.length) + item + end;
+  if (last?.startsWith(`<${list}`) && last.endsWith(end))
+    blocks[blocks.length - 1] = last.slice(0, -end.length) + item + end;
   else blocks.push(`<${list}>${item}${end}`);
 }

@@ -20,7 +20,12 @@ export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
       <ul className={styles.list}>
         {QUICK_ENTRIES.map(({ emoji, text }) => (
           <li key={text}>
-            <button type="button" className={styles.option} aria-pressed={text === selected} onClick={() => onChoose(text)}>
+            <button
+              type="button"
+              className={styles.option}
+              aria-pressed={text === selected}
+              onClick={() => onChoose(text)}
+            >
               <span aria-hidden="true">{emoji}</span> {text}
             </button>
           </li>

@@ -19,7 +19,13 @@ export function SaveStatusLine({ saver, status, onOpenDay }: SaveStatusLineProps
   return (
     <div className={styles.line}>
       {/* Every save is shown; only what ended well or badly is read out. */}
-      <p className={styles.status} role="status" aria-live={isAnnounced(status) ? 'polite' : 'off'} data-alarm={isAlarming(status)} data-kind={status.kind}>
+      <p
+        className={styles.status}
+        role="status"
+        aria-live={isAnnounced(status) ? 'polite' : 'off'}
+        data-alarm={isAlarming(status)}
+        data-kind={status.kind}
+      >
         {statusText(status, Date.now())}
       </p>
       {CAN_BE_TRIED.includes(status.kind) && (

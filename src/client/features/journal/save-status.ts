@@ -16,7 +16,9 @@ export type SaveStatus =
 function moment(at: number, now: number): string {
   const then = new Date(at);
   const clock = `${String(then.getHours()).padStart(2, '0')}:${String(then.getMinutes()).padStart(2, '0')}`;
-  return dayOf(then) === dayOf(new Date(now)) ? clock : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;
+  return dayOf(then) === dayOf(new Date(now))
+    ? clock
+    : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;
 }
 
 /** What the line under the log says. `now` in milliseconds. */

@@ -6,7 +6,8 @@ type Shortcuts = { previous: () => void; next: () => void; today: () => void; ca
 const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** On a Mac, Option moves the caret by words and types special letters: there the keys need Control as well. */
-const isDayKey = (event: KeyboardEvent): boolean => event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
+const isDayKey = (event: KeyboardEvent): boolean =>
+  event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
 
 const DAY_KEYS: Record<string, keyof Shortcuts> = { ArrowLeft: 'previous', ArrowRight: 'next', KeyT: 'today' };
 
