@@ -8,6 +8,9 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 const KEPT_MESSAGES = 500;
 const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
 
+/** A link in plain text, as a group: `split` then keeps it. */
+export const LINK = /(https?:\/\/[^\s<>"]+)/;
+
 /** As decisions.md 8 promises it to scripts and tests. */
 export type ReceivedMail = {
   to: string;
@@ -54,7 +57,7 @@ export async function startMailServer(): Promise<MailServer> {
         text,
         html: parsed.html ?? '',
         at,
-        links: text.match(/https?:\/\/[^\s<>"]+/g) ?? [],
+        links: text.split(LINK).filter((_, index) => index % 2 === 1),
         code: /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? null,
       });
     }

@@ -1,5 +1,5 @@
 /** The sandbox's mailbox: a mail server, its messages as JSON for scripts and tests, and a page for people. */
-import { startMailServer } from './mailbox-server.ts';
+import { LINK, startMailServer } from './mailbox-server.ts';
 import type { ReceivedMail } from './mailbox-server.ts';
 import { escapeHtml, sandboxDocument } from './page.ts';
 
@@ -49,12 +49,17 @@ function inbox(messages: readonly ReceivedMail[], to: string | null): string {
 
 /** Only the plain text is shown: HTML from a message has no place in a page on the product's own origin. */
 function article(message: ReceivedMail): string {
-  const links = message.links.map((link) => `<li><a href="${escapeHtml(link)}">${escapeHtml(link)}</a></li>`);
+  const query = new URLSearchParams({ to: message.to }).toString();
   return `<article>
 <h2>${escapeHtml(message.subject)}</h2>
-<p class="quiet">To <a href="/sandbox/mail?${escapeHtml(String(new URLSearchParams({ to: message.to })))}">${escapeHtml(message.to)}</a>,
+<p class="quiet">To <a href="/sandbox/mail?${escapeHtml(query)}">${escapeHtml(message.to)}</a>,
 <time datetime="${message.at}">${message.at.replace('T', ' ').slice(0, 19)} UTC</time></p>
-<pre>${escapeHtml(message.text)}</pre>
-${links.length === 0 ? '' : `<ul class="links">${links.join('')}</ul>`}
+<pre>${message.text.trimEnd().split(LINK).map(linkOrWords).join('')}</pre>
 </article>`;
 }
+
+/** `split` with a group puts what matched at every second place. */
+const linkOrWords = (part: string, index: number): string => {
+  const words = escapeHtml(part);
+  return index % 2 === 0 ? words : `<a href="${words}">${words}</a>`;
+};
