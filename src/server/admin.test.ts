@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, latestToday } from '#domain/day.ts';
+import { createTestDatabase } from '../../tests/support/test-database.ts';
+
+const EMAIL = 'ada@example.com';
+let world: Awaited<ReturnType<typeof createTestDatabase>>;
+
+beforeAll(async () => {
+  world = await createTestDatabase();
+  await world.admin.query(`insert into auth.users (email, created_at, updated_at) values ($1, now(), now())`, [EMAIL]);
+});
+afterAll(() => world.drop());
+
+type Outcome = { code: number; stdout: string; stderr: string };
+
+async function admin(...args: string[]): Promise<Outcome> {
+  const env = { PATH: process.env['PATH'], DATABASE_URL: world.url };
+  const run = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'admin.ts'), ...args], { env });
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (error: Outcome) => error,
+  );
+}
+
+async function plan(): Promise<unknown> {
+  const { rows } = await world.admin.query<object>(
+    `select subscription_plan, access_valid_until::text from public.profiles
+     join auth.users using (id) where email = $1`,
+    [EMAIL],
+  );
+  return rows[0];
+}
+
+test('a plan is granted without end, for some days, and taken back; the ledger keeps each step', async () => {
+  expect(await admin('plan:grant', EMAIL)).toMatchObject({ code: 0, stdout: `${EMAIL} is a Closer without end.\n` });
+  expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: null });
+
+  const until = addDays(latestToday(new Date()), 30);
+  expect(await admin('plan:grant', ` ${EMAIL.toUpperCase()}`, '--days', '30')).toMatchObject({ code: 0 });
+  expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: until });
+
+  expect(await admin('plan:revoke', EMAIL)).toMatchObject({ code: 0, stdout: `${EMAIL} is a Dabbler.\n` });
+  expect(await plan()).toEqual({ subscription_plan: 'free', access_valid_until: null });
+
+  const { rows } = await world.admin.query(
+    'select plan, access_valid_until::text, reason from plan_changes order by id',
+  );
+  expect(rows).toEqual([
+    { plan: 'premium', access_valid_until: null, reason: 'operator grant' },
+    { plan: 'premium', access_valid_until: until, reason: 'operator grant' },
+    { plan: 'free', access_valid_until: null, reason: 'operator revocation' },
+  ]);
+});
+
+test.each([
+  [[], 'Commands:'],
+  [['plan:grant'], 'Commands:'],
+  [['plan:grant', EMAIL, 'more'], 'Commands:'],
+  [['plan:grant', EMAIL, '--years', '1'], '--years'],
+  [['plan:grant', EMAIL, '--days', '0'], '--days must be a whole number'],
+  [['plan:grant', 'nobody@example.com'], 'There is no account with the address nobody@example.com.'],
+])('%j is refused in words', async (args, words) => {
+  const { code, stderr } = await admin(...args);
+  expect(code).toBe(1);
+  expect(stderr).toContain(words);
+  expect(stderr).not.toContain('    at ');
+});
+
+test('a new signing key is one line that the server takes', async () => {
+  const key = JSON.parse((await admin('key:create')).stdout) as Record<string, unknown>;
+  expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', d: expect.any(String) });
+});
