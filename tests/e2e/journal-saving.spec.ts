@@ -72,7 +72,7 @@ test('typing fast and closing the tab at once loses nothing', async ({ page, sig
 });
 
 test.describe('while the server cannot be reached', () => {
-  test.use({ expectedErrors: [/Failed to load resource: net::/] });
+  test.use({ expectedErrors: /Failed to load resource: net::/ });
 
   test('the words stay, the line says so, and they are sent when it is back', async ({ page, signUp, request }) => {
     await signUp(page);

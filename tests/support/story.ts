@@ -18,7 +18,7 @@ export type Person = { name: string; email: string; password: string };
 
 type Fixtures = {
   /** Console errors that a story is about, such as the failed requests of an offline page. */
-  expectedErrors: RegExp[];
+  expectedErrors: RegExp | null;
   /** Makes an account through the API, as quick as can be, and leaves the page signed in on the journal. */
   signUp: (page: Page, person?: Partial<Person>) => Promise<Person>;
   /** Fails with what axe finds against WCAG 2.2 AA on the page as it stands. */
@@ -31,7 +31,7 @@ type Fixtures = {
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 export const test = base.extend<Fixtures>({
-  expectedErrors: [[], { option: true }],
+  expectedErrors: [null, { option: true }],
 
   page: async ({ page, expectedErrors }, use) => {
     const problems: string[] = [];
@@ -40,7 +40,7 @@ export const test = base.extend<Fixtures>({
       if (message.type() !== 'error' && !/content security policy/i.test(message.text())) return;
       const refused =
         REFUSED_REQUEST.test(message.text()) && /\/(auth|rest|functions)\/v1\//.test(message.location().url);
-      const expected = expectedErrors.some((pattern) => pattern.test(message.text()));
+      const expected = expectedErrors?.test(message.text()) ?? false;
       if (!refused && !expected) problems.push(`logged: ${message.text()} (${message.location().url})`);
     });
     await use(page);
