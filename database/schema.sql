@@ -235,13 +235,27 @@ RETURN (((at AT TIME ZONE 'UTC'::text) - '12:00:00'::interval))::date;
 
 CREATE OR REPLACE FUNCTION public.entry_text(html text)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN btrim(regexp_replace(replace(replace(replace(replace(replace(replace(regexp_replace(regexp_replace(regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>'::text, ''::text), '<br>|</(?:p|h1|h2|h3|li|pre|blockquote|ul|ol)>'::text, '
-'::text, 'g'::text), '<[^<>]*>'::text, ''::text, 'g'::text), '&lt;'::text, '<'::text), '&gt;'::text, '>'::text), '&quot;'::text, '"'::text), '&#39;'::text, ''''::text), '&nbsp;'::text, ' '::text), '&amp;'::text, '&'::text), '[
-]+'::text, '
-'::text, 'g'::text), ' 	
-'::text);
+ SET search_path TO ''
+AS $function$
+declare
+  line_end text;
+begin
+  html := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
+  foreach line_end in array
+    array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
+  loop
+    html := replace(html, line_end, E'\n');
+  end loop;
+  html := regexp_replace(html, '<[^<>]*>', '', 'g');
+  if position('&' in html) > 0 then
+    html := replace(replace(replace(html, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
+    html := replace(replace(replace(html, '&#39;', ''''), '&nbsp;', ' '), '&amp;', '&');
+  end if;
+  return btrim(regexp_replace(html, E'[\r\n]+', E'\n', 'g'), E' \t\n');
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.first_free_day()
  RETURNS date

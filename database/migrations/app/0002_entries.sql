@@ -1,20 +1,28 @@
 -- The logs: one row for a user and a day.
 
 -- A log as plain text. The rule is that of src/domain/entry-text.ts, step by step; tests/policies holds both equal.
+-- Fixed texts are replaced by `replace`, which costs a fraction of a regular expression: this runs with every save.
 -- `[^<>]` and not `[^>]`: a text of many `<` would take quadratic time.
 create function public.entry_text(html text) returns text
-  language sql immutable strict parallel safe
-  return btrim(
-    regexp_replace(
-      replace(replace(replace(replace(replace(replace(
-        regexp_replace(
-          regexp_replace(
-            regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', ''),
-            '<br>|</(?:p|h1|h2|h3|li|pre|blockquote|ul|ol)>', E'\n', 'g'),
-          '<[^<>]*>', '', 'g'),
-        '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&#39;', ''''), '&nbsp;', ' '), '&amp;', '&'),
-      E'[\r\n]+', E'\n', 'g'),
-    E' \t\n');
+  language plpgsql immutable strict parallel safe set search_path = ''
+as $$
+declare
+  line_end text;
+begin
+  html := regexp_replace(html, '^<h2 class="date-header">[^<]*</h2>', '');
+  foreach line_end in array
+    array['<br>', '</p>', '</h1>', '</h2>', '</h3>', '</li>', '</pre>', '</blockquote>', '</ul>', '</ol>']
+  loop
+    html := replace(html, line_end, E'\n');
+  end loop;
+  html := regexp_replace(html, '<[^<>]*>', '', 'g');
+  if position('&' in html) > 0 then
+    html := replace(replace(replace(html, '&lt;', '<'), '&gt;', '>'), '&quot;', '"');
+    html := replace(replace(replace(html, '&#39;', ''''), '&nbsp;', ' '), '&amp;', '&');
+  end if;
+  return btrim(regexp_replace(html, E'[\r\n]+', E'\n', 'g'), E' \t\n');
+end
+$$;
 
 create table public.entries (
   user_id uuid not null references auth.users on delete cascade,
