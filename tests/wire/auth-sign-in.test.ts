@@ -201,7 +201,7 @@ describe('signing in with a password', () => {
       user_metadata: { email, email_verified: true, phone_verified: false, sub: id },
       role: 'authenticated',
       aal: 'aal1',
-      amr: [{ method: 'password', timestamp: payload.iat }],
+      amr: [{ method: 'password', timestamp: expect.any(Number) }],
       session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       is_anonymous: false,
     });
