@@ -13,17 +13,34 @@ const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
 const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.json', '/healthz', '/readyz'];
 
 /** `button-primary`: readable in the page, and the same when a page is prerendered as when its style sheet is built. */
-const readableClassName = (name: string, file: string): string => `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
+const readableClassName = (name: string, file: string): string =>
+  `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
 
 /**
  * Which modules travel together. Left alone, every shared module becomes a file of its own and a first visit asks for
  * thirty; merged too far, the landing page would carry React. The first group that matches wins.
  */
 const CHUNKS = [
-  { name: 'base', test: /client\/(lib\/storage-keys\.ts|ui\/(button|brand)\.module\.css)|domain\/routes\.ts/, priority: 4 },
-  { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\//, priority: 3 },
-  { name: 'members', test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal)|app\/(members-layout|upgrade-context))/, priority: 1 },
-  { name: 'parts', test: /client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/, priority: 2 },
+  {
+    name: 'base',
+    test: /client\/(lib\/storage-keys\.ts|ui\/(button|brand)\.module\.css)|domain\/routes\.ts/,
+    priority: 4,
+  },
+  {
+    name: 'vendor',
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\//,
+    priority: 3,
+  },
+  {
+    name: 'members',
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal)|app\/(members-layout|upgrade-context))/,
+    priority: 1,
+  },
+  {
+    name: 'parts',
+    test: /client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/,
+    priority: 2,
+  },
 ];
 
 export default defineConfig({
@@ -58,7 +75,9 @@ export default defineConfig({
     // A font inlined as a data: address would be refused by the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: ['app', 'landing', 'terms', 'privacy'].map((page) => join(import.meta.dirname, 'src', 'client', `${page}.html`)),
+      input: ['app', 'landing', 'terms', 'privacy'].map((page) =>
+        join(import.meta.dirname, 'src', 'client', `${page}.html`),
+      ),
       output: { codeSplitting: { groups: CHUNKS } },
     },
   },

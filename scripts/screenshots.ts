@@ -37,7 +37,14 @@ let failed = 0;
 try {
   const people = await createPeople(server);
   for (const scene of scenes) failed += await show(browser, scene, people);
-  await writeFile(join(FOLDER, 'index.html'), contactSheet(SCENES.map(({ name }) => name), THEMES, WIDTHS));
+  await writeFile(
+    join(FOLDER, 'index.html'),
+    contactSheet(
+      SCENES.map(({ name }) => name),
+      THEMES,
+      WIDTHS,
+    ),
+  );
 } finally {
   await browser.close();
   await server.close();

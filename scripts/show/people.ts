@@ -20,7 +20,11 @@ export async function createPeople(server: ShowServer): Promise<People> {
   const free = await signUp(server, 'Pat Example', 'pat@example.com');
   const premium = await signUp(server, 'Sam Example', 'sam@example.com');
   const newcomer = await signUp(server, 'Kim Example', 'kim@example.com');
-  await promisify(execFile)(process.execPath, [join(ROOT, 'src/server/admin.ts'), 'plan:grant', premium.email, '--days', '365'], { env: server.env });
+  await promisify(execFile)(
+    process.execPath,
+    [join(ROOT, 'src/server/admin.ts'), 'plan:grant', premium.email, '--days', '365'],
+    { env: server.env },
+  );
   for (const person of [free, premium]) {
     for (const back of [0, 2, 3, 4, 6]) await write(server, person, addDays(today, -back));
   }
@@ -41,7 +45,12 @@ export async function signUp(server: ShowServer, name: string, email: string): P
   const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
   const key = `sb-${new URL(server.url).hostname.split('.')[0]}-auth-token`;
   const localStorage = [{ name: key, value: JSON.stringify(stored) }];
-  return { email, id: session.user.id, token: session.access_token, storageState: { cookies: [], origins: [{ origin: server.url, localStorage }] } };
+  return {
+    email,
+    id: session.user.id,
+    token: session.access_token,
+    storageState: { cookies: [], origins: [{ origin: server.url, localStorage }] },
+  };
 }
 
 async function write(server: ShowServer, person: SignedUp, date: Day): Promise<void> {

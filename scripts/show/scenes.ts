@@ -63,7 +63,12 @@ export const SCENES: readonly Scene[] = [
   },
   { name: 'login', as: 'guest', path: ROUTES.login.path, prepare: (page) => page.getByLabel('Password').waitFor() },
   { name: 'login-refused', as: 'guest', path: ROUTES.login.path, prepare: fillLogin },
-  { name: 'login-confirm-link', as: 'guest', path: `${ROUTES.login.path}?token_hash=0&type=signup`, prepare: (page) => page.getByRole('button', { name: 'Confirm' }).waitFor() },
+  {
+    name: 'login-confirm-link',
+    as: 'guest',
+    path: `${ROUTES.login.path}?token_hash=0&type=signup`,
+    prepare: (page) => page.getByRole('button', { name: 'Confirm' }).waitFor(),
+  },
   { name: 'signup', as: 'guest', path: ROUTES.signup.path, prepare: (page) => page.getByLabel('Full name').waitFor() },
   {
     name: 'signup-refused',
@@ -78,7 +83,12 @@ export const SCENES: readonly Scene[] = [
       await page.getByText('Password must be at least 6 characters long').waitFor();
     },
   },
-  { name: 'forgot-password', as: 'guest', path: ROUTES.forgotPassword.path, prepare: (page) => page.getByLabel('Email address').waitFor() },
+  {
+    name: 'forgot-password',
+    as: 'guest',
+    path: ROUTES.forgotPassword.path,
+    prepare: (page) => page.getByLabel('Email address').waitFor(),
+  },
   {
     name: 'forgot-password-sent',
     as: 'guest',
@@ -89,8 +99,18 @@ export const SCENES: readonly Scene[] = [
       await page.getByText('Password reset email sent! Check your inbox.').waitFor();
     },
   },
-  { name: 'reset-password-click', as: 'guest', path: `${ROUTES.resetPassword.path}?token_hash=0&type=recovery`, prepare: (page) => page.getByRole('button', { name: 'Continue' }).waitFor() },
-  { name: 'reset-password-invalid', as: 'guest', path: ROUTES.resetPassword.path, prepare: (page) => page.getByText('Invalid or expired reset link').waitFor() },
+  {
+    name: 'reset-password-click',
+    as: 'guest',
+    path: `${ROUTES.resetPassword.path}?token_hash=0&type=recovery`,
+    prepare: (page) => page.getByRole('button', { name: 'Continue' }).waitFor(),
+  },
+  {
+    name: 'reset-password-invalid',
+    as: 'guest',
+    path: ROUTES.resetPassword.path,
+    prepare: (page) => page.getByText('Invalid or expired reset link').waitFor(),
+  },
   {
     name: 'reset-password',
     as: 'guest',
@@ -168,10 +188,32 @@ export const SCENES: readonly Scene[] = [
   },
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: openFeedback },
-  { name: 'settings-free', as: 'free', path: ROUTES.settings.path, prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor() },
-  { name: 'settings-premium', as: 'premium', path: ROUTES.settings.path, prepare: (page) => page.getByRole('radio', { name: 'Serif', exact: false }).nth(1).check() },
-  { name: 'profile-free', as: 'free', path: ROUTES.profile.path, whole: true, prepare: (page) => page.getByText('Subscription Details').waitFor() },
-  { name: 'profile-premium', as: 'premium', path: ROUTES.profile.path, whole: true, prepare: (page) => page.getByText('Valid Until').waitFor() },
+  {
+    name: 'settings-free',
+    as: 'free',
+    path: ROUTES.settings.path,
+    prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor(),
+  },
+  {
+    name: 'settings-premium',
+    as: 'premium',
+    path: ROUTES.settings.path,
+    prepare: (page) => page.getByRole('radio', { name: 'Serif', exact: false }).nth(1).check(),
+  },
+  {
+    name: 'profile-free',
+    as: 'free',
+    path: ROUTES.profile.path,
+    whole: true,
+    prepare: (page) => page.getByText('Subscription Details').waitFor(),
+  },
+  {
+    name: 'profile-premium',
+    as: 'premium',
+    path: ROUTES.profile.path,
+    whole: true,
+    prepare: (page) => page.getByText('Valid Until').waitFor(),
+  },
   {
     name: 'profile-refused',
     as: 'free',
@@ -183,6 +225,16 @@ export const SCENES: readonly Scene[] = [
       await page.getByText('No changes to save').waitFor();
     },
   },
-  { name: 'reviews-free', as: 'free', path: ROUTES.reviews.path, prepare: (page) => page.getByText('Premium Feature').waitFor() },
-  { name: 'reviews-premium', as: 'premium', path: ROUTES.reviews.path, prepare: (page) => page.getByText('5 entries').first().waitFor() },
+  {
+    name: 'reviews-free',
+    as: 'free',
+    path: ROUTES.reviews.path,
+    prepare: (page) => page.getByText('Premium Feature').waitFor(),
+  },
+  {
+    name: 'reviews-premium',
+    as: 'premium',
+    path: ROUTES.reviews.path,
+    prepare: (page) => page.getByText('5 entries').first().waitFor(),
+  },
 ];

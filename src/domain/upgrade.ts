@@ -1,5 +1,11 @@
 /** What the upgrade dialog says for each thing that only a Closer may do (product.md 2). */
-export type UpgradeFeature = 'historical-logs' | 'ai-feedback' | 'export' | 'font-options' | 'trend-analysis' | 'default';
+export type UpgradeFeature =
+  | 'historical-logs'
+  | 'ai-feedback'
+  | 'export'
+  | 'font-options'
+  | 'trend-analysis'
+  | 'default';
 
 type UpgradeOffer = { title: string; description: string; benefits: readonly string[] };
 
@@ -12,7 +18,11 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'ai-feedback': {
     title: 'A straight answer about your day',
     description: 'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
-    benefits: ['A HustleScore from 1 to 10 for every day', 'Raw feedback that cites what you wrote', 'Ask as often as you like'],
+    benefits: [
+      'A HustleScore from 1 to 10 for every day',
+      'Raw feedback that cites what you wrote',
+      'Ask as often as you like',
+    ],
   },
   export: {
     title: 'Take your words with you',
@@ -32,6 +42,10 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   default: {
     title: 'Become a Closer',
     description: 'Everything Hustle Forge has, for people who mean it.',
-    benefits: ['Every log you ever wrote', 'Unlimited AI feedback and HustleScore', 'Hustle Reviews, export and editor fonts'],
+    benefits: [
+      'Every log you ever wrote',
+      'Unlimited AI feedback and HustleScore',
+      'Hustle Reviews, export and editor fonts',
+    ],
   },
 };

@@ -82,7 +82,11 @@ test.describe('without a server', () => {
   });
 });
 
-test('a session that ends while the journal is open asks for the password over the page', async ({ page, signUp, expectAccessible }) => {
+test('a session that ends while the journal is open asks for the password over the page', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
   const { email, password } = await signUp(page);
   await page.locator(editor).click();
   await page.keyboard.type('Half a thought');

@@ -11,7 +11,9 @@ test('says what the product is, what it costs and where to begin', async ({ page
   for (const card of ['Minimalistic', 'NO BS Clutter', 'AI-driven Feedback', 'Dabbler', /^Closer/]) {
     await expect(page.getByRole('heading', { name: card })).toBeVisible();
   }
-  await expect(page.getByText("Blood in the Game: Not a feature—just fact: $24 proves you're not screwing around.")).toBeVisible();
+  await expect(
+    page.getByText("Blood in the Game: Not a feature—just fact: $24 proves you're not screwing around."),
+  ).toBeVisible();
   for (const name of ['Sign Up', 'Start Logging', 'Start Free', 'Upgrade Now']) {
     await expect(page.getByRole('link', { name })).toHaveAttribute('href', '/signup');
   }

@@ -48,7 +48,9 @@ test('says what is wrong, and that nothing changed', async ({ page, signUp }) =>
   await page.getByLabel('New Password', { exact: true }).fill('12345');
   await page.getByLabel('Confirm New Password').fill('12345');
   await update(page);
-  await expect(page.getByRole('alert').filter({ hasText: 'Password must be at least 6 characters long' })).toBeVisible();
+  await expect(
+    page.getByRole('alert').filter({ hasText: 'Password must be at least 6 characters long' }),
+  ).toBeVisible();
 });
 
 test('a new password is taken, its fields are emptied, and it signs in', async ({ page, signUp }) => {

@@ -11,7 +11,11 @@ async function write(page: Page, daysAgo: readonly number[]): Promise<void> {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
     return JSON.parse(localStorage.getItem(key)!) as { access_token: string; user: { id: string } };
   });
-  const rows = daysAgo.map((days) => ({ user_id: session.user.id, date: addDays(dayOf(new Date()), -days), content: '<p>Something worth keeping</p>' }));
+  const rows = daysAgo.map((days) => ({
+    user_id: session.user.id,
+    date: addDays(dayOf(new Date()), -days),
+    content: '<p>Something worth keeping</p>',
+  }));
   const answer = await page.request.post('/rest/v1/entries', {
     headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${session.access_token}` },
     data: rows,
@@ -26,7 +30,9 @@ test.describe('a Dabbler', () => {
     await signUp(page);
     await page.goto('/reviews');
     await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
-    await expect(page.getByText('$24/year • Unlimited logs • AI feedback • Trend analysis • Priority support')).toBeVisible();
+    await expect(
+      page.getByText('$24/year • Unlimited logs • AI feedback • Trend analysis • Priority support'),
+    ).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await expectNoSideways(page);
 
@@ -66,11 +72,18 @@ test('a Closer without entries is told so', async ({ page, signUp, admin }) => {
   await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeDisabled();
 });
 
-test('the feedback panel pitches to a Dabbler and speaks of the day to a Closer', async ({ page, signUp, admin, expectAccessible }) => {
+test('the feedback panel pitches to a Dabbler and speaks of the day to a Closer', async ({
+  page,
+  signUp,
+  admin,
+  expectAccessible,
+}) => {
   const { email } = await signUp(page);
   await page.getByRole('button', { name: 'Open feedback' }).click();
   const panel = page.getByRole('dialog', { name: 'HAI Feedback' });
-  await expect(panel).toContainText('AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.');
+  await expect(panel).toContainText(
+    'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
+  );
   await inBothThemes(page, expectAccessible);
 
   await admin('plan:grant', email);

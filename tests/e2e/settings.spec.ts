@@ -2,7 +2,11 @@
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
-test('a Dabbler sees both cards locked, and each leads to its own offer', async ({ page, signUp, expectAccessible }) => {
+test('a Dabbler sees both cards locked, and each leads to its own offer', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
   await signUp(page);
   await page.goto('/settings');
   await expect(page.getByRole('button', { name: 'Export All Entries' })).toBeDisabled();
@@ -42,7 +46,10 @@ test('a font kept from better days rests while the plan does not cover it', asyn
   await expect(page.locator('html')).toHaveAttribute('data-editor-font', 'default');
 });
 
-test('the theme follows the system until somebody chooses, and is there before the first paint', async ({ page, signUp }) => {
+test('the theme follows the system until somebody chooses, and is there before the first paint', async ({
+  page,
+  signUp,
+}) => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await signUp(page);
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');

@@ -5,7 +5,7 @@ import type { Page } from '@playwright/test';
 type Mail = { to: string; subject: string; links: string[]; code: string | null };
 
 /** The newest mail to an address whose subject or text matches; waits for it to arrive. */
-export async function mailTo(page: Page, address: string, wanted: (mail: Mail) => boolean = () => true): Promise<Mail> {
+async function mailTo(page: Page, address: string, wanted: (mail: Mail) => boolean = () => true): Promise<Mail> {
   let found: Mail | undefined;
   await expect(async () => {
     const answer = await page.request.get(`/sandbox/mail/messages?to=${encodeURIComponent(address)}`);
@@ -16,7 +16,11 @@ export async function mailTo(page: Page, address: string, wanted: (mail: Mail) =
 }
 
 /** The address in the newest mail that leads to one of our pages and carries a token of this type. */
-export async function linkTo(page: Page, address: string, type: 'signup' | 'recovery' | 'email_change'): Promise<string> {
+export async function linkTo(
+  page: Page,
+  address: string,
+  type: 'signup' | 'recovery' | 'email_change',
+): Promise<string> {
   const isLink = (link: string) => link.includes('token_hash=') && link.includes(`type=${type}`);
   const mail = await mailTo(page, address, ({ links }) => links.some(isLink));
   return mail.links.find(isLink)!;

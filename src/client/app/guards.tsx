@@ -1,7 +1,8 @@
 /** Who may see which screen (product.md 2, route table). */
-import { Navigate, Outlet, useRouter, useRouterState } from '@tanstack/react-router';
+import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import { useMailLink } from '#client/features/account/use-mail-link.ts';
 import { useSession } from '#client/lib/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
@@ -15,13 +16,16 @@ declare module '@tanstack/history' {
 /** Sign-in, sign-up, forgotten password: a signed-in user goes on to where they came from. */
 export function GuestsOnly() {
   const { status } = useSession();
+  // The link that confirms a changed address is opened by somebody who is signed in.
+  const holdsLink = useMailLink() !== null;
   if (status === 'loading') return <LoadingScreen />;
-  return status === 'signedIn' ? <GoOn /> : <Outlet />;
+  return status === 'signedIn' && !holdsLink ? <GoOn /> : <Outlet />;
 }
 
 function GoOn() {
   const router = useRouter();
-  const from = useRouterState({ select: (state) => state.location.state.from }) ?? ROUTES.journal.path;
+  // Read once: while the next screen loads, the address is already that screen's and says nothing of where from.
+  const [from] = useState(() => router.history.location.state.from ?? ROUTES.journal.path);
   // By history rather than by route, so that the query stays exactly as it came.
   useEffect(() => router.history.replace(from), [from, router]);
   return <LoadingScreen />;

@@ -5,7 +5,9 @@ import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
-const CalendarDialog = lazy(async () => ({ default: (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog }));
+const CalendarDialog = lazy(async () => ({
+  default: (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog,
+}));
 const Sidebar = lazy(async () => ({ default: (await import('./sidebar.tsx')).Sidebar }));
 const CoachPanel = lazy(async () => ({ default: (await import('#client/features/coach/coach-panel.tsx')).CoachPanel }));
 

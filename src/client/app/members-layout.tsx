@@ -13,8 +13,12 @@ import { ToLogin, useMayEnter } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 
-const UpgradeDialog = lazy(async () => ({ default: (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog }));
-const SignInOverlay = lazy(async () => ({ default: (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay }));
+const UpgradeDialog = lazy(async () => ({
+  default: (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog,
+}));
+const SignInOverlay = lazy(async () => ({
+  default: (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay,
+}));
 
 export function MembersLayout() {
   const mayEnter = useMayEnter();

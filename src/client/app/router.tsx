@@ -22,12 +22,18 @@ const signup = createRoute({
 const forgotPassword = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.forgotPassword.path,
-  component: lazyRouteComponent(() => import('#client/features/account/forgot-password-screen.tsx'), 'ForgotPasswordScreen'),
+  component: lazyRouteComponent(
+    () => import('#client/features/account/forgot-password-screen.tsx'),
+    'ForgotPasswordScreen',
+  ),
 });
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: ROUTES.resetPassword.path,
-  component: lazyRouteComponent(() => import('#client/features/account/reset-password-screen.tsx'), 'ResetPasswordScreen'),
+  component: lazyRouteComponent(
+    () => import('#client/features/account/reset-password-screen.tsx'),
+    'ResetPasswordScreen',
+  ),
 });
 
 const members = createRoute({

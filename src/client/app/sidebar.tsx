@@ -64,7 +64,11 @@ export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
           )}
           <div className={styles.tools}>
             <ThemeToggle />
-            <IconButton label="Keyboard shortcuts (?)" aria-expanded={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
+            <IconButton
+              label="Keyboard shortcuts (?)"
+              aria-expanded={shortcuts}
+              onClick={() => setShortcuts(!shortcuts)}
+            >
               <Keyboard aria-hidden />
             </IconButton>
           </div>

@@ -38,7 +38,9 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
     const profile = await readProfile(supabase, userId);
     // An answer for somebody who has left meanwhile is dropped; one that failed does not take away what is known.
     if (current.current !== userId) return false;
-    setKnown((before) => (profile === null && before?.userId === userId && before.profile ? before : { userId, profile }));
+    setKnown((before) =>
+      profile === null && before?.userId === userId && before.profile ? before : { userId, profile },
+    );
     return profile !== null;
   }, [supabase, userId]);
 

@@ -7,7 +7,12 @@ import type { Supabase } from './supabase.ts';
 type Schema = {
   public: {
     Tables: {
-      profiles: { Row: Profile; Insert: never; Update: Partial<Pick<Profile, 'country' | 'ai_consent'>>; Relationships: [] };
+      profiles: {
+        Row: Profile;
+        Insert: never;
+        Update: Partial<Pick<Profile, 'country' | 'ai_consent'>>;
+        Relationships: [];
+      };
       entries: {
         Row: Entry;
         Insert: Pick<Entry, 'user_id' | 'date' | 'content'>;
@@ -15,15 +20,15 @@ type Schema = {
         Relationships: [];
       };
     };
-    Views: Record<never, never>;
-    Functions: Record<never, never>;
+    Views: Record<string, never>;
+    Functions: Record<string, never>;
   };
 };
 export type DataClient = PostgrestClient<Schema>;
 
 export const createDataClient = (supabase: Supabase): DataClient =>
   new PostgrestClient<Schema>(`${supabase.apiUrl}/rest/v1`, {
-    wrapFetch: (base) => supabase.withSession(base as typeof fetch),
+    wrapFetch: (base) => supabase.withSession(base),
   });
 
 export const DataContext = createContext<DataClient | null>(null);

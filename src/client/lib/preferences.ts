@@ -2,7 +2,7 @@
 import { FONT_KEY, THEME_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
-export const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
+const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
 export type EditorFont = (typeof EDITOR_FONTS)[number];
 
 /** What a browser that refuses storage (private windows, blocked cookies) answers: nothing kept. */
@@ -22,7 +22,7 @@ function write(key: string, value: string): void {
   }
 }
 
-export function storedTheme(): Theme | null {
+function storedTheme(): Theme | null {
   const theme = read(THEME_KEY);
   return theme === 'light' || theme === 'dark' ? theme : null;
 }

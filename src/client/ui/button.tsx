@@ -9,7 +9,15 @@ type ButtonProps = ComponentProps<'button'> & {
   busyLabel?: string;
 };
 
-export function Button({ tone = 'plain', busy = false, busyLabel, disabled, className, children, ...rest }: ButtonProps) {
+export function Button({
+  tone = 'plain',
+  busy = false,
+  busyLabel,
+  disabled,
+  className,
+  children,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"

@@ -19,7 +19,15 @@ type DialogProps = {
 };
 
 /** Mounting opens it, unmounting closes it; the browser then returns the focus to where it was. */
-export function Dialog({ title, onClose, children, placement = 'center', dismissible = true, heading, className }: DialogProps) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  placement = 'center',
+  dismissible = true,
+  heading,
+  className,
+}: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
 

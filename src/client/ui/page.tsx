@@ -17,7 +17,15 @@ export function Page({ title, back, children }: { title: string; back: ReactNode
 }
 
 /** A part of such a page: a rule, its name, and what is in it. */
-export function Section({ title, children, locked = false }: { title: ReactNode; children: ReactNode; locked?: boolean }) {
+export function Section({
+  title,
+  children,
+  locked = false,
+}: {
+  title: ReactNode;
+  children: ReactNode;
+  locked?: boolean;
+}) {
   return (
     <section className={styles.section} data-locked={locked || undefined}>
       <h2 className={styles.heading}>{title}</h2>

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
-export const TOAST_MS = 5_000;
+const TOAST_MS = 5_000;
 
 export type Toast = { kind: 'success' | 'error'; text: string };
 type ShownToast = Toast & { id: number };

@@ -21,7 +21,8 @@ export function ConfirmLink({ link }: { link: MailLink }) {
   const [half, setHalf] = useState(false);
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { data, error } = await auth.verifyOtp({ token_hash: link.tokenHash, type: link.type });
-    if (error) return { kind: 'error', text: error.code === 'otp_expired' ? MESSAGES.signInLinkInvalid : MESSAGES.unexpected };
+    if (error)
+      return { kind: 'error', text: error.code === 'otp_expired' ? MESSAGES.signInLinkInvalid : MESSAGES.unexpected };
     // A change of address asks both mailboxes; the first answer opens no session.
     if (!data.session) setHalf(true);
     else if (link.type === 'email_change') {
@@ -31,7 +32,10 @@ export function ConfirmLink({ link }: { link: MailLink }) {
     return null;
   });
 
-  const on = status === 'signedIn' ? { to: ROUTES.journal.path, label: 'Open your journal' } : { to: ROUTES.login.path, label: 'Sign in' };
+  const on =
+    status === 'signedIn'
+      ? { to: ROUTES.journal.path, label: 'Open your journal' }
+      : { to: ROUTES.login.path, label: 'Sign in' };
   const title = link.type === 'email_change' ? 'Confirm your new address' : 'Confirm your email address';
 
   if (half || outcome?.kind === 'error') {

@@ -17,7 +17,9 @@ export function ForgotPasswordScreen() {
     const email = textOf(form, 'email').trim();
     const problem = emailProblem(email);
     if (problem) return { kind: 'error', text: problem, field: 'email' };
-    const { error } = await auth.resetPasswordForEmail(email, { redirectTo: `${location.origin}${ROUTES.resetPassword.path}` });
+    const { error } = await auth.resetPasswordForEmail(email, {
+      redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
+    });
     return error ? { kind: 'error', text: recoverMessage(error) } : { kind: 'success', text: MESSAGES.resetMailSent };
   });
 
@@ -29,7 +31,17 @@ export function ForgotPasswordScreen() {
     >
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field label="Email address" name="email" type="email" autoComplete="username" inputMode="email" autoCapitalize="none" required autoFocus error={errorOf('email')} />
+        <Field
+          label="Email address"
+          name="email"
+          type="email"
+          autoComplete="username"
+          inputMode="email"
+          autoCapitalize="none"
+          required
+          autoFocus
+          error={errorOf('email')}
+        />
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
           Send Reset Link
         </Button>

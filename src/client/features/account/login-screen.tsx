@@ -10,11 +10,11 @@ import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { ConfirmLink } from './confirm-link.tsx';
-import { linkInAddress } from './mail-link.ts';
+import { useMailLink } from './use-mail-link.ts';
 import styles from './account.module.css';
 
 export function LoginScreen() {
-  const link = useRouterState({ select: (state) => linkInAddress(state.location.searchStr), structuralSharing: true });
+  const link = useMailLink();
   return link ? <ConfirmLink link={link} /> : <LoginForm />;
 }
 
@@ -56,7 +56,16 @@ function LoginForm() {
             )}
           </Notice>
         )}
-        <Field label="Email address" name="email" type="email" autoComplete="username" inputMode="email" autoCapitalize="none" required autoFocus />
+        <Field
+          label="Email address"
+          name="email"
+          type="email"
+          autoComplete="username"
+          inputMode="email"
+          autoCapitalize="none"
+          required
+          autoFocus
+        />
         <PasswordField label="Password" name="password" autoComplete="current-password" required />
         <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
           Forgot your password?

@@ -22,7 +22,12 @@ export function ResetPasswordScreen() {
   const recovery = useRecovery();
 
   if (recovery.step === 'checking' || (recovery.step === 'noLink' && status === 'loading')) {
-    return <AccountLayout title={TITLE} lead="Checking your link..."> {null}</AccountLayout>;
+    return (
+      <AccountLayout title={TITLE} lead="Checking your link...">
+        {' '}
+        {null}
+      </AccountLayout>
+    );
   }
   if (recovery.step === 'click') return <OpenLink onOpen={recovery.open} />;
   if (recovery.step === 'invalid' || (recovery.step === 'noLink' && status !== 'signedIn')) return <InvalidLink />;
@@ -63,7 +68,12 @@ function NewPasswordForm() {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const password = textOf(form, 'password');
     const problem = newPasswordProblem(password, textOf(form, 'confirmation'));
-    if (problem) return { kind: 'error', text: problem, field: problem === 'Passwords do not match' ? 'confirmation' : 'password' };
+    if (problem)
+      return {
+        kind: 'error',
+        text: problem,
+        field: problem === 'Passwords do not match' ? 'confirmation' : 'password',
+      };
     const { error } = await auth.updateUser({ password });
     if (error) return { kind: 'error', text: resetMessage(error) };
     setDone(true);
@@ -82,8 +92,21 @@ function NewPasswordForm() {
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         {!done && (
           <>
-            <PasswordField label="New password" name="password" autoComplete="new-password" required autoFocus error={errorOf('password')} />
-            <PasswordField label="Confirm new password" name="confirmation" autoComplete="new-password" required error={errorOf('confirmation')} />
+            <PasswordField
+              label="New password"
+              name="password"
+              autoComplete="new-password"
+              required
+              autoFocus
+              error={errorOf('password')}
+            />
+            <PasswordField
+              label="Confirm new password"
+              name="confirmation"
+              autoComplete="new-password"
+              required
+              error={errorOf('confirmation')}
+            />
             <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Updating...">
               Update Password
             </Button>

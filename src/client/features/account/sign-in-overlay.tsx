@@ -23,7 +23,9 @@ export function SignInOverlay() {
 
   return (
     <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>
-      <p className={styles.lead}>Your session has ended. What you wrote is still here and is saved as soon as you are back.</p>
+      <p className={styles.lead}>
+        Your session has ended. What you wrote is still here and is saved as soon as you are back.
+      </p>
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Field label="Email address" name="email" type="email" autoComplete="username" value={email} readOnly />

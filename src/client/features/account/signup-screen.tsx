@@ -24,7 +24,11 @@ export function SignupScreen() {
     const password = textOf(form, 'password');
     const problem = signUpProblem({ password, acceptsTerms });
     if (problem) return { kind: 'error', text: problem, ...(acceptsTerms ? { field: 'password' } : {}) };
-    const { data, error } = await auth.signUp({ email, password, options: { data: { name: textOf(form, 'name').trim() } } });
+    const { data, error } = await auth.signUp({
+      email,
+      password,
+      options: { data: { name: textOf(form, 'name').trim() } },
+    });
     if (error) return { kind: 'error', text: providerMessage(error) };
     // With a session the guard around this screen goes on to the journal.
     if (!data.session) setSentTo(email);
@@ -47,10 +51,31 @@ export function SignupScreen() {
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Field label="Full name" name="name" autoComplete="name" required autoFocus />
-        <Field label="Email address" name="email" type="email" autoComplete="username" inputMode="email" autoCapitalize="none" maxLength={EMAIL_MAX_LENGTH} required />
-        <PasswordField label="Password" name="password" autoComplete="new-password" placeholder="Password (min. 6 characters)" required error={errorOf('password')} />
+        <Field
+          label="Email address"
+          name="email"
+          type="email"
+          autoComplete="username"
+          inputMode="email"
+          autoCapitalize="none"
+          maxLength={EMAIL_MAX_LENGTH}
+          required
+        />
+        <PasswordField
+          label="Password"
+          name="password"
+          autoComplete="new-password"
+          placeholder="Password (min. 6 characters)"
+          required
+          error={errorOf('password')}
+        />
         <label className={styles.terms}>
-          <input type="checkbox" name="terms" checked={acceptsTerms} onChange={(event) => setAcceptsTerms(event.target.checked)} />
+          <input
+            type="checkbox"
+            name="terms"
+            checked={acceptsTerms}
+            onChange={(event) => setAcceptsTerms(event.target.checked)}
+          />
           <span>
             I accept the{' '}
             <a href={ROUTES.terms.path} target="_blank" rel="noopener">
@@ -62,7 +87,14 @@ export function SignupScreen() {
             </a>
           </span>
         </label>
-        <Button className={styles.submit} tone="primary" type="submit" disabled={!acceptsTerms} busy={busy} busyLabel="Creating account...">
+        <Button
+          className={styles.submit}
+          tone="primary"
+          type="submit"
+          disabled={!acceptsTerms}
+          busy={busy}
+          busyLabel="Creating account..."
+        >
           Create account
         </Button>
       </form>
@@ -81,8 +113,7 @@ function CheckYourMail({ address }: { address: string }) {
       }
       footer={
         <>
-          Nothing there? Look in the spam folder. Wrong address?{' '}
-          <a href={ROUTES.signup.path}>Start again</a>
+          Nothing there? Look in the spam folder. Wrong address? <a href={ROUTES.signup.path}>Start again</a>
         </>
       }
     >

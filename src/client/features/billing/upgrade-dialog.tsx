@@ -43,7 +43,13 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
           <span>Closer, one year, no renewal by itself</span>
         </p>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <SelectField label="Country" name="country" autoComplete="country" defaultValue={profile?.country ?? ''} required>
+        <SelectField
+          label="Country"
+          name="country"
+          autoComplete="country"
+          defaultValue={profile?.country ?? ''}
+          required
+        >
           <option value="">Choose your country</option>
           <Countries />
         </SelectField>

@@ -44,11 +44,21 @@ function Pitch({ onUpgrade }: { onUpgrade: () => void }) {
 function Feedback({ date }: { date: Day }) {
   const data = useData();
   const { features } = useClientConfig();
-  const { data: entry, isError, isPending } = useQuery({
+  const {
+    data: entry,
+    isError,
+    isPending,
+  } = useQuery({
     queryKey: ['feedback', date],
     queryFn: async ({ signal }) => {
       const columns = 'ai_feedback, hustle_score, ai_analyzed_at, updated_at' as const;
-      const { data: row } = await data.from('entries').select(columns).eq('date', date).abortSignal(signal).maybeSingle().throwOnError();
+      const { data: row } = await data
+        .from('entries')
+        .select(columns)
+        .eq('date', date)
+        .abortSignal(signal)
+        .maybeSingle()
+        .throwOnError();
       return row;
     },
   });
@@ -59,7 +69,9 @@ function Feedback({ date }: { date: Day }) {
     <div className={styles.stack}>
       {!entry?.ai_feedback || !entry.ai_analyzed_at ? (
         <p className={styles.quiet}>
-          {entry ? 'No feedback for this day yet.' : 'No entry found for this date. Write something first to get AI feedback.'}
+          {entry
+            ? 'No feedback for this day yet.'
+            : 'No entry found for this date. Write something first to get AI feedback.'}
         </p>
       ) : (
         <>

@@ -8,8 +8,14 @@ import styles from './landing.module.css';
 
 const FEATURES = [
   { title: 'Minimalistic', text: 'A numbered list and your own words. It opens on today and is ready before you are.' },
-  { title: 'NO BS Clutter', text: 'Nothing to set up, tag or file. One day, one log, and a calendar to find it again.' },
-  { title: 'AI-driven Feedback', text: 'A HustleScore from 1 to 10 and a straight answer about the day, citing what you wrote.' },
+  {
+    title: 'NO BS Clutter',
+    text: 'Nothing to set up, tag or file. One day, one log, and a calendar to find it again.',
+  },
+  {
+    title: 'AI-driven Feedback',
+    text: 'A HustleScore from 1 to 10 and a straight answer about the day, citing what you wrote.',
+  },
 ] as const;
 
 const FREE_POINTS = ['Unlimited daily logs', 'The last 30 days within reach', 'No AI feedback, no export'] as const;
@@ -64,7 +70,15 @@ function Hero() {
           1.
         </span>
         {/* A real line: what is typed here is the first line of the first log (features/landing/landing.ts). */}
-        <textarea id="first-line" rows={1} maxLength={FIRST_LINE_MAX_LENGTH} aria-label="What have you done today?" placeholder="What have you done today?" autoComplete="off" enterKeyHint="go" />
+        <textarea
+          id="first-line"
+          rows={1}
+          maxLength={FIRST_LINE_MAX_LENGTH}
+          aria-label="What have you done today?"
+          placeholder="What have you done today?"
+          autoComplete="off"
+          enterKeyHint="go"
+        />
       </div>
       <p className={styles.lead}>One page a day. Write what you got done, or own up that you did nothing.</p>
       <p className={styles.action}>

@@ -9,10 +9,22 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'What we collect',
     body: (
       <ul>
-        <li><strong>Account:</strong> your name, e-mail address and a one-way hash of your password, and when you signed in.</li>
-        <li><strong>Logs:</strong> what you write, the day it belongs to, when it was saved, and the AI feedback and scores you asked for.</li>
-        <li><strong>Plan:</strong> which plan you have, until when, the country you chose when upgrading, and the payment&#39;s number. Card and bank details go to PayPal alone.</li>
-        <li><strong>Technical:</strong> your network address and the browser&#39;s description of itself, for the list of your sessions and to hold off abuse. Our request logs hold no journal text, no addresses and no tokens.</li>
+        <li>
+          <strong>Account:</strong> your name, e-mail address and a one-way hash of your password, and when you signed
+          in.
+        </li>
+        <li>
+          <strong>Logs:</strong> what you write, the day it belongs to, when it was saved, and the AI feedback and
+          scores you asked for.
+        </li>
+        <li>
+          <strong>Plan:</strong> which plan you have, until when, the country you chose when upgrading, and the
+          payment&#39;s number. Card and bank details go to PayPal alone.
+        </li>
+        <li>
+          <strong>Technical:</strong> your network address and the browser&#39;s description of itself, for the list of
+          your sessions and to hold off abuse. Our request logs hold no journal text, no addresses and no tokens.
+        </li>
       </ul>
     ),
   },
@@ -21,7 +33,11 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'How we use it',
     body: (
       <>
-        <p>To run the journal: to keep your logs, show them to you, let you in, take payments and send the mails that this needs. Our legal grounds are the contract with you, our legitimate interest in a safe service, and, for AI features, your consent.</p>
+        <p>
+          To run the journal: to keep your logs, show them to you, let you in, take payments and send the mails that
+          this needs. Our legal grounds are the contract with you, our legitimate interest in a safe service, and, for
+          AI features, your consent.
+        </p>
         <p>We do not sell data, show advertisements or train models on your logs.</p>
       </>
     ),
@@ -32,10 +48,20 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <>
         <ul>
-          <li><strong>The AI provider</strong> gets the text of log entries when you ask for feedback or a review. The call leaves from our server; your name and address are not part of it. The provider is named before you first agree.</li>
-          <li><strong>PayPal</strong> handles payments and gets what a payment needs.</li>
-          <li><strong>Hosting and mail services</strong> store and carry the data on our behalf.</li>
-          <li><strong>Authorities</strong> get what the law forces us to hand over, and nothing more.</li>
+          <li>
+            <strong>The AI provider</strong> gets the text of log entries when you ask for feedback or a review. The
+            call leaves from our server; your name and address are not part of it. The provider is named before you
+            first agree.
+          </li>
+          <li>
+            <strong>PayPal</strong> handles payments and gets what a payment needs.
+          </li>
+          <li>
+            <strong>Hosting and mail services</strong> store and carry the data on our behalf.
+          </li>
+          <li>
+            <strong>Authorities</strong> get what the law forces us to hand over, and nothing more.
+          </li>
         </ul>
       </>
     ),
@@ -43,35 +69,69 @@ const SECTIONS: readonly LegalSection[] = [
   {
     id: 'cookies',
     title: 'Cookies and browser storage',
-    body: <p>Essential storage keeps you logged in: your session, your theme and font, and what you typed but was not saved yet are kept in your browser. There are no advertising or tracking cookies, so there is no banner to click away.</p>,
+    body: (
+      <p>
+        Essential storage keeps you logged in: your session, your theme and font, and what you typed but was not saved
+        yet are kept in your browser. There are no advertising or tracking cookies, so there is no banner to click away.
+      </p>
+    ),
   },
   {
     id: 'retention',
     title: 'How long we keep it',
-    body: <p>Logs stay until you delete them or your account. When an account is deleted, its logs go with it at once, and leave our backups as those are replaced. Payment records stay for as long as tax law asks.</p>,
+    body: (
+      <p>
+        Logs stay until you delete them or your account. When an account is deleted, its logs go with it at once, and
+        leave our backups as those are replaced. Payment records stay for as long as tax law asks.
+      </p>
+    ),
   },
   {
     id: 'transfers',
     title: 'International transfer',
-    body: <p>Our server, the AI provider and PayPal may be in other countries than you, the United States among them. Where data leave the European Economic Area, the transfer rests on an adequacy decision or on the European Commission&#39;s standard contractual clauses.</p>,
+    body: (
+      <p>
+        Our server, the AI provider and PayPal may be in other countries than you, the United States among them. Where
+        data leave the European Economic Area, the transfer rests on an adequacy decision or on the European
+        Commission&#39;s standard contractual clauses.
+      </p>
+    ),
   },
   {
     id: 'security',
     title: 'Security',
-    body: <p>Connections are encrypted, passwords are stored as argon2id hashes, and the database itself keeps every user&#39;s rows apart. No system is perfect: should your data ever be exposed, we tell you and the authorities as the law demands.</p>,
+    body: (
+      <p>
+        Connections are encrypted, passwords are stored as argon2id hashes, and the database itself keeps every
+        user&#39;s rows apart. No system is perfect: should your data ever be exposed, we tell you and the authorities
+        as the law demands.
+      </p>
+    ),
   },
   {
     id: 'children',
     title: 'Children',
-    body: <p>Hustle Forge is for people of legal contracting age. We do not knowingly keep data of children. If you know of such an account, tell us and we delete it.</p>,
+    body: (
+      <p>
+        Hustle Forge is for people of legal contracting age. We do not knowingly keep data of children. If you know of
+        such an account, tell us and we delete it.
+      </p>
+    ),
   },
   {
     id: 'rights',
     title: 'Your rights (GDPR)',
     body: (
       <>
-        <p>You may ask for a copy of your data, have it corrected or deleted, have its use restricted, take it elsewhere, object to a use, and withdraw a consent for the future. Write to us from the address of your account; we answer within one month. You may also complain to the data protection authority where you live.</p>
-        <p>How your content is exported and deleted is also in the <a href={`${ROUTES.terms.path}#export`}>Terms of Service</a>.</p>
+        <p>
+          You may ask for a copy of your data, have it corrected or deleted, have its use restricted, take it elsewhere,
+          object to a use, and withdraw a consent for the future. Write to us from the address of your account; we
+          answer within one month. You may also complain to the data protection authority where you live.
+        </p>
+        <p>
+          How your content is exported and deleted is also in the{' '}
+          <a href={`${ROUTES.terms.path}#export`}>Terms of Service</a>.
+        </p>
       </>
     ),
   },

@@ -45,7 +45,8 @@ export function ProfileForm() {
       setCodeSent(true);
       return { kind: 'error', text: 'You signed in a while ago. Enter the code that we sent you, then update again.' };
     }
-    if (error?.code === 'reauthentication_not_valid') return { kind: 'error', text: providerMessage(error), field: 'code' };
+    if (error?.code === 'reauthentication_not_valid')
+      return { kind: 'error', text: providerMessage(error), field: 'code' };
     if (error) return { kind: 'error', text: providerMessage(error) };
 
     setCodeSent(false);
@@ -59,15 +60,38 @@ export function ProfileForm() {
       {user.new_email && <PendingAddress from={now.email} to={user.new_email} />}
       <Field label="Full Name" name="name" autoComplete="name" defaultValue={now.name} required />
       {/* Keyed by the address: once a change is confirmed, the field shows the new one. */}
-      <Field key={now.email} label="Email Address" name="email" type="email" autoComplete="email" autoCapitalize="none" maxLength={EMAIL_MAX_LENGTH} defaultValue={now.email} required />
+      <Field
+        key={now.email}
+        label="Email Address"
+        name="email"
+        type="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        maxLength={EMAIL_MAX_LENGTH}
+        defaultValue={now.email}
+        required
+      />
       <fieldset key={passwordsUsed} className={styles.passwords}>
         <legend>Change Password</legend>
         <p className={styles.hint}>Leave blank to keep your current password</p>
-        <PasswordField label="New Password" name="password" autoComplete="new-password" placeholder="New password (min. 6 characters)" />
+        <PasswordField
+          label="New Password"
+          name="password"
+          autoComplete="new-password"
+          placeholder="New password (min. 6 characters)"
+        />
         <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
       </fieldset>
       {codeSent && (
-        <Field label="Code from your e-mail" name="code" inputMode="numeric" autoComplete="one-time-code" required autoFocus error={errorOf('code')} />
+        <Field
+          label="Code from your e-mail"
+          name="code"
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          required
+          autoFocus
+          error={errorOf('code')}
+        />
       )}
       <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
         Update Profile
@@ -79,8 +103,8 @@ export function ProfileForm() {
 function PendingAddress({ from, to }: { from: string; to: string }) {
   return (
     <Notice kind="info">
-      Your address changes to <strong>{to}</strong> once you open the links that we sent to both addresses. Until then you
-      sign in with <strong>{from}</strong>.
+      Your address changes to <strong>{to}</strong> once you open the links that we sent to both addresses. Until then
+      you sign in with <strong>{from}</strong>.
     </Notice>
   );
 }

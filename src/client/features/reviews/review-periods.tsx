@@ -31,7 +31,9 @@ export function ReviewPeriods() {
       </fieldset>
       {isError ? (
         <div className={styles.failed}>
-          <Notice kind="error">Your entries could not be counted. They are safe; only this page could not read them.</Notice>
+          <Notice kind="error">
+            Your entries could not be counted. They are safe; only this page could not read them.
+          </Notice>
           <Button onClick={() => void refetch()}>Try Again</Button>
         </div>
       ) : (

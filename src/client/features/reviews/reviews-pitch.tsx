@@ -29,7 +29,9 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
       <Button tone="primary" onClick={onUpgrade}>
         Upgrade to Closer
       </Button>
-      <p className={styles.price}>{PREMIUM_PRICE.label} • Unlimited logs • AI feedback • Trend analysis • Priority support</p>
+      <p className={styles.price}>
+        {PREMIUM_PRICE.label} • Unlimited logs • AI feedback • Trend analysis • Priority support
+      </p>
     </section>
   );
 }
