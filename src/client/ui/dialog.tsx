@@ -36,6 +36,8 @@ export function Dialog({
     if (!element) return;
     const cameFrom = document.activeElement;
     element.showModal();
+    // React's own autoFocus comes too early, while the dialog is still closed.
+    element.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
       element.close();
       // A dialog removed from the page while open does not give the focus back by itself.
@@ -61,7 +63,7 @@ export function Dialog({
       <div className={styles.body}>
         <header className={styles.header}>
           {heading}
-          <h2 id={titleId} className={heading === undefined ? styles.title : styles.unseen} tabIndex={-1} autoFocus>
+          <h2 id={titleId} className={heading === undefined ? styles.title : styles.unseen}>
             {title}
           </h2>
           {dismissible && (

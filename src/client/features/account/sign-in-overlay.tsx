@@ -29,7 +29,7 @@ export function SignInOverlay() {
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Field label="Email address" name="email" type="email" autoComplete="username" value={email} readOnly />
-        <PasswordField label="Password" name="password" autoComplete="current-password" required autoFocus />
+        <PasswordField label="Password" name="password" autoComplete="current-password" required data-autofocus />
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
           Sign in
         </Button>

@@ -11,6 +11,7 @@ import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
+import { CheckYourMail } from './check-your-mail.tsx';
 import styles from './account.module.css';
 
 export function SignupScreen() {
@@ -98,26 +99,6 @@ export function SignupScreen() {
           Create account
         </Button>
       </form>
-    </AccountLayout>
-  );
-}
-
-function CheckYourMail({ address }: { address: string }) {
-  return (
-    <AccountLayout
-      title="Check your e-mail"
-      lead={
-        <>
-          We sent a link to <strong>{address}</strong>. Open it to confirm the address, and your first page is ready.
-        </>
-      }
-      footer={
-        <>
-          Nothing there? Look in the spam folder. Wrong address? <a href={ROUTES.signup.path}>Start again</a>
-        </>
-      }
-    >
-      {null}
     </AccountLayout>
   );
 }

@@ -1,0 +1,43 @@
+/** After sign-up, where the installation wants the address confirmed: what to do now, and what if nothing comes. */
+import { recoverMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { useSubmit } from '#client/lib/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { AccountLayout } from './account-layout.tsx';
+import styles from './account.module.css';
+
+export function CheckYourMail({ address }: { address: string }) {
+  const { auth } = useSupabase();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { error } = await auth.resend({ type: 'signup', email: address });
+    return error
+      ? { kind: 'error', text: recoverMessage(error) }
+      : { kind: 'success', text: 'The link is on its way.' };
+  });
+
+  return (
+    <AccountLayout
+      title="Check your e-mail"
+      lead={
+        <>
+          We sent a link to <strong>{address}</strong>. Open it to confirm the address, and your first page is ready.
+        </>
+      }
+      footer={
+        <>
+          Wrong address? <a href={ROUTES.signup.path}>Start again</a>
+        </>
+      }
+    >
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <p>Nothing there? Look in the spam folder, or have it sent once more.</p>
+        <Button type="submit" busy={busy} busyLabel="Sending...">
+          Send Again
+        </Button>
+      </form>
+    </AccountLayout>
+  );
+}
