@@ -12,7 +12,10 @@ export function pageSlots(config: Config): Record<string, string> {
   const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
   return {
     config: `<meta name="hustle-forge-config" content="${escape(JSON.stringify(clientConfig(config)))}">`,
-    sandbox: config.sandbox.url === null ? '' : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
+    sandbox:
+      config.sandbox.url === null
+        ? ''
+        : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
     support: contact.supportEmail === undefined ? '' : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
     social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
