@@ -40,7 +40,7 @@ describe('Word', () => {
 
   test('a list that begins at its second level is kept', () => {
     expect(
-      clean(`${wordItem(2, 'a)', 'deep')}`)
+      clean(wordItem(2, 'a)', 'deep'))
         .replaceAll('<span></span>', '')
         .replaceAll(' <', '<'),
     ).toBe('<ol><li><ol><li>deep</li></ol></li></ol>');

@@ -67,7 +67,7 @@ function OpenCalendar({ date, today, premium, datesWithEntries, onChoose, onLock
   };
 
   return (
-    <Dialog title="Select Date" onClose={onClose} className={styles.dialog!}>
+    <Dialog title="Select Date" onClose={onClose} className={styles.dialog}>
       <div ref={body}>
         <DayPicker
           mode="single"
@@ -95,7 +95,10 @@ function OpenCalendar({ date, today, premium, datesWithEntries, onChoose, onLock
       </div>
       <ul className={styles.legend}>
         <li>
-          <span className={styles.todayKey} aria-hidden="true" /> Today
+          <b className={styles.todayKey} aria-hidden="true">
+            {Number(today.slice(-2))}
+          </b>{' '}
+          Today
         </li>
         <li>
           <span className={styles.dotKey} aria-hidden="true" /> Has entries

@@ -18,7 +18,7 @@ export type OpenDay = {
 };
 
 export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
-  const asked = (useSearch({ strict: false }) as { date?: unknown }).date;
+  const asked: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
   const navigate = useNavigate();
   const dates = useQuery(datesQuery(useData(), useUser().id));
   // Decided once: neither midnight nor the first save of a day may move the page somebody writes on.
