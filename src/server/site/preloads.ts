@@ -41,6 +41,7 @@ export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
   const { scripts, styles } = preloadedChunks(route, manifest);
   return [
     ...[...scripts].map((file) => `</${file}>; rel=modulepreload`),
-    ...[...styles].map((file) => `</${file}>; rel=preload; as=style`),
+    // Vite asks for a chunk's style sheet with CORS: a preload without it would be fetched and thrown away.
+    ...[...styles].map((file) => `</${file}>; rel=preload; as=style; crossorigin`),
   ].join(', ');
 }
