@@ -1,0 +1,51 @@
+/** Lighthouse's four scores of the landing and the login page, on its simulated phone; the median of three runs. */
+import { join } from 'node:path';
+import { chromium } from '@playwright/test';
+import lighthouse from 'lighthouse';
+import { ensureBrowser } from '../scripts/browser.ts';
+import { median, printFigures } from './figures.ts';
+import type { Figure } from './figures.ts';
+import { freePort, startProcess } from './processes.ts';
+import { openSeededDatabase } from './seeded-database.ts';
+
+const RUNS = 3;
+const LOWEST = 95;
+const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'] as const;
+const PAGES = { landing: '/', login: '/login' };
+
+const database = await openSeededDatabase();
+const app = await startProcess(
+  join('src', 'server', 'main.ts'),
+  { DATABASE_URL: database.url, DATA_DIR: database.dataDir, SANDBOX: 'off' },
+  '/readyz',
+);
+const debuggingPort = await freePort();
+const browser = await chromium.launch({
+  executablePath: await ensureBrowser(),
+  args: [`--remote-debugging-port=${debuggingPort}`, '--no-sandbox', '--disable-background-networking', '--disable-sync'],
+});
+try {
+  const figures: Figure[] = [];
+  for (const [name, path] of Object.entries(PAGES)) figures.push(await scoresOf(name, `${app.url}${path}`));
+  printFigures('Lighthouse', figures);
+} finally {
+  await browser.close();
+  await app.stop();
+  await database.close();
+}
+
+async function scoresOf(name: string, url: string): Promise<Figure> {
+  const runs: Record<string, number>[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const result = await lighthouse(url, { port: debuggingPort, onlyCategories: [...CATEGORIES], logLevel: 'silent' });
+    const categories = result?.lhr.categories ?? {};
+    runs.push(Object.fromEntries(CATEGORIES.map((category) => [category, (categories[category]?.score ?? 0) * 100])));
+  }
+  const scores = CATEGORIES.map((category) => ({ category, score: median(runs.map((run) => run[category]!)) }));
+  return {
+    what: `${name} page, mobile`,
+    measured: scores.map(({ category, score }) => `${category} ${score.toFixed(0)}`).join(', '),
+    toReach: `at least ${LOWEST} each`,
+    reached: scores.every(({ score }) => score >= LOWEST),
+  };
+}

@@ -1,0 +1,44 @@
+/** `npm run bench`: every figure, one benchmark after the other so that none disturbs another. Names pick some of them. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { buildClient } from '../scripts/build-client.ts';
+import { bundleProblems } from '../scripts/bundle-budget.ts';
+import { endWithParent } from '../scripts/parent.ts';
+
+const BENCHMARKS = ['requests', 'start', 'typing', 'editable', 'lighthouse'];
+
+let running: ReturnType<typeof spawn> | null = null;
+endWithParent(() => {
+  running?.kill('SIGTERM');
+  process.exit(1);
+});
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => name !== 'weight' && !BENCHMARKS.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`There is no benchmark ${unknown.join(', ')}: choose from weight, ${BENCHMARKS.join(', ')}\n`);
+  process.exit(2);
+}
+const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
+
+const { model = 'unknown processor' } = cpus()[0] ?? {};
+const gigabytes = Math.round(totalmem() / 2 ** 30);
+process.stdout.write(
+  `${new Date().toISOString().slice(0, 10)}, Node ${process.version}, ${cpus().length} x ${model}, ${gigabytes} GB\n`,
+);
+await buildClient();
+if (isWanted('weight')) {
+  process.stdout.write('\nWeight of the pages (brotli)\n');
+  for (const problem of await bundleProblems()) process.stdout.write(`  MISSED   ${problem}\n`);
+}
+for (const name of BENCHMARKS.filter(isWanted)) {
+  running = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], { stdio: 'inherit' });
+  const [code] = (await once(running, 'exit')) as [number | null];
+  if (code !== 0) {
+    process.stdout.write(`\n${name}: the benchmark itself failed\n`);
+    process.exitCode = 1;
+  }
+}
+process.channel?.unref();
