@@ -155,6 +155,21 @@ export const SCENES: readonly Scene[] = [
       await page.getByRole('dialog').waitFor();
     },
   },
+  {
+    name: 'session-ended',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await editor(page);
+      await page.evaluate(() => {
+        const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+        const session = JSON.parse(localStorage.getItem(key)!) as object;
+        localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
+        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+      });
+      await page.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+    },
+  },
   { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
   {
     name: 'menu-shortcuts',
@@ -229,7 +244,7 @@ export const SCENES: readonly Scene[] = [
     name: 'reviews-free',
     as: 'free',
     path: ROUTES.reviews.path,
-    prepare: (page) => page.getByText('Premium Feature').waitFor(),
+    prepare: (page) => page.getByRole('heading', { name: 'Premium Feature' }).waitFor(),
   },
   {
     name: 'reviews-premium',

@@ -95,7 +95,7 @@ test('a session that ends while the journal is open asks for the password over t
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
     const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
     localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-    document.dispatchEvent(new Event('visibilitychange'));
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
 
   const overlay = page.getByRole('dialog', { name: 'Sign in again' });
