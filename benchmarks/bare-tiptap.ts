@@ -2,9 +2,10 @@
 import { Editor } from '@tiptap/core';
 import { journalExtensions } from '#client/editor/extensions.ts';
 
-new Editor({
-  element: document.body,
+const editor = new Editor({
+  element: null,
   extensions: journalExtensions(),
   content: '<ol><li><p>One thing done</p></li></ol>',
   injectCSS: false,
 });
+editor.mount(document.body);

@@ -132,6 +132,7 @@ test('a day older than the window is locked for a Dabbler', async ({ page, signU
 
   await dayLabel(page).click();
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  await expect(calendar).toBeVisible();
   const locked = calendar.getByRole('button', { name: new RegExp(`^${labelOf(daysAgo(30))}, .*locked`) });
   if ((await locked.count()) === 0) await calendar.getByRole('button', { name: /previous month/i }).click();
   await locked.click();

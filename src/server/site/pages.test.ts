@@ -111,7 +111,7 @@ describe('pages', () => {
   test('a route names the chunks it needs, so that they are fetched at once', async () => {
     expect((await visit('/journal')).headers.get('link')).toBe(
       '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload, ' +
-        '</assets/journal-1.css>; rel=preload; as=style',
+        '</assets/journal-1.css>; rel=preload; as=style; crossorigin',
     );
   });
 

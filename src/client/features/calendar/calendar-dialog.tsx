@@ -97,8 +97,8 @@ function OpenCalendar({ date, today, premium, datesWithEntries, onChoose, onLock
         <li>
           <b className={styles.todayKey} aria-hidden="true">
             {Number(today.slice(-2))}
-          </b>{' '}
-          Today
+          </b>
+          <span>Today</span>
         </li>
         <li>
           <span className={styles.dotKey} aria-hidden="true" /> Has entries

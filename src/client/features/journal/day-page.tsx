@@ -18,11 +18,10 @@ type DayPageProps = {
   date: Day;
   today: Day;
   read: ReadEntry;
-  onOpenDay: (date: Day) => void;
   isFirstLog: boolean;
 };
 
-export function DayPage({ date, today, read, onOpenDay, isFirstLog }: DayPageProps) {
+export function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
   const { savers } = useJournal();
   const [saver] = useState(() => savers.open(date, read.stored, read.askedAt));
   const view = useSyncExternalStore(saver.subscribe, saver.view);
@@ -38,7 +37,7 @@ export function DayPage({ date, today, read, onOpenDay, isFirstLog }: DayPagePro
     <article className={styles.day}>
       <Log saver={saver} label={`Log for ${dayLabel(date)}`} />
       {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
-      <SaveStatusLine saver={saver} status={view.status} onOpenDay={onOpenDay} />
+      <SaveStatusLine saver={saver} status={view.status} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
       )}

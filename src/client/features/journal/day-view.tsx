@@ -13,7 +13,6 @@ type DayViewProps = {
   date: Day;
   today: Day;
   locked: boolean;
-  onOpenDay: (date: Day) => void;
   onUpgrade: () => void;
   /** Nothing was ever written: the line from the landing page belongs here. */
   isFirstLog: boolean;
@@ -23,7 +22,7 @@ export function DayView(props: DayViewProps) {
   return props.locked ? <LockedDay onUpgrade={props.onUpgrade} /> : <OpenDayView {...props} />;
 }
 
-function OpenDayView({ date, today, onOpenDay, isFirstLog }: DayViewProps) {
+function OpenDayView({ date, today, isFirstLog }: DayViewProps) {
   const { savers, transport } = useJournal();
   const entry = useQuery(entryQuery(transport, date));
   // Words that only this page has can be shown and written on without asking anybody.
@@ -31,7 +30,7 @@ function OpenDayView({ date, today, onOpenDay, isFirstLog }: DayViewProps) {
 
   if (entry.data || unsaved) {
     const read = entry.data ?? { stored: unsaved!.view().stored, askedAt: 0 };
-    return <DayPage date={date} today={today} read={read} onOpenDay={onOpenDay} isFirstLog={isFirstLog} />;
+    return <DayPage date={date} today={today} read={read} isFirstLog={isFirstLog} />;
   }
   if (entry.isError) return <NotLoaded date={date} onRetry={() => entry.refetch()} busy={entry.isFetching} />;
   return (

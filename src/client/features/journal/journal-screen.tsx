@@ -14,6 +14,7 @@ import { entryQuery } from './entry-queries.ts';
 import { JournalWait } from './journal-wait.tsx';
 import styles from './journal.module.css';
 import { useOpenDay } from './use-open-day.ts';
+import { UnsavedDays } from './unsaved-days.tsx';
 import { useFocusMode, useHidingBar } from './use-quiet-page.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 import { useToday } from './use-today.ts';
@@ -41,6 +42,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
   const today = useToday();
   const premium = usePremium();
   const { date, datesWithEntries, open } = useOpenDay(today, premium);
+  const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
@@ -68,7 +70,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
         onOpenMenu={onOpenMenu}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
-      <main className={styles.page}>
+      <main className={styles.page} data-travel={travel}>
         <JournalWait until={date !== null && premium !== null}>
           {date !== null && premium !== null && (
             <DayView
@@ -76,12 +78,12 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
               date={date}
               today={today}
               locked={isLocked(date, premium, today)}
-              onOpenDay={open}
               onUpgrade={() => onUpgrade('historical-logs')}
               isFirstLog={datesWithEntries.length === 0}
             />
           )}
         </JournalWait>
+        {date !== null && <UnsavedDays except={date} onOpenDay={open} />}
       </main>
       {picking && date !== null && (
         <Suspense>
@@ -105,6 +107,16 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
       )}
     </div>
   );
+}
+
+/** Which way the days went last, for the way they slide; the first one just stands there. */
+function useTravel(date: Day | null): 'back' | 'forward' | undefined {
+  const [travel, setTravel] = useState({ to: date, way: undefined as 'back' | 'forward' | undefined });
+  if (date !== travel.to) {
+    const way = date === null || travel.to === null ? undefined : isBefore(date, travel.to) ? 'back' : 'forward';
+    setTravel({ to: date, way });
+  }
+  return travel.way;
 }
 
 /** Today is asked for before anything is known, the neighbours when the day is: the arrows then wait for nothing. */

@@ -1,0 +1,97 @@
+/** How answers of the data wire become outcomes, against a fetch that answers as it is told. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { day } from '#domain/day.ts';
+import type { DataClient } from '#client/lib/data-client.ts';
+import { createEntryTransport } from './entry-transport.ts';
+
+const DATE = day('2026-11-21');
+const ROW = { content: '<h2 class="date-header">x</h2><p>a</p>', revision: 4, updated_at: '2026-11-21T10:00:00Z' };
+const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
+
+afterEach(() => vi.unstubAllGlobals());
+
+function wire(answer: Response | Error, user: string | null = 'ada') {
+  const requests: { url: string; init: RequestInit }[] = [];
+  const refused = vi.fn();
+  vi.stubGlobal('navigator', { onLine: true });
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    requests.push({ url, init });
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  const data = new PostgrestClient('http://localhost/rest/v1', {
+    wrapFetch: (base) => (input, init) => {
+      const headers = new Headers(init?.headers);
+      if (user !== null) headers.set('authorization', `Bearer ${tokenOf(user)}`);
+      return base(input, { ...init, headers });
+    },
+  }) as unknown as DataClient;
+  return { transport: createEntryTransport(data, 'ada', refused), requests, refused };
+}
+
+const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
+const error = (status: number, code: string) => json({ code, message: 'm', details: null, hint: null }, status);
+
+describe('reading', () => {
+  test('a day comes without its header', async () => {
+    const { transport } = wire(json([ROW]));
+    const savedAt = Date.parse(ROW.updated_at);
+    expect(await transport.read(DATE)).toEqual({ kind: 'read', stored: { html: '<p>a</p>', revision: 4, savedAt } });
+  });
+
+  test('no row is no log', async () => {
+    expect(await wire(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
+  });
+
+  test.each([null, 'bob'])('with the token of %s nothing is asked: no rows would look like an empty day', async (user) => {
+    const { transport, requests, refused } = wire(json([]), user);
+    expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
+    expect(requests).toHaveLength(0);
+    expect(refused).toHaveBeenCalledOnce();
+  });
+});
+
+describe('writing', () => {
+  test('an update names the user, the day and the revision it builds on, and outlives its page', async () => {
+    const { transport, requests } = wire(json([ROW]));
+    expect(await transport.update(DATE, '<p>b</p>', 3)).toMatchObject({ kind: 'stored', revision: 4 });
+    const { url, init } = requests[0]!;
+    expect(init).toMatchObject({ method: 'PATCH', keepalive: true });
+    expect(url).toContain(`user_id=eq.ada&date=eq.${DATE}&revision=eq.3`);
+    expect(init.body).toContain('Saturday - November 21, 2026');
+  });
+
+  test('what is too large to outlive the page is sent as usual', async () => {
+    const { transport, requests } = wire(json([ROW]));
+    await transport.update(DATE, 'a'.repeat(60_000), 3);
+    expect(requests[0]!.init.keepalive).toBe(false);
+  });
+
+  test('no row answered, or a duplicate, means that the day is another one', async () => {
+    expect(await wire(json([])).transport.update(DATE, 'a', 3)).toEqual({ kind: 'changed' });
+    expect(await wire(json([])).transport.remove(DATE, 3)).toEqual({ kind: 'changed' });
+    expect(await wire(error(409, '23505')).transport.insert(DATE, 'a')).toEqual({ kind: 'changed' });
+  });
+
+  test('a removed row is removed', async () => {
+    expect(await wire(json([ROW])).transport.remove(DATE, 3)).toEqual({ kind: 'removed' });
+  });
+
+  test.each([
+    [401, 'PGRST303', { kind: 'signedOut' }],
+    [403, '42501', { kind: 'refused', reason: 'this day is not open to you' }],
+    [413, '54000', { kind: 'refused', reason: 'this log is larger than 256 KB' }],
+    [400, '22P02', { kind: 'refused', reason: 'the server refused it (22P02)' }],
+    [408, '', { kind: 'unreachable' }],
+    [429, '', { kind: 'unreachable' }],
+    [500, 'XX000', { kind: 'unreachable' }],
+    [503, '', { kind: 'unreachable' }],
+  ])('%i %s', async (status, code, outcome) => {
+    expect(await wire(error(status, code)).transport.update(DATE, 'a', 1)).toEqual(outcome);
+  });
+
+  test('no answer at all may still have arrived', async () => {
+    expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', 1)).toEqual({ kind: 'unreachable' });
+  });
+});

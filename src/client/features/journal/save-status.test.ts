@@ -1,0 +1,25 @@
+/** What the status line says in every state. */
+import { expect, test } from 'vitest';
+import { isAlarming, isAnnounced, statusText } from './save-status.ts';
+import type { SaveStatus } from './save-status.ts';
+
+const NOW = new Date(2026, 10, 21, 14, 2).getTime();
+
+const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
+  [{ kind: 'empty' }, 'Nothing written yet', false, false],
+  [{ kind: 'unsaved' }, 'Writing...', false, false],
+  [{ kind: 'saving' }, 'Saving...', false, false],
+  [{ kind: 'saved', at: NOW }, 'Saved 14:02', true, false],
+  [{ kind: 'saved', at: new Date(2026, 10, 20, 9, 5).getTime() }, 'Saved Nov 20, 09:05', true, false],
+  [{ kind: 'retrying' }, 'Not saved – retrying', true, true],
+  [{ kind: 'offline' }, 'On this device only – sending when online', true, true],
+  [{ kind: 'signedOut' }, 'Not saved – sign in and it will be', true, true],
+  [{ kind: 'conflict' }, 'Not saved – changed elsewhere', true, true],
+  [{ kind: 'refused', reason: 'this log is larger than 256 KB' }, 'Not saved – this log is larger than 256 KB', true, true],
+];
+
+test.each(STATES)('%o', (status, text, announced, alarming) => {
+  expect(statusText(status, NOW)).toBe(text);
+  expect(isAnnounced(status)).toBe(announced);
+  expect(isAlarming(status)).toBe(alarming);
+});

@@ -1,0 +1,50 @@
+/** Drafts belong to one user, survive anything found in storage, and are thrown away only by who wrote them. */
+import { beforeEach, expect, test } from 'vitest';
+import { day } from '#domain/day.ts';
+import { MemoryStorage } from '../../../tests/support/day-saver-world.ts';
+import { createDayDrafts } from './day-drafts.ts';
+
+const DATE = day('2026-11-21');
+const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1 };
+
+let storage: MemoryStorage;
+beforeEach(() => {
+  storage = new MemoryStorage();
+});
+
+test('what one page keeps, the next one takes', () => {
+  expect(createDayDrafts(storage, 'ada', 'one').keep(DATE, DRAFT)).toBe(true);
+  const next = createDayDrafts(storage, 'ada', 'two');
+  expect(next.days()).toEqual([DATE]);
+  expect(next.take(DATE)).toEqual(DRAFT);
+  next.drop(DATE);
+  expect(storage.length).toBe(0);
+});
+
+test('another user on the same device finds nothing', () => {
+  createDayDrafts(storage, 'ada', 'one').keep(DATE, DRAFT);
+  const other = createDayDrafts(storage, 'bob', 'two');
+  expect(other.days()).toEqual([]);
+  expect(other.take(DATE)).toBe(null);
+});
+
+test("another tab's draft is not thrown away", () => {
+  createDayDrafts(storage, 'ada', 'one').keep(DATE, DRAFT);
+  createDayDrafts(storage, 'ada', 'two').drop(DATE);
+  expect(storage.length).toBe(1);
+});
+
+test.each(['', '{', 'null', '[]', '{"html":1}', '{"html":"a"}', '"text"'])('%j in storage is no draft', (json) => {
+  storage.setItem(`hustle-forge:draft:ada:${DATE}`, json);
+  const drafts = createDayDrafts(storage, 'ada', 'one');
+  expect(drafts.take(DATE)).toBe(null);
+  drafts.drop(DATE);
+});
+
+test('a browser that keeps nothing says so and breaks nothing', () => {
+  storage.full = true;
+  const drafts = createDayDrafts(storage, 'ada', 'one');
+  expect(drafts.keep(DATE, DRAFT)).toBe(false);
+  expect(drafts.take(DATE)).toBe(null);
+  expect(drafts.days()).toEqual([]);
+});
