@@ -1,9 +1,20 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
+import type { Page } from '@playwright/test';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 const editor = '.ProseMirror[contenteditable=true]';
+
+/** What an ended session looks like from here: the next refresh is refused for good. */
+async function endSession(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+    const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
+    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  });
+}
 
 test('a wrong password is said plainly, with a way to sign up, and can be put right', async ({ page, signUp }) => {
   const { email, password } = await signUp(page);
@@ -90,13 +101,7 @@ test('a session that ends while the journal is open asks for the password over t
   const { email, password } = await signUp(page);
   await page.locator(editor).click();
   await page.keyboard.type('Half a thought');
-  // What an ended session looks like from here: the next refresh is refused for good.
-  await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
-    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-  });
+  await endSession(page);
 
   const overlay = page.getByRole('dialog', { name: 'Sign in again' });
   await expect(overlay).toBeVisible();
@@ -111,6 +116,13 @@ test('a session that ends while the journal is open asks for the password over t
   await expect(overlay).toHaveCount(0);
   await expect(page.locator(editor)).toContainText('Half a thought');
   await expect(page.getByText(/^Saved/)).toBeVisible();
+});
+
+test('whoever does not sign in again leaves for the landing page', async ({ page, signUp }) => {
+  await signUp(page);
+  await endSession(page);
+  await page.getByRole('button', { name: 'Leave this page instead' }).click();
+  await expect(page).toHaveURL('/');
 });
 
 test('is accessible in both themes and fits a narrow phone', async ({ page, expectAccessible }) => {

@@ -21,7 +21,10 @@ export type SessionState = {
    * be reached; `global` then answers with the error and changes nothing.
    */
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
-  /** Work to finish before the session goes, such as saving what was just typed. Answers how to take it back. */
+  /**
+   * Work to finish before the session goes, such as saving what was just typed; it bounds itself, because signing out
+   * waits for it. Answers how to take it back.
+   */
   beforeSignOut: (work: () => Promise<void>) => () => void;
 };
 
