@@ -10,6 +10,8 @@ import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
 
 const SERVER = process.env['DEV_SERVER_URL'] ?? 'http://127.0.0.1:3000';
+const SANS = 'instrument-sans-latin-wght-normal';
+const SERIF = 'newsreader-latin-wght-normal';
 const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.json', '/healthz', '/readyz'];
 
 /** `button-primary`: readable in the page, and the same when a page is prerendered as when its style sheet is built. */
@@ -55,7 +57,7 @@ export default defineConfig({
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
     earlyScript('lib/early.ts'),
-    preloadFonts(['instrument-sans-latin-wght-normal', 'newsreader-latin-wght-normal']),
+    preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
     keepStyles(),
     brotliAtBuild(),

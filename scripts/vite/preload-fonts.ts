@@ -1,15 +1,17 @@
 /** Names the fonts of the first view in the page's head, so that they come with the style sheet and not after it. */
+import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-export function preloadFonts(names: readonly string[]): Plugin {
+/** `pages` is keyed by the name of the HTML file. A page that waits for its script names fewer: fonts share its line. */
+export function preloadFonts(pages: Record<string, readonly string[]>): Plugin {
   return {
     name: 'preload-fonts',
     apply: 'build',
     transformIndexHtml: {
       order: 'post',
-      handler(_html, { bundle }) {
+      handler(_html, { bundle, filename }) {
         const files = Object.keys(bundle ?? {}).filter((file) => file.endsWith('.woff2'));
-        return names.map((name) => {
+        return (pages[basename(filename, '.html')] ?? []).map((name) => {
           const file = files.find((candidate) => candidate.includes(name));
           if (!file) throw new Error(`no font file for ${name}`);
           return {
