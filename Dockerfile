@@ -39,4 +39,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1, so that SIGTERM reaches the server, which lets saves under way finish (10 s at most).
 STOPSIGNAL SIGTERM
-CMD ["node", "src/server/main.ts"]
+# The flag is explained in scripts/node-flags.mjs.
+CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]

@@ -13,7 +13,10 @@ const ROUNDS = 15;
 const script = await bundle(join(import.meta.dirname, 'bare-tiptap.ts'));
 const bare = createServer((request, response) => {
   if (request.url === '/bare.js') {
-    response.writeHead(200, { 'content-type': 'text/javascript', 'cache-control': 'public, max-age=31536000, immutable' });
+    response.writeHead(200, {
+      'content-type': 'text/javascript',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
     response.end(script);
   } else {
     response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache' });
@@ -59,7 +62,12 @@ async function watch(page: Page): Promise<void> {
       observer.disconnect();
       performance.mark('editable');
     });
-    observer.observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ['contenteditable'] });
+    observer.observe(document, {
+      subtree: true,
+      childList: true,
+      attributes: true,
+      attributeFilter: ['contenteditable'],
+    });
   }, EDITOR);
 }
 

@@ -22,7 +22,12 @@ const app = await startProcess(
 const debuggingPort = await freePort();
 const browser = await chromium.launch({
   executablePath: await ensureBrowser(),
-  args: [`--remote-debugging-port=${debuggingPort}`, '--no-sandbox', '--disable-background-networking', '--disable-sync'],
+  args: [
+    `--remote-debugging-port=${debuggingPort}`,
+    '--no-sandbox',
+    '--disable-background-networking',
+    '--disable-sync',
+  ],
 });
 try {
   const figures: Figure[] = [];

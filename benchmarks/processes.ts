@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const START_LIMIT_MS = 30_000;
@@ -14,11 +15,20 @@ const POLL_MS = 50;
 
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
-/** `ready` is a path that answers anything at all once the server listens. Request logs are written, to nowhere. */
+/**
+ * A server as `npm start` starts it. `ready` is a path that answers anything at all once it listens. Request logs are
+ * written, to nowhere.
+ */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
   const port = await freePort();
-  const child = spawn(process.execPath, [join(ROOT, script)], {
-    env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), ...env },
+  const child = spawn(process.execPath, [...SERVER_NODE_FLAGS, join(ROOT, script)], {
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compiled'),
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
@@ -36,7 +46,13 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
 async function answers(url: string, child: ChildProcess): Promise<void> {
   for (const since = Date.now(); Date.now() - since < START_LIMIT_MS; await delay(POLL_MS)) {
     if (child.exitCode !== null) throw new Error(`the process for ${url} ended with ${child.exitCode}`);
-    if (await fetch(url).then(() => true, () => false)) return;
+    if (
+      await fetch(url).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
   }
   throw new Error(`${url} did not answer`);
 }

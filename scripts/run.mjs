@@ -10,6 +10,7 @@ import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { installWhenNeeded } from './install.mjs';
+import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -44,7 +45,8 @@ function nodeForScripts() {
 
 function spawnScript(script, args) {
   const node = nodeForScripts();
-  return spawn(node, [join(root, script), ...args], {
+  const flags = script === SCRIPTS.start ? SERVER_NODE_FLAGS : [];
+  return spawn(node, [...flags, join(root, script), ...args], {
     cwd: root,
     env: {
       ...process.env,

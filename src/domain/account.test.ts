@@ -11,7 +11,9 @@ test.each(['', 'pat', 'pat@example', '@example.com', 'pat @example.com', 'a@b@c.
 describe('signing up', () => {
   test('asks for the terms first, then for a password of six', () => {
     expect(signUpProblem({ password: '', acceptsTerms: false })).toMatch(/^You must accept the Terms/);
-    expect(signUpProblem({ password: '12345', acceptsTerms: true })).toBe('Password must be at least 6 characters long');
+    expect(signUpProblem({ password: '12345', acceptsTerms: true })).toBe(
+      'Password must be at least 6 characters long',
+    );
     expect(signUpProblem({ password: '123456', acceptsTerms: true })).toBeNull();
   });
 });

@@ -12,5 +12,11 @@ export type ClientConfig = {
     sandbox: boolean;
   };
   /** What the operator has set; what is missing is left off the screen. */
-  contact: { email?: string; supportEmail?: string; operator?: string; address?: string; social: { label: string; url: string }[] };
+  contact: {
+    email?: string;
+    supportEmail?: string;
+    operator?: string;
+    address?: string;
+    social: { label: string; url: string }[];
+  };
 };

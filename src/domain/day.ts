@@ -15,8 +15,18 @@ const MS_PER_HOUR = 3_600_000;
 
 export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
 export const MONTHS = [
-  'January', 'February', 'March', 'April', 'May', 'June',
-  'July', 'August', 'September', 'October', 'November', 'December',
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
 ] as const;
 
 /** True for a real calendar date from year 0001 on; `2026-02-30` is none. */
@@ -57,7 +67,6 @@ export function daysBetween(from: Day, to: Day): number {
 
 /** Days compare as their texts do. */
 export const isBefore = (a: Day, b: Day): boolean => a < b;
-export const isAfter = (a: Day, b: Day): boolean => a > b;
 export const earlierOf = (a: Day, b: Day): Day => (a < b ? a : b);
 
 export const weekdayOf = (of: Day): (typeof WEEKDAYS)[number] => WEEKDAYS[toUtc(of).getUTCDay()]!;
