@@ -44,12 +44,15 @@ describe('reading', () => {
     expect(await wire(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
   });
 
-  test.each([null, 'bob'])('with the token of %s nothing is asked: no rows would look like an empty day', async (user) => {
-    const { transport, requests, refused } = wire(json([]), user);
-    expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
-    expect(requests).toHaveLength(0);
-    expect(refused).toHaveBeenCalledOnce();
-  });
+  test.each([null, 'bob'])(
+    'with the token of %s nothing is asked: no rows would look like an empty day',
+    async (user) => {
+      const { transport, requests, refused } = wire(json([]), user);
+      expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
+      expect(requests).toHaveLength(0);
+      expect(refused).toHaveBeenCalledOnce();
+    },
+  );
 });
 
 describe('writing', () => {

@@ -42,6 +42,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
   const today = useToday();
   const premium = usePremium();
   const { date, datesWithEntries, open } = useOpenDay(today, premium);
+  const locked = date && lockedOrUnknown(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
   const page = useRef<HTMLDivElement>(null);
@@ -71,13 +72,13 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
       <main className={styles.page} data-travel={travel}>
-        <JournalWait until={date !== null && premium !== null}>
-          {date !== null && premium !== null && (
+        <JournalWait until={date !== null && locked !== null}>
+          {date !== null && locked !== null && (
             <DayView
               key={date}
               date={date}
               today={today}
-              locked={isLocked(date, premium, today)}
+              locked={locked}
               onUpgrade={() => onUpgrade('historical-logs')}
               isFirstLog={datesWithEntries.length === 0}
             />
@@ -107,6 +108,12 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
       )}
     </div>
   );
+}
+
+/** Days inside the free window are open to everybody, so they need not wait for the profile; null is "not known yet". */
+function lockedOrUnknown(date: Day, premium: boolean | null, today: Day): boolean | null {
+  if (!isLocked(date, false, today)) return false;
+  return premium === null ? null : isLocked(date, premium, today);
 }
 
 /** Which way the days went last, for the way they slide; the first one just stands there. */

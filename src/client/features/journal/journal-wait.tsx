@@ -6,18 +6,19 @@ import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal.module.css';
 
-/** A page that was once shown stays: somebody may be writing on it while a profile is read again. */
+/** A missing profile takes nobody's page away: it is said above the day, which follows the rules of the free plan. */
 export function JournalWait({ until, children }: { until: boolean; children: ReactNode }) {
   const { profileState } = useSession();
-  const [shown, setShown] = useState(false);
-  const ready = until && profileState !== 'missing';
-  if (ready && !shown) setShown(true);
-  if (ready || (shown && until)) return children;
-  if (profileState === 'missing') return <ProfileMissing />;
   return (
-    <p className={styles.wait} role="status">
-      Loading Journal...
-    </p>
+    <>
+      {profileState === 'missing' && <ProfileMissing />}
+      {until && children}
+      {!until && profileState !== 'missing' && (
+        <p className={styles.wait} role="status">
+          Loading Journal...
+        </p>
+      )}
+    </>
   );
 }
 
@@ -36,7 +37,7 @@ function ProfileMissing() {
     );
   };
   return (
-    <div className={styles.wait}>
+    <div className={styles.profile}>
       <p role="status">Refreshing profile...</p>
       <Button onClick={refresh} busy={busy} busyLabel="Refreshing...">
         Refresh Profile

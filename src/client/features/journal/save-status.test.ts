@@ -15,7 +15,12 @@ const STATES: [SaveStatus, string, announced: boolean, alarming: boolean][] = [
   [{ kind: 'offline' }, 'On this device only – sending when online', true, true],
   [{ kind: 'signedOut' }, 'Not saved – sign in and it will be', true, true],
   [{ kind: 'conflict' }, 'Not saved – changed elsewhere', true, true],
-  [{ kind: 'refused', reason: 'this log is larger than 256 KB' }, 'Not saved – this log is larger than 256 KB', true, true],
+  [
+    { kind: 'refused', reason: 'this log is larger than 256 KB' },
+    'Not saved – this log is larger than 256 KB',
+    true,
+    true,
+  ],
 ];
 
 test.each(STATES)('%o', (status, text, announced, alarming) => {

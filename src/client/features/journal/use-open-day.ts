@@ -23,12 +23,20 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const dates = useQuery(datesQuery(useData(), useUser().id));
   // Decided once: neither midnight nor the first save of a day may move the page somebody writes on.
   const [first, setFirst] = useState<Day | null>(null);
-  if (first === null && premium !== null && (!premium || dates.isFetched)) {
-    setFirst(initialDay(premium, dates.data?.[0] ?? null, today));
-  }
+  const decided = first ?? firstDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
+  if (first !== decided) setFirst(decided);
   return {
-    date: isDay(asked) ? earlierOf(asked, today) : first,
+    date: isDay(asked) ? earlierOf(asked, today) : decided,
     datesWithEntries: dates.data ?? [],
     open: (date) => void navigate({ to: ROUTES.journal.path, search: { date } as never }),
   };
+}
+
+/** As soon as it can be told: who wrote yesterday or today opens on today under either plan, whatever the profile says. */
+function firstDay(today: Day, premium: boolean | null, dates: readonly Day[] | null): Day | null {
+  if (premium === false) return today;
+  if (dates === null) return null;
+  const latest = dates[0] ?? null;
+  const asCloser = initialDay(true, latest, today);
+  return premium === true || asCloser === today ? asCloser : null;
 }
