@@ -82,6 +82,16 @@ describe('with confirmation by mail', () => {
     ]);
   });
 
+  test('a password that a stranger chose for the address does not outlive its recovery', async () => {
+    const email = newAddress();
+    const strange = (path: string) => world.ask('POST', path, { body: { email, password: 'chosen by a stranger' } });
+    await strange('/signup');
+    await world.ask('POST', '/recover', { body: { email } });
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    expect((await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
+    expect((await strange('/token?grant_type=password')).body.code).toBe('invalid_credentials');
+  });
+
   test('a link dies after an hour', async () => {
     const email = newAddress();
     await signUp(email);
@@ -280,6 +290,19 @@ describe('an account', () => {
       body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) },
     });
     expect(half.body).toMatchObject({ code: '200' });
+  });
+
+  test('never moves to an address that has not agreed, even while the change to it begins', async () => {
+    const { email, access } = await world.signedUp();
+    const [own, foreign] = [newAddress(), newAddress()];
+    await world.ask('PUT', '/user', { token: access, body: { email: own } });
+    const verify = (mail: { links: string[] }) =>
+      world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
+    expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
+    // The moment between the row and the tokens of a second change.
+    await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
+    expect((await verify(await world.mailTo(email))).body.code).toBe('otp_expired');
+    expect((await world.ask('GET', '/user', { token: access })).body.email).toBe(email);
   });
 
   test('starts over with another address, and the first links are dead', async () => {

@@ -88,6 +88,21 @@ export async function updateUser(
   await service.run(sqlFor.updateTable('auth.users').set(change).where('id', '=', id).returning('id'));
 }
 
+/**
+ * Threat: a stranger signs up with somebody's address and waits for its owner to confirm it, and the stranger's password
+ * opens the owner's journal. So it goes where its owner says not to know it. A confirmed account is left alone.
+ */
+export async function dropUnconfirmedPassword(service: AsService, id: string): Promise<void> {
+  await service.run(
+    sqlFor
+      .updateTable('auth.users')
+      .set({ password_hash: null })
+      .where('id', '=', id)
+      .where('email_confirmed_at', 'is', null)
+      .returning('id'),
+  );
+}
+
 /** Makes an address the user's confirmed one: on the row, in the metadata and in the e-mail identity. */
 export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
   const { user } = account;

@@ -1,7 +1,7 @@
 /** What a link or a code does once it is right: confirm the address, change the address, start a session. */
 import type { AsService } from '#server/database/database.ts';
 import { sqlFor } from '#server/database/sql-for.ts';
-import { accountById, confirmAddress, userByEmail, userById } from './accounts.ts';
+import { accountById, confirmAddress, dropUnconfirmedPassword, userByEmail, userById } from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { useUp, wipeOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
@@ -28,15 +28,17 @@ export async function redeem(transaction: AsService, { token, device, now }: Giv
 
   let email = user.email;
   if (isAddressChange(token)) {
-    const step = await agreeToChange(transaction, token, now);
-    if (step !== 'both') return { outcome: step };
-    const owner = user.new_email === null ? null : await userByEmail(transaction, user.new_email);
     if (user.new_email === null) return { outcome: 'spent' };
+    const step = await agreeToChange(transaction, { token, newEmail: user.new_email, now });
+    if (step !== 'both') return { outcome: step };
+    const owner = await userByEmail(transaction, user.new_email);
     if (owner && owner.id !== user.id) return { outcome: 'address_taken' };
     email = user.new_email;
   } else if (token.address !== user.email || !(await useUp(transaction, token))) {
     return { outcome: 'spent' };
   }
+  // Whoever asks for a new password does not know that of the sign-up.
+  if (token.purpose === 'recovery') await dropUnconfirmedPassword(transaction, user.id);
   if (email !== null) await confirmAddress(transaction, await accountById(transaction, user.id), email, now);
   await wipeOneTimeTokens(transaction, user.id);
   const started = await startSession(transaction, { userId: user.id, method: 'otp', device, now });
@@ -47,10 +49,13 @@ export async function redeem(transaction: AsService, { token, device, now }: Giv
 const isAddressChange = (token: OneTimeRow): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
 
+/**
+ * Threat: in the moment in which a change to a second address begins, the row names that one already while the tokens
+ * still are those of the first, which agreed. What is agreed to is the address that the mail went to, and no other.
+ */
 async function agreeToChange(
   transaction: AsService,
-  token: OneTimeRow,
-  now: Date,
+  { token, newEmail, now }: { token: OneTimeRow; newEmail: string; now: Date },
 ): Promise<'both' | 'half_done' | 'spent'> {
   const both = await transaction.run(
     sqlFor
@@ -61,6 +66,7 @@ async function agreeToChange(
   );
   const own = both.find((row) => row.purpose === token.purpose);
   if (!own || own.confirmed_at !== null || !own.code_hash.equals(token.code_hash)) return 'spent';
+  if (both.some((row) => row.purpose === 'email_change_new' && row.address !== newEmail)) return 'spent';
   const other = both.find((row) => row.purpose !== token.purpose);
   if (!other || other.confirmed_at !== null) return 'both';
   await transaction.run(
