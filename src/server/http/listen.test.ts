@@ -32,6 +32,19 @@ test('an answer of the API is never taken for anything but what it says it is', 
   expect(headers.get('x-content-type-options')).toBe('nosniff');
 });
 
+// Threat: an address that begins like the API and, once its dots are resolved, is answered with a page.
+test.each(['/rest/v1/../../journal', '/auth/v1/%2e%2e/%2e%2e/journal', '/rest/v1/a\\..\\..\\..\\journal'])(
+  'a page has its policy by whatever address it is asked for: %s',
+  async (path) => {
+    const { port } = new URL(await start(() => new Response('page')));
+    const asked = request({ port, path });
+    asked.end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  },
+);
+
 test.each([
   ['http://journal.example.com', null],
   ['https://journal.example.com', 'max-age=31536000; includeSubDomains'],

@@ -6,14 +6,18 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
+import { cutSlowReaders } from './slow-readers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
+/** Nothing sent and nothing taken for so long: the client is gone, or wants us to keep its answer for ever. */
+const STALLED_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 
-const API = /^\/(?:rest|auth|functions)\/v1\//;
+/** One plain word after the wire's name: `/rest/v1/../../journal` begins like the API, and is answered with a page. */
+const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 
 type Options = {
   host: string;
@@ -53,6 +57,9 @@ export async function listen({ host, port, headers, fetch }: Options): Promise<L
     },
   );
 
+  server.timeout = STALLED_MS;
+  const stopCutting = cutSlowReaders(server);
+
   await new Promise<void>((started, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       failed(error.code === 'EADDRINUSE' ? new Error(`port ${port} is taken: set PORT to another one`) : error);
@@ -67,6 +74,7 @@ export async function listen({ host, port, headers, fetch }: Options): Promise<L
     port: portOf(server),
     stop() {
       stopping = true;
+      stopCutting();
       return new Promise((stopped) => {
         const limit = setTimeout(() => server.closeAllConnections(), STOP_LIMIT_MS);
         server.close(() => {
