@@ -1,6 +1,7 @@
 /** Reads a request of the data wire up to the statement it means; nothing has touched the database by then. */
 import type { HonoRequest } from 'hono';
 import { cleanRows } from './clean-rows.ts';
+import { readsManyLogs, refuseCostly } from './cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, rangeOf } from './parse/parse-headers.ts';
@@ -16,6 +17,8 @@ type Understood = Asked & {
   sql: Sql | null;
   /** The statement answers one `Answer` row; otherwise only its row count tells what happened. */
   answersRow: boolean;
+  /** To be carried out in turn (`turns.ts`). */
+  costly: boolean;
 };
 export type Reading = Understood & { method: 'GET' | 'HEAD' };
 export type Writing = Understood & { method: 'POST' | 'PATCH' | 'DELETE' };
@@ -32,15 +35,17 @@ export async function readRequest(request: HonoRequest, table: ExposedTable): Pr
   const single = parseAccept(request.header('accept')) === JSON_OBJECT;
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, searchOf(request.url));
+  refuseCostly(query);
+  const costly = method !== 'POST' && readsManyLogs(table, query);
   if (reading) {
     query.range = rangeOf(query.range, request.header('range'));
     const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
-    return { method, single, preferences, range: query.range, sql, answersRow: true };
+    return { method, single, preferences, range: query.range, sql, answersRow: true, costly };
   }
   const wanted = method === 'POST' ? preferences : { ...preferences, resolution: null };
   const sql = await writeSql(request, method, table, query, wanted);
   const answersRow = wanted.representation || wanted.resolution === 'merge';
-  return { method, single, preferences: wanted, range: query.range, sql, answersRow };
+  return { method, single, preferences: wanted, range: query.range, sql, answersRow, costly };
 }
 
 async function writeSql(

@@ -22,6 +22,7 @@ import { readRequest } from './read-request.ts';
 import type { Reading, Writing } from './read-request.ts';
 import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
 import type { Answer } from './to-sql.ts';
+import { createTurns } from './turns.ts';
 
 type DataDeps = {
   config: { publishableKey: string };
@@ -33,6 +34,7 @@ type DataDeps = {
 export function dataRoutes({ config, database, accessTokens, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
+  const turns = createTurns();
 
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
@@ -41,7 +43,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
       if (caller.userId !== null) context.set('userId', caller.userId);
       const request = await readRequest(context.req, tableNamed(context.req.param('table')));
       if (request === 'options') return allowedMethods();
-      const answer = await carryOut(request, caller);
+      const answer = await (request.costly ? inTurn(request, caller) : carryOut(request, caller));
       return answerWith(request, answer);
     } catch (error) {
       return answerWithError(explain(error, caller, context));
@@ -54,6 +56,17 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     const message = `Could not find the function public.${name.slice(0, 100)} in the schema cache`;
     return answerWithError(dataError('PGRST202', { message }));
   });
+
+  /** A guest reads nothing, and nothing costs nothing. */
+  async function inTurn(request: Reading | Writing, caller: Caller): Promise<Answer> {
+    if (caller.userId === null) return carryOut(request, caller);
+    const end = await turns.take(caller.userId);
+    try {
+      return await carryOut(request, caller);
+    } finally {
+      end();
+    }
+  }
 
   /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */
   async function carryOut(request: Reading | Writing, { identity }: Caller): Promise<Answer> {
