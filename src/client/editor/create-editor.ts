@@ -1,6 +1,7 @@
 /** Makes the editor for one day's log. Knows nothing of React or of saving. */
 import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
+import { Selection } from '@tiptap/pm/state';
 import { EMPTY_LOG_HTML } from './empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
 import { createSerialiser } from './serialise.ts';
@@ -39,7 +40,6 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     onContentError: () => void (unknown = true),
     // A strict policy allows no injected style sheet; ours is log-text.module.css.
     injectCSS: false,
-    autofocus: options.autofocus ? 'end' : false,
     // Asterisks and underscores in pasted text are text.
     enablePasteRules: false,
     // Diffs the document after every deletion for an event that nobody here listens to.
@@ -59,6 +59,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     editor.destroy();
     return null;
   }
+  if (options.autofocus) focusAtEnd(editor);
   const serialise = createSerialiser();
   return {
     editor,
@@ -66,6 +67,13 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     replace: (html) => replaceText(editor, html),
     isComposing: () => editor.view.composing,
   };
+}
+
+/** At once, where TipTap's own autofocus waits for a frame: the first key must not fall beside the page. */
+function focusAtEnd(editor: Editor): void {
+  const { tr } = editor.state;
+  editor.view.dispatch(tr.setSelection(Selection.atEnd(tr.doc)).scrollIntoView());
+  editor.view.focus();
 }
 
 /**
