@@ -5,12 +5,12 @@ import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
 import type { EntryTransport, Failure, StoredLog, WriteOutcome } from '#client/features/journal/save-outcome.ts';
 import { day } from '#domain/day.ts';
 
-export const DATE = day('2026-11-21');
+const DATE = day('2026-11-21');
 
 /** Lets every promise that can go on go on. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-export function createVirtualTime(start = 1_000_000) {
+function createVirtualTime(start = 1_000_000) {
   let now = start;
   let waiting: { at: number; run: () => void }[] = [];
   const timers: Timers = {

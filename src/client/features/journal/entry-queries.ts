@@ -10,7 +10,7 @@ export type ReadEntry = { stored: StoredLog | null; askedAt: number };
 export const entryKey = (date: Day) => ['entry', date] as const;
 export const DATES_KEY = ['entry-dates'] as const;
 
-export class EntryReadError extends Error {
+class EntryReadError extends Error {
   override name = 'EntryReadError';
   readonly failure: Failure;
   constructor(failure: Failure) {

@@ -14,7 +14,7 @@ const DUPLICATE_KEY = '23505';
 type Row = { content: string; revision: number; updated_at: string };
 const COLUMNS = 'content, revision, updated_at';
 
-export const storedLog = (row: Row): StoredLog => ({
+const storedLog = (row: Row): StoredLog => ({
   html: withoutDateHeader(row.content),
   revision: row.revision,
   savedAt: Date.parse(row.updated_at),
