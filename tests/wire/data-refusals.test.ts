@@ -95,6 +95,21 @@ describe('a refused request', () => {
     expect(answer).toMatchObject({ status: 413, json: { message: expect.any(String) } });
   });
 
+  test('searches without end wait for each other, and a save waits for none of them', async () => {
+    const holder = await world.server.admin.connect();
+    await holder.query('begin; lock table public.entries in access exclusive mode');
+    const search = `${entries}?content_text=ilike.*x*`;
+    const searches = Array.from({ length: 40 }, () => world.ask(world.ana, 'GET', search));
+    // One runs and ten wait; the rest hears at once, while the table still is locked.
+    const first = await Promise.race(searches);
+    expect(first).toMatchObject({ status: 503, json: { code: 'PGRST000' } });
+    expect((await world.ask(world.ana, 'GET', '/rest/v1/profiles')).status).toBe(200);
+    await holder.query('rollback');
+    holder.release();
+    const statuses = (await Promise.all(searches)).map((answer) => answer.status);
+    expect([...new Set(statuses)].sort()).toEqual([200, 503]);
+  });
+
   test('a date that does not exist, in a row', async () => {
     const impossible = row('2026-02-30', world.ana.id);
     expect(await world.ana.client.from('entries').insert(impossible)).toMatchObject({

@@ -88,7 +88,8 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   function explain(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
     if (error instanceof AccessTokenError) return tokenProblem(error);
     const answer = answerFor(error, caller?.userId === null);
-    if (answer && answer.status < 500) return answer;
+    // What we refused ourselves is no fault: a line with a stack for each would only feed a storm.
+    if (answer && (answer.status < 500 || answer === error)) return answer;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
     return answer ?? dataError('XX000');
   }
