@@ -91,6 +91,30 @@ for (const mark of ['?', '#']) {
   });
 }
 
+test('tokens of another account sign nobody over without a click', async ({ page, signUp }) => {
+  const stored = () =>
+    page.evaluate(() => {
+      const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+      return JSON.parse(localStorage.getItem(key)!) as {
+        access_token: string;
+        refresh_token: string;
+        user: { id: string };
+      };
+    });
+  await signUp(page);
+  const { access_token, refresh_token, user: stranger } = await stored();
+  await page.evaluate(() => localStorage.clear());
+  await signUp(page);
+  const { user } = await stored();
+  const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
+  await page.goto(`/reset-password#${tokens}`);
+  await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
+  expect((await stored()).user.id).toBe(user.id);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByLabel('Confirm new password')).toBeVisible();
+  expect((await stored()).user.id).toBe(stranger.id);
+});
+
 test('somebody who is signed in may set a new password here', async ({ page, signUp }) => {
   await signUp(page);
   await page.goto('/reset-password');

@@ -21,3 +21,13 @@ export function tokensInAddress(search: string, hash: string): { access_token: s
   }
   return null;
 }
+
+/** True unless the token can be seen to belong to this user. What it says is only compared, never believed. */
+export function isForAnother(accessToken: string, userId: string): boolean {
+  try {
+    const payload = accessToken.split('.')[1]!.replaceAll('-', '+').replaceAll('_', '/');
+    return (JSON.parse(atob(payload)) as { sub?: unknown }).sub !== userId;
+  } catch {
+    return true;
+  }
+}

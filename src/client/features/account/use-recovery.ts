@@ -2,11 +2,14 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { useSupabase } from '#client/lib/supabase.ts';
-import { linkInAddress, tokensInAddress } from './mail-link.ts';
+import { isForAnother, linkInAddress, tokensInAddress } from './mail-link.ts';
 
 type Recovery =
   | { step: 'noLink' | 'checking' | 'open' | 'invalid' }
-  /** The link is spent only by a click, so that a scanner that opens it leaves it whole. */
+  /**
+   * The link is spent only by a click, so that a scanner that opens it leaves it whole; and whoever is signed in is not
+   * signed in as somebody else without one.
+   */
   | { step: 'click'; open: () => Promise<void> };
 
 export function useRecovery(): Recovery {
@@ -27,16 +30,26 @@ export function useRecovery(): Recovery {
 
   useEffect(() => {
     if (location.search !== '' || location.hash !== '') router.history.replace(location.pathname);
-    if (!found.tokens || started.current) return;
+    const { tokens } = found;
+    if (!tokens || started.current) return;
     started.current = true;
-    void auth.setSession(found.tokens).then(({ error }) => setStep(error ? 'invalid' : 'open'));
+    void auth.getSession().then(async ({ data: { session } }) => {
+      // Threat: a page elsewhere leads here with tokens of its own account, and what is written from then on, in every
+      // tab, is written into that one.
+      if (session && isForAnother(tokens.access_token, session.user.id)) return setStep('click');
+      const { error } = await auth.setSession(tokens);
+      setStep(error ? 'invalid' : 'open');
+    });
   }, [auth, found, router]);
 
   if (step !== 'click') return { step };
   return {
     step,
     open: async () => {
-      const { error } = await auth.verifyOtp({ token_hash: found.link!.tokenHash, type: 'recovery' });
+      const { error } =
+        found.tokens && found.link?.type !== 'recovery'
+          ? await auth.setSession(found.tokens)
+          : await auth.verifyOtp({ token_hash: found.link!.tokenHash, type: 'recovery' });
       setStep(error ? 'invalid' : 'open');
     },
   };
