@@ -41,6 +41,16 @@ test('the line that a visitor types is the first line of their first log', async
   await expect(page.locator('.ProseMirror li')).toHaveText('Fixed the door that never closed');
 });
 
+test('a line that somebody left behind is gone when they sign out', async ({ page, signUp }) => {
+  await signUp(page);
+  await expect(page.locator('.ProseMirror')).toBeVisible();
+  await page.evaluate(() => localStorage.setItem('hustle-forge:first-line', 'Not for the next person'));
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+  await expect(page).toHaveURL('/');
+  await expect(page.getByLabel(LINE)).toHaveValue('');
+});
+
 test('somebody who is signed in goes straight to the journal', async ({ page, signUp }) => {
   await signUp(page);
   await page.goto('/');

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session.ts';
 import type { SessionState, SignOutScope } from '#client/lib/session.ts';
-import { SIGNED_OUT_KEY } from '#client/lib/storage-keys.ts';
+import { FIRST_LINE_KEY, SIGNED_OUT_KEY } from '#client/lib/storage-keys.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
@@ -53,7 +53,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       if (userId) localStorage.setItem(SIGNED_OUT_KEY, userId);
       const { error } = await auth.signOut({ scope });
       // A local sign-out holds even when the server could not be told.
-      if (!error || scope === 'local') return { error: null };
+      if (!error || scope === 'local') {
+        // Threat: what one person wrote on the landing page is shown there to the next, and begins their journal.
+        localStorage.removeItem(FIRST_LINE_KEY);
+        return { error: null };
+      }
       localStorage.removeItem(SIGNED_OUT_KEY);
       return { error };
     },
