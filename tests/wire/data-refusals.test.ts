@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
@@ -94,6 +95,20 @@ describe('a refused request', () => {
     const answer = await world.ask(world.ana, 'POST', entries, { body: { content: 'a'.repeat(3_000_000) } });
     expect(answer).toMatchObject({ status: 413, json: { message: expect.any(String) } });
   });
+
+  test.each([entries, '/auth/v1/token?grant_type=password'])(
+    'a caller who leaves in the middle of %s is nobody’s error',
+    async (path) => {
+      const { hostname, port } = new URL(world.server.url);
+      const socket = connect(Number(port), hostname);
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${world.ana.token}\r\n`;
+      socket.write(`${head}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n{`);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      socket.destroy();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(world.errorsLogged).toEqual([]);
+    },
+  );
 
   test('searches without end wait for each other, and a save waits for none of them', async () => {
     const holder = await world.server.admin.connect();

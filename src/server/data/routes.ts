@@ -10,6 +10,7 @@ import { AccessTokenError } from '../auth/access-tokens.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { callerHasLeft } from '../http/caller-left.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Logger } from '../log.ts';
@@ -90,6 +91,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     const answer = answerFor(error, caller?.userId === null);
     // What we refused ourselves is no fault: a line with a stack for each would only feed a storm.
     if (answer && (answer.status < 500 || answer === error)) return answer;
+    if (answer && callerHasLeft(context)) return answer;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
     return answer ?? dataError('XX000');
   }

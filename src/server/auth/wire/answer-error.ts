@@ -1,6 +1,8 @@
 /** The one writer of error answers on the auth wire, in the two shapes that clients of different age expect. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { callerHasLeft } from '#server/http/caller-left.ts';
 import type { Logger } from '#server/log.ts';
 import { PasswordQueueFull } from '../accounts/passwords.ts';
 import { AuthError } from './errors.ts';
@@ -13,11 +15,12 @@ const PASSING_CLASSES = ['08', '40', '53', '55', '57'];
 const PASSING_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 const PASSING_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
 
-export function answerError(context: Context, thrown: unknown, log: Logger): Response {
+export function answerError(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
   const error = authErrorOf(thrown);
   const errorId = randomUUID();
   // A full queue is told by the request log; a stack for each would only feed the storm.
-  if (error.status >= 500 && !isForeseen(thrown)) log.error({ err: thrown, errorId }, 'auth request failed');
+  const isOurs = error.status >= 500 && !isForeseen(thrown) && !callerHasLeft(context);
+  if (isOurs) log.error({ err: thrown, errorId }, 'auth request failed');
   context.header('x-sb-error-code', error.code);
   if (error.status === 503) context.header('Retry-After', '1');
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
