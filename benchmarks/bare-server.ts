@@ -45,3 +45,5 @@ async function answer(authorization: string, url: string, body: Buffer): Promise
     client.release();
   }
 }
+
+process.on('SIGTERM', () => process.exit(0));

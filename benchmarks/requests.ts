@@ -11,7 +11,7 @@ import { parseQuery } from '#server/data/parse/parse-query.ts';
 import { parsePreferences } from '#server/data/parse/parse-headers.ts';
 import { selectSql, updateSql } from '#server/data/to-sql.ts';
 import { addDays, dayOf } from '#domain/day.ts';
-import { median, printFigures } from './figures.ts';
+import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';
 import type { Running } from './processes.ts';
@@ -19,8 +19,8 @@ import { DAYS_EACH, logOf, openSeededDatabase, writeYears } from './seeded-datab
 
 const PEOPLE = 100;
 const CONNECTIONS = 16;
-const ROUNDS = 3;
-const SECONDS = 4;
+const ROUNDS = 10;
+const SECONDS = 1;
 const SAVES_PER_SECOND = 200;
 const SIGN_INS_PER_SECOND = 50;
 const PASSWORD = 'correct horse battery';
@@ -165,19 +165,24 @@ async function load(server: Running, people: Person[], make: MakeRequest, option
   return result;
 }
 
-/** In turns, so that whatever else the machine does falls on both; the median of the rounds' ratios counts. */
+/**
+ * In turns of a second, each round in the other order, so that whatever else the machine does falls on both alike; the
+ * sums of all rounds are compared.
+ */
 async function compare(what: string, people: Person[], ours: MakeRequest, theirs: MakeRequest): Promise<Figure> {
-  await load(app, people, ours, { duration: 2 });
-  await load(bare, people, theirs, { duration: 2 });
-  const rounds: { ours: number; theirs: number }[] = [];
+  const done = { ours: 0, theirs: 0 };
+  const turns = {
+    ours: async (seconds: number) => (await load(app, people, ours, { duration: seconds })).requests.total,
+    theirs: async (seconds: number) => (await load(bare, people, theirs, { duration: seconds })).requests.total,
+  };
+  await turns.ours(2);
+  await turns.theirs(2);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const measured = { ours: 0, theirs: 0 };
-    measured.ours = (await load(app, people, ours)).requests.average;
-    measured.theirs = (await load(bare, people, theirs)).requests.average;
-    rounds.push(measured);
+    const order = round % 2 === 0 ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const);
+    for (const turn of order) done[turn] += await turns[turn](SECONDS);
   }
-  const ratio = median(rounds.map((round) => round.ours / round.theirs));
-  const rate = (of: 'ours' | 'theirs') => Math.round(median(rounds.map((round) => round[of]))).toLocaleString('en');
+  const ratio = done.ours / done.theirs;
+  const rate = (of: 'ours' | 'theirs') => Math.round(done[of] / (ROUNDS * SECONDS)).toLocaleString('en');
   return {
     what,
     measured: `${ratio.toFixed(2)} of the bare server (${rate('ours')}/s against ${rate('theirs')}/s)`,
