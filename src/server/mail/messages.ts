@@ -14,7 +14,7 @@ export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
   letter(to, 'Confirm your address', [
     'Say that this address is yours, and your journal is open.',
     { link, label: 'Confirm this address' },
-    'Or type this code:',
+    'Asked for a code? Type this one:',
     { code },
     `${VALID} ${NOT_YOU}`,
   ]);
@@ -33,7 +33,7 @@ export const recoveryMail = ({ to, link, code }: WithCode): MailMessage =>
   letter(to, 'Choose a new password', [
     'You asked for a new password. Choose it here:',
     { link, label: 'Choose a new password' },
-    'Or type this code:',
+    'Asked for a code? Type this one:',
     { code },
     `${VALID} ${NOT_YOU} Your password stays as it is.`,
   ]);
@@ -49,7 +49,7 @@ export const confirmOldAddressMail = ({ to, newEmail, link, code }: WithCode & {
   letter(to, 'Confirm your move to another address', [
     `You asked to move your journal from this address to ${newEmail}. Both addresses must agree. This is the old one:`,
     { link, label: 'Agree to the move' },
-    'Or type this code:',
+    'Asked for a code? Type this one:',
     { code },
     `${VALID} Not you? Then do nothing, and change your password.`,
   ]);
@@ -58,7 +58,7 @@ export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage
   letter(to, 'Confirm your new address', [
     'You asked to move your journal to this address. Both addresses must agree. This is the new one:',
     { link, label: 'Confirm this address' },
-    'Or type this code:',
+    'Asked for a code? Type this one:',
     { code },
     `${VALID} ${NOT_YOU}`,
   ]);

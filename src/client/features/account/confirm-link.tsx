@@ -19,13 +19,14 @@ export function ConfirmLink({ link }: { link: MailLink }) {
   const toast = useToast();
   const navigate = useNavigate();
   const [half, setHalf] = useState(false);
+  const isMove = link.type === 'email_change';
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { data, error } = await auth.verifyOtp({ token_hash: link.tokenHash, type: link.type });
     if (error)
       return { kind: 'error', text: error.code === 'otp_expired' ? MESSAGES.signInLinkInvalid : MESSAGES.unexpected };
     // A change of address asks both mailboxes; the first answer opens no session.
     if (!data.session) setHalf(true);
-    else if (link.type === 'email_change') {
+    else if (isMove) {
       toast({ kind: 'success', text: 'Your email address is changed.' });
       await navigate({ to: ROUTES.profile.path, replace: true });
     } else await navigate({ to: ROUTES.journal.path, replace: true });
@@ -36,7 +37,11 @@ export function ConfirmLink({ link }: { link: MailLink }) {
     status === 'signedIn'
       ? { to: ROUTES.journal.path, label: 'Open your journal' }
       : { to: ROUTES.login.path, label: 'Sign in' };
-  const title = link.type === 'email_change' ? 'Confirm your new address' : 'Confirm your email address';
+  const title = isMove ? 'Confirm your new address' : 'Confirm your email address';
+  // Both mailboxes get such a link, and the link does not say which of the two this is.
+  const lead = isMove
+    ? 'Both of your addresses must agree. This is one of them.'
+    : 'One click, and the address is yours.';
 
   if (half || outcome?.kind === 'error') {
     return (
@@ -51,7 +56,7 @@ export function ConfirmLink({ link }: { link: MailLink }) {
     );
   }
   return (
-    <AccountLayout title={title} lead="One click, and the address is yours.">
+    <AccountLayout title={title} lead={lead}>
       <form className={styles.form} onSubmit={onSubmit}>
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Confirming...">
           Confirm
