@@ -135,6 +135,17 @@ test.describe('while the server cannot be reached', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect(editor(page)).toBeVisible();
   });
+
+  test('a day that did not load comes by itself once the browser is online', async ({ page, context, signUp }) => {
+    await signUp(page);
+    await page.route('**/rest/v1/entries*', (route) => route.abort());
+    await page.goto(`/journal?date=${daysAgo(3)}`);
+    await expect(page.getByRole('heading', { name: 'This day could not be loaded.' })).toBeVisible();
+    await context.setOffline(true);
+    await page.unroute('**/rest/v1/entries*');
+    await context.setOffline(false);
+    await expect(editor(page)).toBeVisible();
+  });
 });
 
 test('two devices: nothing is overwritten, and both can be kept', async ({

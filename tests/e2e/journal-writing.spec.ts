@@ -161,6 +161,23 @@ test('pasted lines are items, wherever they come from', async ({ page, signUp })
   await expect(editor(page).locator('strong')).toHaveText('third');
 });
 
+test('a line goes the way of its own first letter', async ({ page, signUp }) => {
+  await signUp(page);
+  await paste(page, { 'text/plain': 'left\nשלום' });
+  await expect(items(page)).toHaveText(['left', 'שלום']);
+  const starts = await items(page)
+    .locator('p')
+    .evaluateAll((lines) =>
+      lines.map((line) => {
+        const words = document.createRange();
+        words.selectNodeContents(line);
+        const [box, text] = [line.getBoundingClientRect(), words.getBoundingClientRect()];
+        return text.left - box.left < box.right - text.right ? 'left' : 'right';
+      }),
+    );
+  expect(starts).toEqual(['left', 'right']);
+});
+
 test('a pasted script, link or picture leaves its words alone', async ({ page, signUp, request }) => {
   await signUp(page);
   await paste(page, {

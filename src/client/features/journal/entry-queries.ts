@@ -32,6 +32,8 @@ export const entryQuery = (transport: EntryTransport, date: Day) =>
     networkMode: 'always',
     retry: (count, error) => count < 1 && error instanceof EntryReadError && error.failure.kind === 'unreachable',
     refetchOnWindowFocus: 'always',
+    // `networkMode: 'always'` would switch this off: a day that did not load comes by itself once there is a network.
+    refetchOnReconnect: true,
   });
 
 /** Newest first. Answers an empty list when it cannot be read (product.md 8): the calendar then shows no dots. */

@@ -77,6 +77,7 @@ function Hero() {
           aria-label="What have you done today?"
           placeholder="What have you done today?"
           autoComplete="off"
+          dir="auto"
           enterKeyHint="go"
         />
       </div>
