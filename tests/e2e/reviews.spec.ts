@@ -64,6 +64,20 @@ test('a Closer sees how much each period holds', async ({ page, signUp, admin, e
   await inBothThemes(page, expectAccessible);
 });
 
+test('says that it waits while the plan is being read', async ({ page, signUp }) => {
+  await signUp(page);
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((resolve) => (answer = resolve));
+  await page.route('**/rest/v1/profiles*', async (route) => {
+    await asked;
+    await route.continue();
+  });
+  await page.goto('/reviews');
+  await expect(page.getByRole('status').filter({ hasText: 'Loading...' })).toBeVisible();
+  answer();
+  await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
+});
+
 test('a Closer without entries is told so', async ({ page, signUp, admin }) => {
   const { email } = await signUp(page);
   await admin('plan:grant', email);

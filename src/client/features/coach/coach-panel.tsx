@@ -10,6 +10,7 @@ import { useClientConfig } from '#client/lib/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
 import styles from './coach-panel.module.css';
 
 type CoachPanelProps = { date: Day; onClose: () => void; onUpgrade: () => void };
@@ -18,6 +19,7 @@ export function CoachPanel({ date, onClose, onUpgrade }: CoachPanelProps) {
   const premium = usePremium();
   return (
     <Dialog title="HAI Feedback" placement="end" onClose={onClose}>
+      {premium === null && <Waiting />}
       {premium === false && <Pitch onUpgrade={onUpgrade} />}
       {premium === true && <Feedback date={date} />}
     </Dialog>
@@ -63,7 +65,7 @@ function Feedback({ date }: { date: Day }) {
     },
   });
 
-  if (isPending) return <p className={styles.waiting}>Loading...</p>;
+  if (isPending) return <Waiting />;
   if (isError) return <Notice kind="error">The feedback could not be read. Your log is safe.</Notice>;
   return (
     <div className={styles.stack}>

@@ -3,6 +3,7 @@ import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Page } from '#client/ui/page.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
 import { ReviewPeriods } from './review-periods.tsx';
 import { ReviewsPitch } from './reviews-pitch.tsx';
 
@@ -11,6 +12,7 @@ export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
   const premium = usePremium();
   return (
     <Page title="Hustle Reviews" back={<BackToJournal />}>
+      {premium === null && <Waiting />}
       {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
       {premium === true && <ReviewPeriods />}
     </Page>
