@@ -8,6 +8,7 @@ const KEYS = [
   { keys: ['Alt', '→'], does: 'Next day' },
   { keys: ['Alt', 'T'], does: 'Today' },
   { keys: [COMMAND, 'K'], does: 'Calendar' },
+  { keys: ['Alt', 'F10'], does: 'Formatting' },
   { keys: ['?'], does: 'This list, in the menu' },
 ] as const;
 

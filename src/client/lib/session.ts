@@ -43,10 +43,13 @@ export function useUser(): User {
   return user;
 }
 
-/** The name given at sign-up, or `User` (product.md 2, sidebar). */
-export function nameOf(user: User | null): string {
+/** The name given at sign-up; empty for an account that was made without one. */
+export function givenName(user: User | null): string {
   const name: unknown = user?.user_metadata['name'];
-  return typeof name === 'string' && name.trim() !== '' ? name : 'User';
+  return typeof name === 'string' ? name.trim() : '';
 }
+
+/** The name, or `User` (product.md 2, sidebar). */
+export const nameOf = (user: User | null): string => givenName(user) || 'User';
 
 export type { User };

@@ -2,8 +2,7 @@
 import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, profileProblem } from '#domain/account.ts';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
-import { nameOf, useUser } from '#client/lib/session.ts';
-import type { User } from '#client/lib/session.ts';
+import { givenName, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -12,12 +11,10 @@ import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import styles from './profile.module.css';
 
-const storedName = (user: User): string => (nameOf(user) === 'User' ? '' : nameOf(user));
-
 export function ProfileForm() {
   const { auth } = useSupabase();
   const user = useUser();
-  const now = { name: storedName(user), email: user.email ?? '' };
+  const now = { name: givenName(user), email: user.email ?? '' };
   const [codeSent, setCodeSent] = useState(false);
   /** Raised after a change of password: new fields are empty ones. */
   const [passwordsUsed, setPasswordsUsed] = useState(0);
