@@ -3,6 +3,8 @@ export const PASSWORD_MIN_LENGTH = 6;
 /** argon2 and every Supabase client agree on this upper bound, in UTF-8 bytes (wire-contract 0.7). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
+/** The pattern of a required name: `required` alone is content with spaces. */
+export const NAME_PATTERN = '.*\\S.*';
 
 /** text @ text . text, without spaces (product.md 5). */
 const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;

@@ -38,8 +38,12 @@ test('a new name shows at once in the menu', async ({ page, signUp }) => {
 });
 
 test('says what is wrong, and that nothing changed', async ({ page, signUp }) => {
-  await signUp(page);
+  const { name } = await signUp(page);
   await page.goto('/profile');
+  await page.getByLabel('Full Name').fill('   ');
+  await update(page);
+  await expect(page.locator('[name="name"]:invalid')).toBeFocused();
+  await page.getByLabel('Full Name').fill(name);
   await update(page);
   await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');

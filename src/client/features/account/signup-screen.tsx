@@ -1,7 +1,7 @@
 /** Create an account. Where the installation asks for a confirmed address first, it ends at "check your e-mail". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, signUpProblem } from '#domain/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, signUpProblem } from '#domain/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -51,7 +51,15 @@ export function SignupScreen() {
     >
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field label="Full name" name="name" autoComplete="name" required autoFocus />
+        <Field
+          label="Full name"
+          name="name"
+          autoComplete="name"
+          required
+          pattern={NAME_PATTERN}
+          title="What we call you"
+          autoFocus
+        />
         <Field
           label="Email address"
           name="email"

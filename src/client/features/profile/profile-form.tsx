@@ -1,6 +1,6 @@
 /** Name, address and password in one form (product.md 2 and 5). */
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, profileProblem } from '#domain/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account.ts';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { givenName, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -55,7 +55,15 @@ export function ProfileForm() {
     <form className={styles.form} onSubmit={onSubmit}>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       {user.new_email && <PendingAddress from={now.email} to={user.new_email} />}
-      <Field label="Full Name" name="name" autoComplete="name" defaultValue={now.name} required />
+      <Field
+        label="Full Name"
+        name="name"
+        autoComplete="name"
+        defaultValue={now.name}
+        required
+        pattern={NAME_PATTERN}
+        title="What we call you"
+      />
       {/* Keyed by the address: once a change is confirmed, the field shows the new one. */}
       <Field
         key={now.email}
