@@ -134,3 +134,22 @@ test('is accessible in both themes and fits a narrow phone', async ({ page, expe
   await inBothThemes(page, expectAccessible);
   await expectNoSideways(page);
 });
+
+test('whoever never opened the link of the first mail can have another', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.route('**/auth/v1/token*', (route) =>
+    route.fulfill({ status: 400, json: { error_code: 'email_not_confirmed', msg: 'Email not confirmed' } }),
+  );
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const told = page.getByRole('alert').filter({ hasText: 'Please check your email and click the confirmation link' });
+  await expect(told).toContainText('before signing in.');
+  await told.getByRole('button', { name: 'No link?' }).click();
+  await expect(page.getByRole('heading', { name: 'Check your e-mail' })).toBeVisible();
+  await expect(page.getByText(email)).toBeVisible();
+  await page.getByRole('button', { name: 'Send Again' }).click();
+  await expect(page.getByText('The link is on its way.')).toBeVisible();
+});

@@ -1,5 +1,6 @@
 /** Sign in; also where the links of confirmation mails lead (`?token_hash=…&type=…`). */
 import { Link, useRouterState } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -9,6 +10,7 @@ import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
+import { CheckYourMail } from './check-your-mail.tsx';
 import { ConfirmLink } from './confirm-link.tsx';
 import { useMailLink } from './use-mail-link.ts';
 import styles from './account.module.css';
@@ -21,15 +23,17 @@ export function LoginScreen() {
 function LoginForm() {
   const { auth } = useSupabase();
   const state = useRouterState({ select: ({ location }) => location.state });
+  const tried = useRef('');
+  const [unconfirmed, setUnconfirmed] = useState<string | null>(null);
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
-    const { error } = await auth.signInWithPassword({
-      email: textOf(form, 'email').trim(),
-      password: textOf(form, 'password'),
-    });
+    const email = textOf(form, 'email').trim();
+    tried.current = email;
+    const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
     // On success the guard around this screen sees the session and goes on.
     return error ? { kind: 'error', text: signInMessage(error) } : null;
   });
 
+  if (unconfirmed !== null) return <CheckYourMail address={unconfirmed} />;
   return (
     <AccountLayout
       title="Sign in"
@@ -52,6 +56,15 @@ function LoginForm() {
                 <Link to={ROUTES.signup.path} state={state}>
                   Sign up here
                 </Link>
+              </>
+            )}
+            {/* The link works for an hour: whoever comes later needs another, and this is where they find out. */}
+            {outcome.text === MESSAGES.emailNotConfirmed && (
+              <>
+                {' '}
+                <button type="button" className={styles.inline} onClick={() => setUnconfirmed(tried.current)}>
+                  No link?
+                </button>
               </>
             )}
           </Notice>
