@@ -19,7 +19,6 @@ export function createLog(level: string, destination: DestinationStream = standa
   const options = {
     level,
     base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: publicParts },
     redact: { paths: PRIVATE_NAMES, censor: '[private]' },

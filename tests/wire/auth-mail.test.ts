@@ -23,8 +23,8 @@ describe('with confirmation by mail', () => {
 
   const signUp = (email: string, data = {}) =>
     world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
-  const signIn = (email: string) =>
-    world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+  const signIn = (email: string, password = PASSWORD) =>
+    world.ask('POST', '/token?grant_type=password', { body: { email, password } });
   async function confirmed(): Promise<string> {
     const email = newAddress();
     await signUp(email);
@@ -164,14 +164,28 @@ describe('with confirmation by mail', () => {
     }
   });
 
-  test('a second sign-up changes neither password nor name of the first', async () => {
+  test('a second sign-up with the same password changes nothing of the first', async () => {
     const email = newAddress();
     await signUp(email, { name: 'First' });
-    await world.ask('POST', '/signup', { body: { email, password: 'another password', data: { name: 'Second' } } });
+    await signUp(email, { name: 'Second' });
     const token_hash = hashIn(await world.mailTo(email, 2));
     const { body } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(body.user.user_metadata.name).toBe('First');
     expect((await signIn(email)).status).toBe(200);
+  });
+
+  test('a password that a stranger chose before the owner signed up opens nothing after the owner confirms', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const own = 'another password';
+    const answer = await world.ask('POST', '/signup', { body: { email, password: own } });
+    expect(answer.status).toBe(200);
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    const confirmed = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(confirmed.body.access_token).toBeTruthy();
+    // Neither of the two is known to be the owner's; who reads the mailbox chooses a new one by recovery.
+    expect((await signIn(email)).status).toBe(400);
+    expect((await signIn(email, own)).status).toBe(400);
   });
 
   test('resend mails again while it waits, and nothing once it is confirmed', async () => {

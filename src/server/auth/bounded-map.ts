@@ -1,6 +1,12 @@
-/** A map that forgets what was used longest ago, so that no stream of different keys can fill the memory. */
+/**
+ * A map that forgets what was not used for long, so that no stream of different keys can fill the memory.
+ *
+ * Two generations: what is asked for lives in the young one, and when that has grown to the limit it becomes the old one,
+ * which is forgotten at the next turn. So asking for a key costs no bookkeeping, and at most twice `limit` are held.
+ */
 export class BoundedMap<Key, Value> {
-  readonly #entries = new Map<Key, Value>();
+  #young = new Map<Key, Value>();
+  #old = new Map<Key, Value>();
   readonly #limit: number;
 
   constructor(limit: number) {
@@ -8,23 +14,23 @@ export class BoundedMap<Key, Value> {
   }
 
   get(key: Key): Value | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    // A Map keeps the order of insertion: putting an entry back makes it the youngest.
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const value = this.#young.get(key);
+    if (value !== undefined) return value;
+    const remembered = this.#old.get(key);
+    if (remembered !== undefined) this.set(key, remembered);
+    return remembered;
   }
 
   set(key: Key, value: Value): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#limit) return;
-    const oldest = this.#entries.keys().next();
-    if (!oldest.done) this.#entries.delete(oldest.value);
+    this.#old.delete(key);
+    this.#young.set(key, value);
+    if (this.#young.size < this.#limit) return;
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 
   delete(key: Key): void {
-    this.#entries.delete(key);
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 }

@@ -18,6 +18,7 @@ import {
   EMAIL_APP_METADATA,
   accountById,
   createAccount,
+  dropUnconfirmedPassword,
   emailFacts,
   identitiesOf,
   userByEmail,
@@ -73,16 +74,21 @@ async function signUpByMail(context: Context<AppEnv>, parts: AuthParts, newUser:
   const { database, clock, passwords, secrets } = parts;
   const { email, data } = newUser;
   const startedAt = performance.now();
-  const passwordHash = await passwords.hash(newUser.password);
   const now = clock.now();
   const redirectTo = redirectTarget(context, parts.config);
   const service = database.asService('sign up');
   const existing = await userByEmail(service, email);
-  const created = existing
-    ? null
-    : await database.transactAsService('sign up', (transaction) =>
-        createOrNull(transaction, { email, passwordHash, data, confirmed: false, now }),
-      );
+  let created: Account | null = null;
+  if (existing) {
+    // As much work as hashing, in every case.
+    const matches = await passwords.matches(newUser.password, existing.password_hash);
+    if (!matches) await dropUnconfirmedPassword(service, existing.id);
+  } else {
+    const passwordHash = await passwords.hash(newUser.password);
+    created = await database.transactAsService('sign up', (transaction) =>
+      createOrNull(transaction, { email, passwordHash, data, confirmed: false, now }),
+    );
+  }
   const user = created?.user ?? existing ?? (await userByEmail(service, email));
   if (!user) throw new AuthError('try_again');
   let ids = {
