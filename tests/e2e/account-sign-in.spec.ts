@@ -1,5 +1,7 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
 import type { Page } from '@playwright/test';
+import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { sessionOf } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -116,6 +118,20 @@ test('a session that ends while the journal is open asks for the password over t
   await expect(overlay).toHaveCount(0);
   await expect(page.locator(editor)).toContainText('Half a thought');
   await expect(page.getByText(/^Saved/)).toBeVisible();
+});
+
+test('a session that ended elsewhere is noticed on every screen', async ({ page, signUp, admin }) => {
+  const { email, password } = await signUp(page);
+  await admin('plan:grant', email);
+  const { access_token: token } = await sessionOf(page);
+  const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}` };
+  expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
+  await page.goto('/settings');
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await overlay.getByLabel('Password').fill(password);
+  await overlay.getByRole('button', { name: 'Sign in' }).click();
+  await expect(overlay).toHaveCount(0);
+  await expect(page.getByRole('radio', { name: 'Monospace' })).toBeEnabled();
 });
 
 test('whoever does not sign in again leaves for the landing page', async ({ page, signUp }) => {

@@ -1,16 +1,20 @@
 /** The connection to the account service and the functions. Log data come through `data-client.ts`, loaded later. */
-import { AuthClient } from '@supabase/auth-js';
+import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { sessionStorageKey } from './storage-keys.ts';
 
+/** A token refused twice within this time is not made good by refreshing it again. */
+const RENEWAL_PAUSE_MS = 30_000;
+
 type Fetch = typeof fetch;
+type Auth = InstanceType<typeof AuthClient>;
 export type FunctionAnswer = { success: boolean; error?: string; [field: string]: unknown };
 
 export type Supabase = {
-  auth: InstanceType<typeof AuthClient>;
+  auth: Auth;
   apiUrl: string;
-  /** Puts the publishable key and the signed-in user's token on a request. */
+  /** Puts the publishable key and the signed-in user's token on a request. A refused token is renewed, or the session ends. */
   withSession: (base: Fetch) => Fetch;
   /**
    * Calls one of the server's functions. Resolves with its answer, whatever the status: a refusal is
@@ -31,12 +35,18 @@ export function createSupabase(config: ClientConfig): Supabase {
     persistSession: true,
   });
 
+  let renewedAt = -Infinity;
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
     const { data } = await auth.getSession();
     const headers = new Headers(init?.headers);
     headers.set('apikey', config.publishableKey);
     if (data.session) headers.set('authorization', `Bearer ${data.session.access_token}`);
-    return base(input, { ...init, headers });
+    const response = await base(input, { ...init, headers });
+    if (response.status === 401 && Date.now() - renewedAt > RENEWAL_PAUSE_MS) {
+      renewedAt = Date.now();
+      void renewOrEnd(auth);
+    }
+    return response;
   };
 
   const callFunction: Supabase['callFunction'] = async (name, body) => {
@@ -49,6 +59,15 @@ export function createSupabase(config: ClientConfig): Supabase {
   };
 
   return { auth, apiUrl, withSession, callFunction };
+}
+
+/**
+ * After a refused token: either this brings a new one, and the requests that wait go out, or it ends the session here as
+ * well, and the page asks to sign in. auth-js keeps a session whose token has not run out by the clock, whatever servers say.
+ */
+async function renewOrEnd(auth: Auth): Promise<void> {
+  const { error } = await auth.refreshSession();
+  if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });
 }
 
 export const SupabaseContext = createContext<Supabase | null>(null);

@@ -1,5 +1,4 @@
 /** Keeps the savers of one signed-in user alive above all screens, and tells them what happens to the page. */
-import { isAuthRetryableFetchError } from '@supabase/auth-js';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -8,7 +7,6 @@ import { useData } from '#client/lib/data-client.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
-import type { Supabase } from '#client/lib/supabase.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { DaySavers } from './day-savers.ts';
 import { DATES_KEY, entryKey } from './entry-queries.ts';
@@ -18,8 +16,6 @@ import type { EntryTransport } from './save-outcome.ts';
 
 /** Signing out waits this long for the last save; what is not saved by then stays in the draft. */
 const SIGN_OUT_LIMIT_MS = 5_000;
-/** A token refused twice within this time is not made good by refreshing it again. */
-const REFRESH_PAUSE_MS = 30_000;
 
 type Journal = { savers: DaySavers; transport: EntryTransport };
 const JournalContext = createContext<Journal | null>(null);
@@ -38,12 +34,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   const { beforeSignOut } = useSession();
 
   const [journal] = useState<Journal>(() => {
-    let refreshedAt = 0;
-    const transport = createEntryTransport(data, user.id, () => {
-      if (Date.now() - refreshedAt < REFRESH_PAUSE_MS) return;
-      refreshedAt = Date.now();
-      void renewOrEnd(auth);
-    });
+    const transport = createEntryTransport(data, user.id);
     const onStored = (date: Day, stored: ReadEntry['stored']): void => {
       queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
       queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
@@ -93,15 +84,6 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   );
 
   return <JournalContext value={journal}>{children}</JournalContext>;
-}
-
-/**
- * After a refused token: either this brings a new one, and the saves that wait go out, or it ends the session here as well,
- * and the page asks to sign in. auth-js keeps a session whose token has not run out by the clock, whatever servers say.
- */
-async function renewOrEnd(auth: Supabase['auth']): Promise<void> {
-  const { error } = await auth.refreshSession();
-  if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });
 }
 
 /** Flushes when the page is hidden or left, retries when the network or the reader comes back. */

@@ -21,13 +21,15 @@ function wire(answer: Response | Error, user: string | null = 'ada') {
     return answer;
   });
   const data = new PostgrestClient('http://localhost/rest/v1', {
-    wrapFetch: (base) => (input, init) => {
+    wrapFetch: (base) => async (input, init) => {
       const headers = new Headers(init?.headers);
       if (user !== null) headers.set('authorization', `Bearer ${tokenOf(user)}`);
-      return base(input, { ...init, headers });
+      const response = await base(input, { ...init, headers });
+      if (response.status === 401) refused();
+      return response;
     },
   }) as unknown as DataClient;
-  return { transport: createEntryTransport(data, 'ada', refused), requests, refused };
+  return { transport: createEntryTransport(data, 'ada'), requests, refused };
 }
 
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });

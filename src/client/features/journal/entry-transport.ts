@@ -34,21 +34,19 @@ function userOf(headers: Headers): string | null {
 
 /**
  * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day.
- * So a request that does not carry this user's token never leaves: it is "signed out" here already.
+ * So a request that does not carry this user's token never leaves: it is answered "signed out" here already, and the
+ * connection, which hears every answer, renews the session or ends it.
  */
-function fetchAs(userId: string, onRefused: () => void): typeof fetch {
+function fetchAs(userId: string): typeof fetch {
   return async (input, init) => {
     if (userOf(new Headers(init?.headers)) !== userId) {
       // Without a network an old token cannot be renewed: that is no reason to ask anybody for a password.
       if (!navigator.onLine) throw new TypeError('offline');
-      onRefused();
       return new Response('{}', { status: 401 });
     }
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    const response = await fetch(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
-    if (response.status === 401) onRefused();
-    return response;
+    return fetch(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
   };
 }
 
@@ -72,9 +70,8 @@ function writeOutcome(answer: PostgrestSingleResponse<Pick<Row, 'revision' | 'up
   return row ? { kind: 'stored', revision: row.revision, savedAt: Date.parse(row.updated_at) } : { kind: 'changed' };
 }
 
-/** `onRefused` is called when the session was not accepted, so that somebody can renew it or end it. */
-export function createEntryTransport(data: DataClient, userId: string, onRefused: () => void): EntryTransport {
-  const entries = () => data.from('entries', { fetch: fetchAs(userId, onRefused) });
+export function createEntryTransport(data: DataClient, userId: string): EntryTransport {
+  const entries = () => data.from('entries', { fetch: fetchAs(userId) });
   const ofUser = { user_id: userId };
 
   return {
