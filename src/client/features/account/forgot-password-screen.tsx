@@ -6,9 +6,9 @@ import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from './account-layout.tsx';
+import { EmailField } from './email-field.tsx';
 import styles from './account.module.css';
 
 export function ForgotPasswordScreen() {
@@ -31,17 +31,7 @@ export function ForgotPasswordScreen() {
     >
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field
-          label="Email address"
-          name="email"
-          type="email"
-          autoComplete="username"
-          inputMode="email"
-          autoCapitalize="none"
-          required
-          autoFocus
-          error={errorOf('email')}
-        />
+        <EmailField autoFocus error={errorOf('email')} />
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
           Send Reset Link
         </Button>

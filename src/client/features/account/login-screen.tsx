@@ -6,12 +6,12 @@ import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
 import { ConfirmLink } from './confirm-link.tsx';
+import { EmailField } from './email-field.tsx';
 import { useMailLink } from './use-mail-link.ts';
 import styles from './account.module.css';
 
@@ -69,16 +69,7 @@ function LoginForm() {
             )}
           </Notice>
         )}
-        <Field
-          label="Email address"
-          name="email"
-          type="email"
-          autoComplete="username"
-          inputMode="email"
-          autoCapitalize="none"
-          required
-          autoFocus
-        />
+        <EmailField autoFocus />
         <PasswordField label="Password" name="password" autoComplete="current-password" required />
         <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
           Forgot your password?

@@ -5,9 +5,9 @@ import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
+import { EmailField } from './email-field.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {
@@ -28,7 +28,7 @@ export function SignInOverlay() {
       </p>
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <Field label="Email address" name="email" type="email" autoComplete="username" value={email} readOnly />
+        <EmailField value={email} readOnly />
         <PasswordField label="Password" name="password" autoComplete="current-password" required data-autofocus />
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
           Sign in

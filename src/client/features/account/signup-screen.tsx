@@ -12,6 +12,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
+import { EmailField } from './email-field.tsx';
 import styles from './account.module.css';
 
 export function SignupScreen() {
@@ -60,16 +61,7 @@ export function SignupScreen() {
           title="What we call you"
           autoFocus
         />
-        <Field
-          label="Email address"
-          name="email"
-          type="email"
-          autoComplete="username"
-          inputMode="email"
-          autoCapitalize="none"
-          maxLength={EMAIL_MAX_LENGTH}
-          required
-        />
+        <EmailField maxLength={EMAIL_MAX_LENGTH} />
         <PasswordField
           label="Password"
           name="password"
