@@ -181,8 +181,8 @@ describe('with confirmation by mail', () => {
     const answer = await world.ask('POST', '/signup', { body: { email, password: own } });
     expect(answer.status).toBe(200);
     const token_hash = hashIn(await world.mailTo(email, 2));
-    const confirmed = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
-    expect(confirmed.body.access_token).toBeTruthy();
+    const opened = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(opened.body.access_token).toBeTruthy();
     // Neither of the two is known to be the owner's; who reads the mailbox chooses a new one by recovery.
     expect((await signIn(email)).status).toBe(400);
     expect((await signIn(email, own)).status).toBe(400);
