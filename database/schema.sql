@@ -267,7 +267,7 @@ CREATE OR REPLACE FUNCTION public.is_premium()
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM public.profiles WHERE ((profiles.id = auth.uid()) AND (profiles.subscription_plan = 'premium'::text) AND ((profiles.access_valid_until IS NULL) OR (profiles.access_valid_until >= public.earliest_today())))));
+RETURN (EXISTS (SELECT FROM public.profiles WHERE ((profiles.id = (SELECT auth.uid() AS uid)) AND (profiles.subscription_plan = 'premium'::text) AND ((profiles.access_valid_until IS NULL) OR (profiles.access_valid_until >= public.earliest_today())))));
 
 CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
  RETURNS date

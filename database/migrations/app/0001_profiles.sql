@@ -77,7 +77,7 @@ create function public.is_premium() returns boolean
   language sql stable
   return exists (
     select from public.profiles
-     where id = auth.uid()
+     where id = (select auth.uid())
        and subscription_plan = 'premium'
        and (access_valid_until is null or access_valid_until >= public.earliest_today())
   );

@@ -6,6 +6,7 @@
  * every 30 seconds, and signing out forgets it at once.
  */
 import { errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
 import type { Clock } from '#server/clock.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/auth-tables.ts';
 import type { Database } from '#server/database/database.ts';
@@ -27,7 +28,7 @@ export type AccessClaims = {
   /** Unix seconds. */
   exp: number;
   aal: string;
-  /** All claims as JSON text, for `request.jwt.claims`. */
+  /** The claims that policies may ask for, as JSON text for `request.jwt.claims`. */
   json: string;
 };
 
@@ -162,11 +163,19 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
       sessionId: sessionId === NIL_UUID ? null : sessionId,
       exp: payload.exp!,
       aal: typeof payload['aal'] === 'string' ? payload['aal'] : 'aal1',
-      json: JSON.stringify(payload),
+      json: claimsForPolicies(payload),
     };
   } catch (error) {
     throw problemOf(error);
   }
+}
+
+/**
+ * What policies may ask for. Not the whole token: the database reads this text anew for every statement, and a user's
+ * own metadata can make it thousands of characters long.
+ */
+function claimsForPolicies({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
+  return JSON.stringify({ sub, role, aal, session_id, is_anonymous });
 }
 
 function problemOf(error: unknown): AccessTokenError {

@@ -7,7 +7,7 @@ import type { CompiledQuery } from 'kysely';
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
   role: 'anon' | 'authenticated';
-  /** The access token's claims as they were signed, `{}` for a guest. */
+  /** Those claims of the access token that policies ask for, `{}` for a guest. */
   claimsJson: string;
 };
 
