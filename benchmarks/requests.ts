@@ -19,8 +19,8 @@ import { DAYS_EACH, logOf, openSeededDatabase, writeYears } from './seeded-datab
 
 const PEOPLE = 100;
 const CONNECTIONS = 16;
-const ROUNDS = 10;
-const SECONDS = 1;
+const ROUNDS = 4;
+const SECONDS = 3;
 const SAVES_PER_SECOND = 200;
 const SIGN_INS_PER_SECOND = 50;
 const PASSWORD = 'correct horse battery';
@@ -166,7 +166,7 @@ async function load(server: Running, people: Person[], make: MakeRequest, option
 }
 
 /**
- * In turns of a second, each round in the other order, so that whatever else the machine does falls on both alike; the
+ * In turns of a few seconds, each round in the other order, so that whatever else the machine does falls on both alike; the
  * sums of all rounds are compared.
  */
 async function compare(what: string, people: Person[], ours: MakeRequest, theirs: MakeRequest): Promise<Figure> {
