@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { readConfig } from '../config.ts';
 import { listen } from './listen.ts';
@@ -97,4 +99,38 @@ test('a port that is taken is said in words', async () => {
   await expect(
     listen({ host: '127.0.0.1', port: taken, headers: { page: [], api: [] }, fetch: () => new Response() }),
   ).rejects.toThrow(`port ${taken} is taken: set PORT to another one`);
+});
+
+test('a client that stops taking its answer is cut, one that takes it for longer than that is not', async () => {
+  const cut = Promise.withResolvers<void>();
+  let isCut = false;
+  /** Without end; that of the client who takes it ends once the other has been cut. */
+  const answer = (asked: Request): Response =>
+    new Response(
+      new ReadableStream({
+        async pull(stream) {
+          // The event loop turns between two pieces, so that the other connection is served as well.
+          await setImmediate();
+          if (isCut) stream.close();
+          else stream.enqueue(new Uint8Array(64 * 1024));
+        },
+        cancel() {
+          if (!asked.url.endsWith('/stuck')) return;
+          isCut = true;
+          cut.resolve();
+        },
+      }),
+    );
+  const headers = securityHeaders(readConfig({}));
+  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: answer, stalledMs: 500 });
+
+  const stuck = connect(listening.port, '127.0.0.1').on('error', () => undefined);
+  stuck.pause().write('GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  const reader = await fetch(`http://127.0.0.1:${listening.port}/`);
+  let pieces = 0;
+  // Rejects when the server cuts this connection.
+  for await (const piece of reader.body!) pieces += piece.length > 0 ? 1 : 0;
+  await cut.promise;
+  expect(pieces).toBeGreaterThan(0);
+  stuck.destroy();
 });

@@ -24,6 +24,7 @@ type Options = {
   port: number;
   headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
+  stalledMs?: number;
 };
 
 export type Listening = {
@@ -33,7 +34,7 @@ export type Listening = {
 };
 
 /** Rejects with an error fit for the operator when the port cannot be had. */
-export async function listen({ host, port, headers, fetch }: Options): Promise<Listening> {
+export async function listen({ host, port, headers, fetch, stalledMs = STALLED_MS }: Options): Promise<Listening> {
   // With the adapter's own light `Request` and `Response`: an answer goes out in one write, without a web stream.
   const handle = getRequestListener(fetch);
   let stopping = false;
@@ -57,7 +58,7 @@ export async function listen({ host, port, headers, fetch }: Options): Promise<L
     },
   );
 
-  server.timeout = STALLED_MS;
+  server.timeout = stalledMs;
   const stopCutting = cutSlowReaders(server);
 
   await new Promise<void>((started, failed) => {

@@ -10,15 +10,24 @@ import type { Socket } from 'node:net';
 const LIMIT_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 1_000;
 
+type Options = {
+  limitBytes?: number;
+  /** Calls again and again until it is told to stop. */
+  every?: (look: () => void) => () => void;
+};
+
 /** Answers how to stop. */
-export function cutSlowReaders(server: Server, limitBytes = LIMIT_BYTES, everyMs = EVERY_MS): () => void {
+export function cutSlowReaders(
+  server: Server,
+  { limitBytes = LIMIT_BYTES, every = everySecond }: Options = {},
+): () => void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
 
-  const timer = setInterval(() => {
+  return every(() => {
     let sum = 0;
     for (const socket of sockets) sum += socket.writableLength;
     if (sum <= limitBytes) return;
@@ -27,7 +36,11 @@ export function cutSlowReaders(server: Server, limitBytes = LIMIT_BYTES, everyMs
       sum -= socket.writableLength;
       socket.destroy();
     }
-  }, everyMs);
+  });
+}
+
+function everySecond(look: () => void): () => void {
+  const timer = setInterval(look, EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
