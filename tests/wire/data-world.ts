@@ -16,6 +16,8 @@ export type DataWorld = {
   readonly guest: SupabaseClient;
   /** What nothing in the wire's tests may cause: lines that the server logged as errors. */
   readonly errorsLogged: string[];
+  /** How many requests by this method to this route have come to their end, answered or not. */
+  requestsEnded(method: string, route: string): number;
   /** A request by hand. `body` is sent as it is when it is a text, else as JSON. */
   ask(person: Person | null, method: string, path: string, options?: AskOptions): Promise<Answered>;
   close(): Promise<void>;
@@ -24,14 +26,23 @@ export type DataWorld = {
 type AskOptions = { body?: unknown; headers?: Record<string, string> };
 export type Answered = { status: number; headers: Headers; text: string; json: unknown };
 
+type LogLine = { level: string; method?: string; route?: string };
+
 /** The middle of the day on Earth, so that a test never meets a limit of the calendar by chance. */
 export const today = (): Day => day(new Date().toISOString().slice(0, 10));
 export const daysAgo = (count: number): Day => addDays(today(), -count);
 
 export async function startDataWorld(): Promise<DataWorld> {
+  const lines: LogLine[] = [];
   const errorsLogged: string[] = [];
   const server = await startTestServer({
-    logTo: { write: (line) => void (/"level":"?(?:error|fatal|50|60)/.test(line) && errorsLogged.push(line)) },
+    logTo: {
+      write(text) {
+        const line = JSON.parse(text) as LogLine;
+        lines.push(line);
+        if (line.level === 'error' || line.level === 'fatal') errorsLogged.push(text);
+      },
+    },
   });
   const [ana, ben, cleo] = await Promise.all(['ana', 'ben', 'cleo'].map((name) => signUp(server, name)));
   if (!ana || !ben || !cleo) throw new Error('three people were expected');
@@ -43,6 +54,7 @@ export async function startDataWorld(): Promise<DataWorld> {
     cleo,
     guest: clientOf(server),
     errorsLogged,
+    requestsEnded: (method, route) => lines.filter((line) => line.method === method && line.route === route).length,
     ask: (person, method, path, options) => ask(server, person, method, path, options),
     close: () => server.close(),
   };

@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTurns } from './turns.ts';
 
+/** Every promise that can go on has gone on before the next turn of the event loop. */
 const settled = async (promise: Promise<unknown>): Promise<boolean> =>
-  Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setTimeout(resolve, 5, false))]);
+  Promise.race([promise.then(() => true), setImmediate(false)]);
 
 test('one request of a user at a time; another user does not wait for them', async () => {
   const turns = createTurns();
