@@ -4,6 +4,7 @@ import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { chooseTheme, currentTheme, followTheme } from '#client/lib/preferences.ts';
 import { nameOf, useSession } from '#client/lib/session.ts';
@@ -34,15 +35,14 @@ export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
       <div className={styles.menu}>
         <div>
           <p className={styles.name}>{nameOf(user)}</p>
-          <p className={styles.plan}>
-            {premium ? (
-              <>
-                <Crown size={16} strokeWidth={1.8} aria-hidden /> {PLANS.premium.name}
-              </>
-            ) : (
-              PLANS.free.name
-            )}
-          </p>
+          {premium === null ? (
+            <PlanWait />
+          ) : (
+            <p className={styles.plan}>
+              {premium && <Crown size={16} strokeWidth={1.8} aria-hidden />}
+              {premium ? PLANS.premium.name : PLANS.free.name}
+            </p>
+          )}
         </div>
         <nav className={styles.links} aria-label="Main">
           <Link to={ROUTES.journal.path} onClick={onClose}>

@@ -1,4 +1,4 @@
-/** The signed-in user's profile row: read once per user, once more after two seconds when it is missing (product.md 4). */
+/** The signed-in user's profile row: read once per user, once more after two seconds when there is none (product.md 4). */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/entry.ts';
 import type { SessionState } from '#client/lib/session.ts';
@@ -8,23 +8,32 @@ import type { Supabase } from '#client/lib/supabase.ts';
 const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
 
-/** A missing row, an error and a time-out are all "no profile" (product.md 8). */
-async function readProfile(supabase: Supabase, userId: string): Promise<Profile | null> {
+/**
+ * A row, null where there is none (a new user, product.md 8), or that the reading failed: that says nothing about the
+ * plan. `late` is a reading that nobody should have to wait for twice.
+ */
+type Reading = Profile | null | 'failed' | 'late';
+
+async function readProfile(supabase: Supabase, userId: string): Promise<Reading> {
+  const limit = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
   try {
     const { createDataClient } = await import('#client/lib/data-client.ts');
-    const { data } = await createDataClient(supabase)
+    const { data, error } = await createDataClient(supabase)
       .from('profiles')
       .select('*')
       .eq('id', userId)
-      .abortSignal(AbortSignal.timeout(PROFILE_TIMEOUT_MS))
+      // The second reading after two seconds is the only one: the library's own would take the whole ten.
+      .retry(false)
+      .abortSignal(limit)
       .maybeSingle();
-    return data;
+    if (!error) return data;
   } catch {
-    return null;
+    // Nothing that the screen could tell apart.
   }
+  return limit.aborted ? 'late' : 'failed';
 }
 
-type Known = { userId: string; profile: Profile | null };
+type Known = { userId: string; reading: Reading };
 type ProfileView = Pick<SessionState, 'profile' | 'profileState' | 'refreshProfile'>;
 
 export function useProfile(userId: string | null, paused: boolean): ProfileView {
@@ -35,13 +44,11 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
 
   const refreshProfile = useCallback(async () => {
     if (userId === null) return false;
-    const profile = await readProfile(supabase, userId);
-    // An answer for somebody who has left meanwhile is dropped; one that failed does not take away what is known.
+    const reading = await readProfile(supabase, userId);
+    // An answer for somebody who has left meanwhile is dropped.
     if (current.current !== userId) return false;
-    setKnown((before) =>
-      profile === null && before?.userId === userId && before.profile ? before : { userId, profile },
-    );
-    return profile !== null;
+    setKnown((before) => ({ userId, reading: next(before?.userId === userId ? before.reading : undefined, reading) }));
+    return isProfile(reading);
   }, [supabase, userId]);
 
   useEffect(() => {
@@ -57,7 +64,23 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
     };
   }, [paused, refreshProfile, userId]);
 
-  const own = known?.userId === userId ? known : null;
-  const profileState = own === null ? 'loading' : own.profile ? 'ready' : 'missing';
-  return { profile: own?.profile ?? null, profileState, refreshProfile };
+  const own = known?.userId === userId ? known.reading : undefined;
+  return { profile: isProfile(own) ? own : null, profileState: stateOf(own), refreshProfile };
+}
+
+const isProfile = (reading: Reading | undefined): reading is Profile => typeof reading === 'object' && reading !== null;
+
+/** A reading that found nothing does not take away what is known; the second that failed is not waited for again. */
+function next(before: Reading | undefined, now: Reading): Reading {
+  if (isProfile(now) || before === undefined) return now;
+  if (isProfile(before)) return before;
+  if (now === null) return null;
+  return before === null ? null : 'late';
+}
+
+/** One failure is a hitch, and the wait goes on until the second reading. */
+function stateOf(reading: Reading | undefined): SessionState['profileState'] {
+  if (reading === undefined || reading === 'failed') return 'loading';
+  if (reading === null) return 'missing';
+  return reading === 'late' ? 'unread' : 'ready';
 }

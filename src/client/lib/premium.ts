@@ -3,8 +3,9 @@ import { dayOf } from '#domain/day.ts';
 import { isPremium } from '#domain/plan.ts';
 import { useSession } from './session.ts';
 
-/** Null while the profile is being read. */
+/** Null while nobody knows: the profile is being read, or could not be. Then nothing is refused and nothing offered. */
 export function usePremium(): boolean | null {
   const { profile, profileState } = useSession();
-  return profileState === 'loading' ? null : isPremium(profile, dayOf(new Date()));
+  const known = profileState === 'ready' || profileState === 'missing';
+  return known ? isPremium(profile, dayOf(new Date())) : null;
 }

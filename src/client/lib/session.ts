@@ -10,8 +10,8 @@ export type SessionState = {
   /** The last user known; stays while `expired`, so that the page somebody is writing on keeps its owner. */
   user: User | null;
   profile: Profile | null;
-  /** `missing`: no row, an error, or no answer within ten seconds (product.md 8). */
-  profileState: 'loading' | 'ready' | 'missing';
+  /** `missing`: there is no row. `unread`: it could not be read, so nothing is known about the plan (product.md 8). */
+  profileState: 'loading' | 'ready' | 'missing' | 'unread';
   /** The session ended without the user asking. The screen stays as it is and a sign-in overlay lies over it. */
   expired: boolean;
   /** Reads the profile again; true when there is one. */

@@ -5,6 +5,7 @@ import { scoreBand } from '#domain/hustle-score.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { relativeTime } from '#domain/relative-time.ts';
 import { useData } from '#client/lib/data-client.ts';
+import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -19,7 +20,7 @@ export function CoachPanel({ date, onClose, onUpgrade }: CoachPanelProps) {
   const premium = usePremium();
   return (
     <Dialog title="HAI Feedback" placement="end" onClose={onClose}>
-      {premium === null && <Waiting />}
+      {premium === null && <PlanWait />}
       {premium === false && <Pitch onUpgrade={onUpgrade} />}
       {premium === true && <Feedback date={date} />}
     </Dialog>

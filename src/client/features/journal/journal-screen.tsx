@@ -7,6 +7,7 @@ import type { Day } from '#domain/day.ts';
 import { isLocked } from '#domain/plan.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
+import { useSession } from '#client/lib/session.ts';
 import { DayBar } from './day-bar.tsx';
 import { DayView } from './day-view.tsx';
 import { useJournal } from './day-savers-provider.tsx';
@@ -41,7 +42,9 @@ type JournalScreenProps = {
 export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar: Calendar }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
-  const { date, datesWithEntries, open } = useOpenDay(today, premium);
+  const { profileState } = useSession();
+  // A plan that could not be read keeps nobody waiting for where a Closer left off.
+  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unread' ? false : premium);
   const locked = date && lockedOrUnknown(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
@@ -92,7 +95,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
             open
             date={date}
             today={today}
-            premium={premium === true}
+            premium={premium !== false}
             datesWithEntries={datesWithEntries}
             onChoose={(day) => {
               setPicking(false);

@@ -3,19 +3,24 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useSession } from '#client/lib/session.ts';
 import { Button } from '#client/ui/button.tsx';
+import { PlanUnread } from '#client/ui/plan-wait.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal.module.css';
 
-/** A missing profile takes nobody's page away: it is said above the day, which follows the rules of the free plan. */
+/**
+ * A profile that is missing or could not be read takes nobody's page away: it is said above the day. Without a row the
+ * free plan's rules hold; without an answer only a day that the free plan opens is shown, and an older one waits.
+ */
 export function JournalWait({ until, children }: { until: boolean; children: ReactNode }) {
   const { profileState } = useSession();
   return (
     <>
       {profileState === 'missing' && <ProfileMissing />}
+      {profileState === 'unread' && <PlanUnread />}
       {until && children}
       {!until && profileState !== 'missing' && (
         <p className={styles.wait} role="status">
-          Loading Journal...
+          {profileState === 'unread' ? 'This day opens as soon as your plan is known.' : 'Loading Journal...'}
         </p>
       )}
     </>

@@ -2,6 +2,7 @@
 import { Crown } from 'lucide-react';
 import { dateLabel } from '#domain/day.ts';
 import { PLANS } from '#domain/plan.ts';
+import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -13,6 +14,13 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const premium = usePremium() === true;
   // Room for the card while it loads, so that the form below does not jump.
   if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
+  if (profileState === 'unread') {
+    return (
+      <Section title="Subscription Details">
+        <PlanWait />
+      </Section>
+    );
+  }
   if (!profile) return null;
 
   const until = profile.access_valid_until;

@@ -1,9 +1,9 @@
 /** Hustle Reviews: the pitch for a Dabbler, the two periods for a Closer. */
+import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Page } from '#client/ui/page.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
 import { ReviewPeriods } from './review-periods.tsx';
 import { ReviewsPitch } from './reviews-pitch.tsx';
 
@@ -12,7 +12,7 @@ export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
   const premium = usePremium();
   return (
     <Page title="Hustle Reviews" back={<BackToJournal />}>
-      {premium === null && <Waiting />}
+      {premium === null && <PlanWait />}
       {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
       {premium === true && <ReviewPeriods />}
     </Page>

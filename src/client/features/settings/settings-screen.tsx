@@ -3,6 +3,7 @@ import { useState } from 'react';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { chooseEditorFont, storedEditorFont } from '#client/lib/preferences.ts';
 import type { EditorFont } from '#client/lib/preferences.ts';
+import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
@@ -15,10 +16,10 @@ type SettingsScreenProps = { onUpgrade: (feature: UpgradeFeature) => void };
 
 export function SettingsScreen({ onUpgrade }: SettingsScreenProps) {
   useTitle('Settings');
-  // While the plan is being read nothing is offered and nothing is refused.
   const premium = usePremium();
   return (
     <Page title="Settings" back={<BackToJournal />}>
+      {premium === null && <PlanWait />}
       <ExportCard premium={premium} onUpgrade={() => onUpgrade('export')} />
       <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
     </Page>
@@ -53,7 +54,7 @@ const FONTS: readonly { value: EditorFont; label: string }[] = [
 
 function FontCard({ premium, onUpgrade }: CardProps) {
   const [chosen, setChosen] = useState(storedEditorFont);
-  const shown = premium ? chosen : 'default';
+  const shown = premium === false ? 'default' : chosen;
   return (
     <Section title="Editor Font">
       <fieldset className={styles.fonts} disabled={premium !== true}>
