@@ -1,7 +1,7 @@
 /** The schemas `auth` and `public` of a database as SQL text, in a fixed order. */
 import pg from 'pg';
 
-const HEADER = `-- Written by \`node database/dump-schema.ts\` from the migrations. For reading: never applied, never edited.
+const HEADER = `-- Written by \`npm run schema\` from the migrations. For reading: never applied, never edited.
 `;
 
 /** Roles whose rights are shown. The owner's are his by birth. */

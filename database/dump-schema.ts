@@ -1,7 +1,7 @@
 /**
  * Writes `database/schema.sql`: what all migrations together come to, for reading and for review.
  *
- *   node database/dump-schema.ts            writes the file, from a fresh embedded database
+ *   npm run schema            writes the file, from a fresh embedded database
  *
  * Read from the catalogues, because no `pg_dump` comes with the embedded server and those of older systems refuse a
  * newer one. A test compares the file with the migrations, so it is never out of date.

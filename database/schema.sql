@@ -1,4 +1,4 @@
--- Written by `node database/dump-schema.ts` from the migrations. For reading: never applied, never edited.
+-- Written by `npm run schema` from the migrations. For reading: never applied, never edited.
 
 -- Schema auth
 

@@ -23,6 +23,7 @@ const SCRIPTS = {
   screenshots: 'scripts/screenshots.ts',
   bench: 'benchmarks/run.ts',
   admin: 'src/server/admin.ts',
+  schema: 'database/dump-schema.ts',
 };
 
 const OLDEST_NODE = 24;

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { describeSchema } from '../../database/describe-schema.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
-test('the committed schema is that of the migrations (else run `node database/dump-schema.ts`)', async () => {
+test('the committed schema is that of the migrations (else run `npm run schema`)', async () => {
   const db = await createTestDatabase();
   try {
     const committed = await readFile(new URL('../../database/schema.sql', import.meta.url), 'utf8');
