@@ -168,4 +168,8 @@ test('whoever never opened the link of the first mail can have another', async (
   await expect(page.getByText(email)).toBeVisible();
   await page.getByRole('button', { name: 'Send Again' }).click();
   await expect(page.getByText('The link is on its way.')).toBeVisible();
+  // Two sign-ups with different passwords leave neither of them valid: here is where to choose one.
+  await expect(page.getByText('Signed up before with another password? Choose a new one with')).toBeVisible();
+  await page.getByRole('link', { name: 'Forgot your password?' }).click();
+  await expect(page).toHaveURL('/forgot-password');
 });

@@ -37,6 +37,10 @@ export function CheckYourMail({ address }: { address: string }) {
         <Button type="submit" busy={busy} busyLabel="Sending...">
           Send Again
         </Button>
+        <p>
+          Signed up before with another password? Choose a new one with{' '}
+          <a href={ROUTES.forgotPassword.path}>Forgot your password?</a>
+        </p>
       </form>
     </AccountLayout>
   );
