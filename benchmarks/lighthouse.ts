@@ -1,11 +1,12 @@
 /** Lighthouse's four scores of the landing and the login page, on its simulated phone; the median of three runs. */
 import { join } from 'node:path';
 import { chromium } from '@playwright/test';
+import { freePort } from '#server/free-port.ts';
 import lighthouse from 'lighthouse';
 import { ensureBrowser } from '../scripts/browser.ts';
 import { median, printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { freePort, startProcess } from './processes.ts';
+import { startProcess } from './processes.ts';
 import { openSeededDatabase } from './seeded-database.ts';
 
 const RUNS = 3;

@@ -2,10 +2,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '#server/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -71,13 +70,4 @@ export function stillRunning(processes: readonly Process[]): string[] {
   return processes
     .filter(({ pid, command }) => now.get(pid)?.command === command && !now.get(pid)!.state.startsWith('Z'))
     .map(({ pid, command }) => `${pid} ${command}`);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

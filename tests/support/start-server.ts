@@ -1,12 +1,12 @@
 /** Starts the real server for a test: a real port, a migrated database of its own, the real mailbox, a clock to move. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#server/clock.ts';
 import { readConfig } from '#server/config.ts';
 import type { Config } from '#server/config.ts';
 import type { Database } from '#server/database/database.ts';
+import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import type { Pool } from 'pg';
@@ -71,14 +71,4 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
 function createTestClock(): TestClock {
   let aheadMs = 0;
   return { now: () => new Date(Date.now() + aheadMs), advance: (ms) => void (aheadMs += ms) };
-}
-
-/** Chosen before the server listens, because its address is among the settings. The kernel hands each out only rarely again. */
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((listening) => probe.listen(0, '127.0.0.1', listening));
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

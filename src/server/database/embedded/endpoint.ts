@@ -1,8 +1,8 @@
 /** Where the embedded server listens, and the connection string that leads there. */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+
+import { freePort } from '#server/free-port.ts';
 
 import { DATABASE_NAME, OWNER } from './cluster.ts';
 import type { ClusterPaths } from './cluster.ts';
@@ -33,15 +33,4 @@ export async function ownerUrl(
   const host = kind === 'socket' ? paths.cluster : '127.0.0.1';
   const place = new URLSearchParams({ host, port: String(port) });
   return `postgresql://${OWNER}:${password}@/${database}?${place.toString()}`;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }
