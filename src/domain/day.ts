@@ -29,6 +29,9 @@ export const MONTHS = [
   'December',
 ] as const;
 
+/** There is no year 0, and PostgreSQL would not take its days. */
+export const FIRST_DAY = '0001-01-01' as Day;
+
 /** True for a real calendar date from year 0001 on; `2026-02-30` is none. */
 export function isDay(text: unknown): text is Day {
   if (typeof text !== 'string') return false;

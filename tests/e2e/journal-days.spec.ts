@@ -63,8 +63,33 @@ test('the future is out of reach', async ({ page, signUp }) => {
   await expect(page.getByRole('button', { name: 'Next day' })).toBeDisabled();
   await openDay(page, day('2199-01-01'));
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
-  await page.goto('/journal?date=2026-02-30');
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  await expect(page).toHaveURL(`/journal?date=${today()}`);
+});
+
+test('an address without a real day gets the one that is shown, and keeps the rest', async ({ page, signUp }) => {
+  await signUp(page);
+  for (const bad of ['2026-02-30', '0000-12-31', 'tomorrow', '']) {
+    await page.goto(`/journal?date=${bad}&from=mail`);
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+    await expect(page).toHaveURL(`/journal?date=${today()}&from=mail`);
+  }
+});
+
+test('nothing is asked for before the first day there is', async ({ page, signUp, admin }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  const asked: string[] = [];
+  page.on('request', (request) => void (request.url().includes('/rest/v1/entries') && asked.push(request.url())));
+  await openDay(page, day('0001-01-01'));
+  await expect(dayLabel(page)).toHaveText('Monday - January 1, 1');
+  await expect(page.getByRole('button', { name: 'Previous day' })).toBeDisabled();
+  await page.keyboard.press('Alt+ArrowLeft');
+  await expect(dayLabel(page)).toHaveText('Monday - January 1, 1');
+  await page.getByRole('button', { name: 'Next day' }).click();
+  await expect(dayLabel(page)).toHaveText('Tuesday - January 2, 1');
+  await expect(page.getByRole('button', { name: 'Previous day' })).toBeEnabled();
+  expect(asked.filter((url) => url.includes('date=eq.0000'))).toEqual([]);
+  expect(asked.some((url) => url.includes('date=eq.0001-01-02'))).toBe(true);
 });
 
 test('Today leads back to today', async ({ page, signUp }) => {

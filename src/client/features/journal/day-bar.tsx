@@ -1,7 +1,7 @@
 /** The bar: menu, previous day, the day itself, next day, feedback. */
 import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
-import { dayLabel, isBefore, weekdayOf } from '#domain/day.ts';
+import { dayLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';
@@ -26,7 +26,12 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
         <Menu aria-hidden />
       </IconButton>
       <div className={styles.day}>
-        <IconButton label="Previous day" className={styles.arrow} onClick={onPrevious} disabled={date === null}>
+        <IconButton
+          label="Previous day"
+          className={styles.arrow}
+          onClick={onPrevious}
+          disabled={date === null || date === FIRST_DAY}
+        >
           <ChevronLeft aria-hidden />
         </IconButton>
         <h1 className={styles.heading} tabIndex={-1}>

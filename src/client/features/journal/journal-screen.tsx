@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Suspense, useEffect, useRef, useState } from 'react';
 import type { ComponentType } from 'react';
-import { addDays, dayLabel, isBefore } from '#domain/day.ts';
+import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { isLocked } from '#domain/plan.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
@@ -54,7 +54,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
   usePrefetch(date, today);
 
   const hasNext = date !== null && isBefore(date, today);
-  const previous = (): void => void (date && open(addDays(date, -1)));
+  const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
   const next = (): void => void (date && hasNext && open(addDays(date, 1)));
   useShortcuts({ previous, next, today: () => open(today), calendar: () => setPicking(true) });
 
@@ -137,7 +137,7 @@ function usePrefetch(date: Day | null, today: Day): void {
   useEffect(() => void queries.prefetchQuery(entryQuery(transport, first)), [first, queries, transport]);
   useEffect(() => {
     if (date === null) return;
-    const neighbours = [addDays(date, -1), addDays(date, 1)].filter((day) => day <= today);
+    const neighbours = [addDays(date, -1), addDays(date, 1)].filter((day) => day >= FIRST_DAY && day <= today);
     for (const day of neighbours) void queries.prefetchQuery(entryQuery(transport, day));
   }, [date, queries, today, transport]);
 }

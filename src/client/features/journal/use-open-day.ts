@@ -1,7 +1,7 @@
 /** The day that is open: the one in the address, or the one the journal begins with. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { earlierOf, isDay } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { initialDay } from '#domain/initial-day.ts';
@@ -25,10 +25,17 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   const [first, setFirst] = useState<Day | null>(null);
   const decided = first ?? firstDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
   if (first !== decided) setFirst(decided);
+  const date = isDay(asked) ? earlierOf(asked, today) : decided;
+  useEffect(() => {
+    // An address that names no day, or one to come, shall not be kept or passed on as if it named the one shown.
+    if (asked === undefined || date === null || asked === date) return;
+    const search = (others: object) => ({ ...others, date });
+    void navigate({ to: ROUTES.journal.path, search: search as never, replace: true });
+  }, [asked, date, navigate]);
   return {
-    date: isDay(asked) ? earlierOf(asked, today) : decided,
+    date,
     datesWithEntries: dates.data ?? [],
-    open: (date) => void navigate({ to: ROUTES.journal.path, search: { date } as never }),
+    open: (next) => void navigate({ to: ROUTES.journal.path, search: { date: next } as never }),
   };
 }
 
