@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '../../src/domain/routes.ts';
+import { linkTo } from './mail.ts';
 import { signUp } from './people.ts';
 import type { People } from './people.ts';
 import type { ShowServer } from './show-server.ts';
@@ -43,13 +44,7 @@ async function recoveryLink(server: ShowServer, page: Page): Promise<string> {
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Send Reset Link' }).click();
   await page.getByText('Password reset email sent! Check your inbox.').waitFor();
-  for (;;) {
-    const answer = await fetch(`${server.url}/sandbox/mail/messages?to=${email}`);
-    const mails = (await answer.json()) as { links: string[] }[];
-    const link = mails[0]?.links.find((each) => each.includes('token_hash'));
-    if (link) return link;
-    await page.waitForTimeout(100);
-  }
+  return linkTo(page, email, 'recovery');
 }
 
 export const SCENES: readonly Scene[] = [

@@ -1,5 +1,5 @@
 /** A forgotten password, through the real mailbox. */
-import { linkTo } from '../support/story-mail.ts';
+import { linkTo } from '../../scripts/show/mail.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 

@@ -1,6 +1,6 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
-import { linkTo } from '../support/story-mail.ts';
+import { linkTo } from '../../scripts/show/mail.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
