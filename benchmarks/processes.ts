@@ -1,13 +1,12 @@
 /** Starts the servers that are compared, each in a process of its own, and says how much memory one holds. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '#server/free-port.ts';
 import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
+import { stopProcess } from '../scripts/stop-process.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const START_LIMIT_MS = 30_000;
@@ -36,13 +35,6 @@ export async function startProcess(script: string, env: Record<string, string>, 
   return { url, pid: child.pid!, stop: () => stopProcess(child) };
 }
 
-export async function stopProcess(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGTERM');
-  await gone;
-}
-
 async function answers(url: string, child: ChildProcess): Promise<void> {
   for (const since = Date.now(); Date.now() - since < START_LIMIT_MS; await delay(POLL_MS)) {
     if (child.exitCode !== null) throw new Error(`the process for ${url} ended with ${child.exitCode}`);
@@ -55,15 +47,6 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
       return;
   }
   throw new Error(`${url} did not answer`);
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 /** Resident memory in MB, as Linux counts it; null elsewhere. */

@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '#server/free-port.ts';
 import { median, printFigures } from './figures.ts';
-import { freePort, stopProcess } from './processes.ts';
+import { stopProcess } from '../scripts/stop-process.ts';
 
 const ROUNDS = 5;
 const LIMIT_SECONDS = 2.5;

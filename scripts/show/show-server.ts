@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../parent.ts';
+import { stopProcess } from '../stop-process.ts';
+import { showSettings } from './server-settings.ts';
 
 const START_LIMIT_MS = 180_000;
 const POLL_MS = 200;
@@ -19,19 +21,7 @@ export async function startShowServer(): Promise<ShowServer> {
   const port = process.env['PORT'] ?? '41380';
   const dataDir = join(ROOT, '.cache', `screenshots-${port}`);
   await rm(dataDir, { recursive: true, force: true });
-  const env = {
-    ...process.env,
-    HOST: '127.0.0.1',
-    PORT: port,
-    PUBLIC_URL: `http://localhost:${port}`,
-    DATA_DIR: dataDir,
-    DATABASE_URL: '',
-    NODE_ENV: 'development',
-    SANDBOX: 'on',
-    AUTH_AUTOCONFIRM: 'on',
-    AUTH_RATE_LIMITS: 'off',
-    LOG_LEVEL: 'error',
-  };
+  const env = { ...process.env, ...showSettings(port, dataDir) };
   const child = fork(join(ROOT, 'scripts', 'start.ts'), { env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const url = `http://localhost:${port}`;
   const ended = once(child, 'exit').then(([code]) => {
@@ -44,11 +34,7 @@ export async function startShowServer(): Promise<ShowServer> {
     url,
     env,
     async close() {
-      if (child.exitCode === null && child.signalCode === null) {
-        const gone = once(child, 'exit');
-        child.kill('SIGTERM');
-        await gone;
-      }
+      await stopProcess(child);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
