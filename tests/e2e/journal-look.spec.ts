@@ -1,5 +1,5 @@
 /** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
-import { daysAgo, editor, expectSaved, items, openDay } from '../support/journal-story.ts';
+import { daysAgo, editor, expectSaved, items, log, openDay, sessionOf, storeLog } from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 
 for (const theme of ['light', 'dark'] as const) {
@@ -81,7 +81,7 @@ test('less motion means none', async ({ page, signUp }) => {
 test('the bars step back after three seconds of writing and return with the pointer', async ({ page, signUp }) => {
   await page.clock.install();
   await signUp(page);
-  const opacity = () => page.getByRole('banner').evaluate((bar) => getComputedStyle(bar).opacity);
+  const opacity = () => page.getByRole('banner').evaluate((bar) => getComputedStyle(bar.firstElementChild!).opacity);
   for (const word of ['one ', 'two ', 'three ', 'four ', 'five ']) {
     await page.keyboard.type(word);
     await page.clock.runFor(1_000);
@@ -103,3 +103,35 @@ test('a printed day is its label and its words', async ({ page, signUp }) => {
     await expect(page.getByRole('button', { name })).toBeHidden();
   await expect(page.getByText(/^Saved/)).toBeHidden();
 });
+
+for (const width of [390, 1440]) {
+  test(`a long day scrolls under the way back to today, never through it, at ${width} px`, async ({
+    page,
+    signUp,
+    request,
+  }) => {
+    await page.setViewportSize({ width, height: 760 });
+    await signUp(page);
+    const lines = Array.from({ length: 60 }, (_, line) => `line ${line} of a day that is longer than its window`);
+    await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
+    await openDay(page, daysAgo(3));
+    const pill = page.getByRole('button', { name: 'Today', exact: true });
+    const text = await editor(page).boundingBox();
+    const atTop = await pill.boundingBox();
+    expect(atTop!.y + atTop!.height).toBeLessThan(text!.y);
+
+    await page.mouse.move(width / 2, 500);
+    await page.mouse.wheel(0, 900);
+    await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(500);
+    await page.mouse.wheel(0, -100);
+    await expect(pill).toBeInViewport();
+    // The bar that holds it is as wide as the page, covers the whole pill and lets nothing shine through.
+    const bar = page.getByRole('banner');
+    await expect(bar).toHaveCSS('opacity', '1');
+    await expect(bar).not.toHaveCSS('background-color', 'rgba(0, 0, 0, 0)');
+    const [outer, inner] = [await bar.boundingBox(), await pill.boundingBox()];
+    expect(outer!.width).toBeGreaterThanOrEqual(width - 20);
+    expect(inner!.y).toBeGreaterThanOrEqual(outer!.y);
+    expect(inner!.y + inner!.height).toBeLessThanOrEqual(outer!.y + outer!.height);
+  });
+}
