@@ -1,6 +1,7 @@
 /** Renewing a session: rotation, two tabs, lost answers and stolen tokens (wire-contract 2.2). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lengthened } from '../support/long-form.ts';
 import { newAddress, PASSWORD, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';
 
@@ -115,38 +116,42 @@ describe('any order of tokens', () => {
     { maxLength: 12 },
   );
 
-  test('is answered as the rules say', async () => {
-    await fc.assert(
-      fc.asyncProperty(steps, async (walk: Step[]) => {
-        // The model: every token so far, oldest first, and when each was replaced, in minutes that the test waits.
-        const tokens = [(await world.signedUp()).refresh];
-        const replacedAt: number[] = [];
-        let [minute, isOver] = [0, false];
-        for (const step of walk) {
-          if ('wait' in step) {
-            world.clock.advance(60_000);
-            minute += 1;
-            continue;
+  test(
+    'is answered as the rules say',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (walk: Step[]) => {
+          // The model: every token so far, oldest first, and when each was replaced, in minutes that the test waits.
+          const tokens = [(await world.signedUp()).refresh];
+          const replacedAt: number[] = [];
+          let [minute, isOver] = [0, false];
+          for (const step of walk) {
+            if ('wait' in step) {
+              world.clock.advance(60_000);
+              minute += 1;
+              continue;
+            }
+            const active = tokens.length - 1;
+            const presented = Math.max(0, active - step.age);
+            const { status, body } = await renew(tokens[presented]!);
+            if (isOver) expect(body.code).toBe('refresh_token_not_found');
+            else if (presented === active) {
+              expect(tokens).not.toContain(body.refresh_token);
+              tokens.push(body.refresh_token);
+              replacedAt.push(minute);
+            } else if (presented === active - 1 || replacedAt[presented] === minute) {
+              expect([status, body.refresh_token]).toEqual([200, tokens[active]]);
+            } else {
+              expect(body.code).toBe('refresh_token_already_used');
+              isOver = true;
+            }
           }
-          const active = tokens.length - 1;
-          const presented = Math.max(0, active - step.age);
-          const { status, body } = await renew(tokens[presented]!);
-          if (isOver) expect(body.code).toBe('refresh_token_not_found');
-          else if (presented === active) {
-            expect(tokens).not.toContain(body.refresh_token);
-            tokens.push(body.refresh_token);
-            replacedAt.push(minute);
-          } else if (presented === active - 1 || replacedAt[presented] === minute) {
-            expect([status, body.refresh_token]).toEqual([200, tokens[active]]);
-          } else {
-            expect(body.code).toBe('refresh_token_already_used');
-            isOver = true;
-          }
-        }
-      }),
-      { numRuns: 30 },
-    );
-  }, 60_000);
+        }),
+        { numRuns: lengthened(30) },
+      );
+    },
+    lengthened(60_000),
+  );
 });
 
 describe('a token that is none', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lengthened } from '../support/long-form.ts';
 import { PASSWORD, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';
 
@@ -156,25 +157,29 @@ describe('bodies', () => {
           const { status } = await world.ask('POST', path, { body: JSON.stringify(body) });
           expect(status).toBeLessThan(500);
         }),
-        { numRuns: 60 },
+        { numRuns: lengthened(60) },
       );
     },
-    60_000,
+    lengthened(60_000),
   );
 
-  test('of any form never make PUT /user fail, nor store what was not sent', async () => {
-    const { access } = await world.signedUp();
-    await fc.assert(
-      fc.asyncProperty(
-        fc.dictionary(fc.constantFrom('data', 'nonce', 'app_metadata', 'phone'), oddValue),
-        async (body) => {
-          const { status } = await world.ask('PUT', '/user', { token: access, body: JSON.stringify(body) });
-          expect(status).toBeLessThan(500);
-        },
-      ),
-      { numRuns: 60 },
-    );
-  }, 60_000);
+  test(
+    'of any form never make PUT /user fail, nor store what was not sent',
+    async () => {
+      const { access } = await world.signedUp();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.dictionary(fc.constantFrom('data', 'nonce', 'app_metadata', 'phone'), oddValue),
+          async (body) => {
+            const { status } = await world.ask('PUT', '/user', { token: access, body: JSON.stringify(body) });
+            expect(status).toBeLessThan(500);
+          },
+        ),
+        { numRuns: lengthened(60) },
+      );
+    },
+    lengthened(60_000),
+  );
 
   test('keep any storable text as it was sent', async () => {
     const { access } = await world.signedUp();
