@@ -30,18 +30,13 @@ const CHUNKS = [
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\//,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/,
     priority: 3,
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal)|app\/(members-layout|upgrade-context))/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal|plan-wait)|app\/(members-layout|upgrade-context)|editor\/(log-text|inert-html|empty-log-html))|icons\/(lock|chevron-)/,
     priority: 1,
-  },
-  {
-    name: 'parts',
-    test: /client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/,
-    priority: 2,
   },
 ];
 

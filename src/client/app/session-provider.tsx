@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session.ts';
 import type { SessionState, SignOutScope } from '#client/lib/session.ts';
 import { FIRST_LINE_KEY, SIGNED_OUT_KEY } from '#client/lib/storage-keys.ts';
+import { readStoredSession } from '#client/lib/stored-session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
@@ -13,11 +14,17 @@ const AUTH_TIMEOUT_MS = 15_000;
 
 const askedToLeave = (userId: string): boolean => localStorage.getItem(SIGNED_OUT_KEY) === userId;
 
+/** A session that needs no renewal is believed at once; what auth says a moment later corrects it. */
+function firstAccount(apiUrl: string): AccountState {
+  const session = readStoredSession(apiUrl);
+  return session ? { ...LOADING, status: 'signedIn', user: session.user } : LOADING;
+}
+
 type Change = (now: AccountState) => AccountState;
 
 export function SessionProvider({ children }: { children: ReactNode }) {
-  const { auth } = useSupabase();
-  const [account, change] = useReducer((now: AccountState, next: Change) => next(now), LOADING);
+  const { auth, apiUrl } = useSupabase();
+  const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, firstAccount);
   const { user, leaving } = account;
   const { profile, profileState, refreshProfile } = useProfile(user?.id ?? null, account.expired);
   const unfinished = useRef(new Set<() => Promise<void>>());

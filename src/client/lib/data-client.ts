@@ -2,6 +2,7 @@
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { Entry, Profile } from '#domain/entry.ts';
+import { fetchOnce } from './early-answers.ts';
 import type { Supabase } from './supabase.ts';
 
 type Schema = {
@@ -28,6 +29,7 @@ export type DataClient = PostgrestClient<Schema>;
 
 export const createDataClient = (supabase: Supabase): DataClient =>
   new PostgrestClient<Schema>(`${supabase.apiUrl}/rest/v1`, {
+    fetch: fetchOnce,
     wrapFetch: (base) => supabase.withSession(base),
   });
 

@@ -1,25 +1,50 @@
 /**
  * Runs before the first paint, on every page: sets theme and font so that nothing flashes, and sends somebody who is
- * signed in from the landing page to the journal before a word of it is drawn.
+ * signed in from the landing page to the journal before a word of it is drawn. On the journal's page it asks for the day at
+ * once, while the app's code is on its way.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
+import { dayOf } from '#domain/day.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { askEarly } from './early-answers.ts';
 import { applyEditorFont, applyTheme, followTheme } from './preferences.ts';
 import { sessionStorageKey } from './storage-keys.ts';
+import { readStoredSession } from './stored-session.ts';
 
 applyTheme();
 applyEditorFont();
 // Kept up for as long as the page lives, on pages without any other script as well.
 followTheme(() => undefined);
 
-const onLanding = document.documentElement.dataset['page'] === 'landing';
-if (onLanding && hasStoredSession()) location.replace('/journal');
+const { page } = document.documentElement.dataset;
+try {
+  if (page === 'landing' && localStorage.getItem(sessionStorageKey(settings().apiUrl))) location.replace('/journal');
+  if (page === 'app' && location.pathname === ROUTES.journal.path) askForJournal(settings());
+} catch {
+  // Without storage nobody is signed in here, and without settings in the page there is nobody to ask yet.
+}
 
-function hasStoredSession(): boolean {
-  try {
-    const written = document.querySelector<HTMLMetaElement>('meta[name="hustle-forge-config"]')?.content;
-    const apiUrl = (written ? (JSON.parse(written) as ClientConfig).apiUrl : '') || location.origin;
-    return localStorage.getItem(sessionStorageKey(apiUrl)) !== null;
-  } catch {
-    return false;
-  }
+type Settings = { apiUrl: string; publishableKey: string };
+
+function settings(): Settings {
+  const written = document.querySelector<HTMLMetaElement>('meta[name="hustle-forge-config"]')?.content;
+  const { apiUrl = '', publishableKey = '' } = written ? (JSON.parse(written) as ClientConfig) : {};
+  return { apiUrl: apiUrl || location.origin, publishableKey };
+}
+
+/** The requests that the journal begins with (`entry-transport.ts`, `entry-queries.ts`, `use-profile.ts`), letter by letter. */
+function askForJournal({ apiUrl, publishableKey }: Settings): void {
+  const session = publishableKey === '' ? null : readStoredSession(apiUrl);
+  if (!session) return;
+  const { id } = session.user;
+  const addresses = [
+    `entries?select=content%2Crevision%2Cupdated_at&user_id=eq.${id}&date=eq.${dayOf(new Date())}`,
+    `entries?select=date&user_id=eq.${id}&order=date.desc`,
+    `profiles?select=*&id=eq.${id}`,
+  ];
+  askEarly(
+    addresses.map((address) => `${apiUrl}/rest/v1/${address}`),
+    session.access_token,
+    publishableKey,
+  );
 }

@@ -4,6 +4,7 @@ import type { Day } from '#domain/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/entry-html.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
+import { fetchOnce } from '#client/lib/early-answers.ts';
 import type { EntryTransport, Failure, StoredLog, WriteOutcome } from './save-outcome.ts';
 
 /** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
@@ -46,7 +47,7 @@ function fetchAs(userId: string): typeof fetch {
     }
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    return fetch(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
+    return fetchOnce(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
   };
 }
 
