@@ -3,9 +3,14 @@
  * template that every test file copies; `faults` kills and cuts, so its files run one after another.
  */
 import { defineConfig } from 'vitest/config';
+import { lengthened } from './tests/support/long-form.ts';
 
 const needsDatabase = ['src/server/{auth,data,functions,database}/**/*.test.ts', 'src/server/admin.test.ts'];
-const database = { globalSetup: ['tests/support/test-database-server.ts'], testTimeout: 30_000, hookTimeout: 60_000 };
+const database = {
+  globalSetup: ['tests/support/test-database-server.ts'],
+  testTimeout: lengthened(30_000),
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   test: {
@@ -18,6 +23,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'tests/fences/**/*.test.ts'],
           exclude: needsDatabase,
+          testTimeout: lengthened(15_000),
         },
       },
       {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/entry-html.ts';
 import { cleanLog } from './clean-entry.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 
@@ -137,7 +138,7 @@ describe('cleaning a log', () => {
         expect(stored.includes('\0') || !stored.isWellFormed()).toBe(false);
         expect(cleanLog(stored)).toBe(stored);
       }),
-      { numRuns: 4_000 },
+      { numRuns: lengthened(4_000) },
     );
   });
 
@@ -179,7 +180,7 @@ describe('cleaning a log', () => {
         const parsed = cleanLog(`${html}<I>`);
         expect(parsed).toBe(quick);
       }),
-      { numRuns: 6_000 },
+      { numRuns: lengthened(6_000) },
     );
     expect(accepted).toBeGreaterThan(500);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createWorld, log } from '../../../../tests/support/day-saver-world.ts';
 import type { Weather, World } from '../../../../tests/support/day-saver-world.ts';
+import { lengthened } from '../../../../tests/support/long-form.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
@@ -83,35 +84,43 @@ async function comeToRest(world: World): Promise<void> {
   }
 }
 
-test('no line is lost, whatever the order of typing, saving, failing, reloading and writing elsewhere', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
-      const world = createWorld();
-      const written: string[] = [];
-      world.load();
-      for (const made of steps) await take(world, made, written);
-      await comeToRest(world);
-      expect(world.status()).toBe(world.row ? 'saved' : 'empty');
-      expect(new Set(itemsOf(world.row?.html ?? ''))).toEqual(new Set(written));
-      expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
-      expect(world.storage.length).toBe(0);
-    }),
-    { numRuns: 400 },
-  );
-}, 60_000);
+test(
+  'no line is lost, whatever the order of typing, saving, failing, reloading and writing elsewhere',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
+        const world = createWorld();
+        const written: string[] = [];
+        world.load();
+        for (const made of steps) await take(world, made, written);
+        await comeToRest(world);
+        expect(world.status()).toBe(world.row ? 'saved' : 'empty');
+        expect(new Set(itemsOf(world.row?.html ?? ''))).toEqual(new Set(written));
+        expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
+        expect(world.storage.length).toBe(0);
+      }),
+      { numRuns: lengthened(400) },
+    );
+  },
+  lengthened(60_000),
+);
 
-test('one page never has two requests under way', async () => {
-  const withoutReload = fc.oneof(
-    { weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') },
-    simple('removeElsewhere'),
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
-      const world = createWorld();
-      world.load();
-      for (const made of steps) await take(world, made, []);
-      expect(world.mostInFlight).toBeLessThanOrEqual(1);
-    }),
-    { numRuns: 150 },
-  );
-}, 60_000);
+test(
+  'one page never has two requests under way',
+  async () => {
+    const withoutReload = fc.oneof(
+      { weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') },
+      simple('removeElsewhere'),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
+        const world = createWorld();
+        world.load();
+        for (const made of steps) await take(world, made, []);
+        expect(world.mostInFlight).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: lengthened(150) },
+    );
+  },
+  lengthened(60_000),
+);
