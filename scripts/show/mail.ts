@@ -25,3 +25,9 @@ export async function linkTo(
   const mail = await mailTo(page, address, ({ links }) => links.some(isLink));
   return mail.links.find(isLink)!;
 }
+
+/** The code in the newest mail that carries one. */
+export async function codeTo(page: Page, address: string): Promise<string> {
+  const mail = await mailTo(page, address, ({ code }) => code !== null);
+  return mail.code!;
+}

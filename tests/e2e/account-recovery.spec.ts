@@ -1,5 +1,6 @@
 /** A forgotten password, through the real mailbox. */
 import { linkTo } from '../../scripts/show/mail.ts';
+import { expectSignsIn } from '../support/story-sign-in.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -37,12 +38,7 @@ test('the link in the mail sets a new password and opens the journal', async ({ 
   await expect(page.getByText('Password updated successfully!')).toBeVisible();
   await expect(page).toHaveURL('/journal');
 
-  await page.evaluate(() => localStorage.clear());
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill('a new horse');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL('/journal');
+  await expectSignsIn(page, email, 'a new horse');
 
   // The link was used: somebody who finds it later gets nowhere.
   await page.evaluate(() => localStorage.clear());

@@ -1,5 +1,7 @@
 /** A change of password in a session that is older than a day: a code from the mailbox comes first. */
+import { codeTo } from '../../scripts/show/mail.ts';
 import { ageSessions } from '../support/story-database.ts';
+import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expect, test } from '../support/story.ts';
 
 test('whoever signed in long ago proves it with a code before a password changes', async ({
@@ -22,26 +24,16 @@ test('whoever signed in long ago proves it with a code before a password changes
   await expect(code).toBeFocused();
   await expectAccessible(page);
 
-  let sent: string | null | undefined;
-  await expect(async () => {
-    const answer = await page.request.get(`/sandbox/mail/messages?to=${encodeURIComponent(email)}`);
-    const mails = (await answer.json()) as { code: string | null }[];
-    sent = mails.find((mail) => mail.code !== null)?.code;
-    expect(sent, 'the code in the mail').toMatch(/^\d{6}$/);
-  }).toPass();
+  const sent = await codeTo(page, email);
+  expect(sent, 'the code in the mail').toMatch(/^\d{6}$/);
 
   await code.fill(sent === '000000' ? '000001' : '000000');
   await update.click();
   await expect(code).toHaveAttribute('aria-invalid', 'true');
-  await code.fill(sent!);
+  await code.fill(sent);
   await update.click();
   await expect(page.getByText('Profile updated successfully')).toBeVisible();
   await expect(code).toBeHidden();
 
-  await page.evaluate(() => localStorage.clear());
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill('a new horse');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL('/journal');
+  await expectSignsIn(page, email, 'a new horse');
 });

@@ -1,6 +1,7 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
 import { linkTo } from '../../scripts/show/mail.ts';
+import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -66,12 +67,7 @@ test('a new password is taken, its fields are emptied, and it signs in', async (
   await expect(page.getByText('Profile updated successfully')).toBeVisible();
   await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
 
-  await page.evaluate(() => localStorage.clear());
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill('a new horse');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL('/journal');
+  await expectSignsIn(page, email, 'a new horse');
 });
 
 test('a new address counts once both mailboxes have said yes', async ({ page, signUp }) => {

@@ -1,4 +1,5 @@
 /** The shortest proof that everything is wired together: pages, styles, headers, account, journal. */
+import { dayOf } from '#domain/day.ts';
 import { expect, test } from '../support/story.ts';
 
 test('a visitor finds the landing page and reaches the sign-up form', async ({ page }) => {
@@ -17,4 +18,20 @@ test('somebody who has signed up can write at once', async ({ page, signUp }) =>
 test('an address that does not exist leads home', async ({ page }) => {
   await page.goto('/no-such-page');
   await expect(page).toHaveURL('/');
+});
+
+test('what the early script has asked for is not asked for again', async ({ page, signUp }) => {
+  await signUp(page);
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'GET' && request.url().includes('/rest/v1/')) asked.push(request.url());
+  });
+  await page.reload();
+  await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+  await page.waitForLoadState('networkidle');
+  // An address of the script's that differs from the app's by a letter would be sent beside it.
+  expect(asked.filter((url) => url.includes(`date=eq.${dayOf(new Date())}`))).toHaveLength(1);
+  expect(asked.filter((url) => url.includes('select=date'))).toHaveLength(1);
+  expect(asked.filter((url) => url.includes('/profiles'))).toHaveLength(1);
+  expect(asked.toSorted()).toEqual([...new Set(asked)].toSorted());
 });
