@@ -11,6 +11,8 @@ export type ClientConfig = {
     mail: boolean;
     sandbox: boolean;
   };
+  /** Two-letter codes of countries whose residents cannot pay. */
+  paymentBlockedCountries: readonly string[];
   /** What the operator has set; what is missing is left off the screen. */
   contact: {
     email?: string;

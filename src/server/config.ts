@@ -5,6 +5,9 @@
  */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { isLoopback } from './loopback.ts';
+import { readBlockedCountries, readPaypalSettings } from './payments/paypal/paypal-settings.ts';
+import type { PaypalSettings } from './payments/paypal/paypal-settings.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
@@ -33,6 +36,10 @@ export type Config = {
     readonly clientAddressHeader: string | null;
   };
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
+  /** null: payments are not set up. */
+  readonly paypal: PaypalSettings | null;
+  /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
+  readonly paymentBlockedCountries: readonly string[];
   /** Where the browser finds the API; empty means the page's own origin. */
   readonly apiUrl: string;
   readonly publishableKey: string;
@@ -51,9 +58,6 @@ export class ConfigError extends Error {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 /** Throws a ConfigError that lists every problem. */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -92,6 +96,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
       from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
     },
+    paypal: readPaypalSettings(settings, production),
+    paymentBlockedCountries: readBlockedCountries(settings),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
     contact: settings.contact(),

@@ -1,6 +1,6 @@
 /** For machines: is the process up, can it serve, and how is it doing. */
 import { Hono } from 'hono';
-import { isLoopback } from '../config.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from './app-env.ts';

@@ -5,7 +5,7 @@
  * "same origin"; its requests still carry its own name in `Host`.
  */
 import type { MiddlewareHandler } from 'hono';
-import { isLoopback } from '../config.ts';
+import { isLoopback } from '../loopback.ts';
 import type { Config } from '../config.ts';
 import type { AppEnv } from './app-env.ts';
 import { errorAnswer } from './error-answer.ts';

@@ -8,11 +8,12 @@ export function clientConfig(config: Config): ClientConfig {
     publishableKey: config.publishableKey,
     features: {
       autoconfirm: config.auth.autoconfirm,
-      payments: false,
+      payments: config.paypal !== null,
       coach: false,
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
     },
+    paymentBlockedCountries: config.paymentBlockedCountries,
     contact: config.contact,
   };
 }

@@ -1,6 +1,6 @@
 /** Where a link in a mail may lead: nowhere that the operator has not allowed (wire-contract 0.6). */
 import type { Context } from 'hono';
-import { isLoopback } from '#server/config.ts';
+import { isLoopback } from '#server/loopback.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
 /** The first allowed one of what the request names, else our own address. A refused one is passed over in silence. */

@@ -1,0 +1,79 @@
+/** The settings of PayPal: which account, which host, and whose certificates its webhooks may be signed with. */
+import { isLoopback } from '../../loopback.ts';
+import { Secret } from '../../secret.ts';
+import type { SettingsReader } from '../../settings-reader.ts';
+
+export type PaypalSettings = {
+  /** Origin of the REST API. */
+  readonly apiBase: string;
+  readonly clientId: string;
+  readonly clientSecret: Secret;
+  /** The id of the webhook subscription; null: no webhooks, and the sweep finds out what they would have told. */
+  readonly webhookId: string | null;
+  /** Host names, `*.host` for all below one, and (never in production) origins on loopback. */
+  readonly certHosts: readonly string[];
+  /** A PEM file with a further trust anchor for webhook certificates: the simulator's. */
+  readonly caFile: string | null;
+};
+
+const LIVE_API = 'https://api-m.paypal.com';
+const CERT_HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
+
+/** null: payments are off. A client id without its secret, or the other way round, is a mistake and no wish. */
+export function readPaypalSettings(settings: SettingsReader, production: boolean): PaypalSettings | null {
+  const apiBase = settings.url('PAYPAL_API_BASE', 'https://api-m.sandbox.paypal.com', LIVE_API) ?? LIVE_API;
+  const clientId = settings.optional('PAYPAL_CLIENT_ID');
+  const clientSecret = settings.optional('PAYPAL_CLIENT_SECRET');
+  const webhookId = settings.optional('PAYPAL_WEBHOOK_ID');
+  const caFile = settings.optionalPath('PAYPAL_CA_FILE');
+  const certHosts = settings.list('PAYPAL_CERT_HOSTS').map((host) => host.toLowerCase());
+
+  // Threat: whoever answers at this address gets the secret and says what has been paid.
+  const { protocol, hostname } = new URL(apiBase);
+  if (production && isLoopback(hostname)) {
+    settings.problem('PAYPAL_API_BASE', 'must not be loopback with NODE_ENV=production', LIVE_API);
+  } else if (protocol !== 'https:' && (production || !isLoopback(hostname))) {
+    settings.problem('PAYPAL_API_BASE', 'must begin with https://', LIVE_API);
+  }
+  if (production && caFile !== null) {
+    settings.problem('PAYPAL_CA_FILE', 'is for simulators and refused with NODE_ENV=production: leave it empty', '');
+  }
+  for (const host of certHosts) {
+    if (CERT_HOST.test(host) || (!production && isLoopbackOrigin(host))) continue;
+    settings.problem('PAYPAL_CERT_HOSTS', `must list host names, not "${host}"`, '*.paypal.com');
+  }
+  if (clientId === null && (clientSecret !== null || webhookId !== null)) {
+    settings.problem('PAYPAL_CLIENT_ID', 'must be set when the other settings of PayPal are', 'AZDxjDScFpQtjWTO...');
+  }
+  if (clientSecret === null && (clientId !== null || webhookId !== null)) {
+    settings.problem(
+      'PAYPAL_CLIENT_SECRET',
+      'must be set when the other settings of PayPal are',
+      'EGnHDxD_qRPdaLdZ...',
+    );
+  }
+  if (clientId === null || clientSecret === null) return null;
+  return {
+    apiBase,
+    clientId,
+    clientSecret: new Secret(clientSecret),
+    webhookId,
+    certHosts: certHosts.length === 0 ? ['*.paypal.com'] : certHosts,
+    caFile,
+  };
+}
+
+/** Countries whose residents PayPal lets pay nobody, as the operator knows them: two capitals each. */
+export function readBlockedCountries(settings: SettingsReader): string[] {
+  const codes = settings.list('PAYMENT_BLOCKED_COUNTRIES').map((code) => code.toUpperCase());
+  for (const code of codes) {
+    if (/^[A-Z]{2}$/.test(code)) continue;
+    settings.problem('PAYMENT_BLOCKED_COUNTRIES', `must list two-letter country codes, not "${code}"`, 'CU,IR,KP,SY');
+  }
+  return codes;
+}
+
+function isLoopbackOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text && isLoopback(url.hostname);
+}
