@@ -190,6 +190,69 @@ create table public.entries (
   constraint entries_id_key UNIQUE (id)
 );
 
+create table public.payment_changes (
+  payment_id uuid not null,
+  id bigint generated always as identity not null,
+  status text not null,
+  changed_at timestamp with time zone not null default now(),
+  constraint payment_changes_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES public.payments(id),
+  constraint payment_changes_pkey PRIMARY KEY (payment_id, id)
+);
+
+create table public.payment_events (
+  id text not null,
+  type text not null,
+  raw text not null,
+  received_at timestamp with time zone not null default now(),
+  processed_at timestamp with time zone,
+  constraint payment_events_pkey PRIMARY KEY (id)
+);
+
+create table public.payment_ledger (
+  payment_id uuid not null,
+  id bigint generated always as identity not null,
+  kind text not null,
+  amount_minor integer not null,
+  currency text not null,
+  provider_ref text not null,
+  booked_at timestamp with time zone not null default now(),
+  constraint payment_ledger_amount_range CHECK ((amount_minor >= 0)),
+  constraint payment_ledger_known_kind CHECK ((kind = ANY (ARRAY['capture'::text, 'fee'::text, 'refund'::text, 'reversal'::text]))),
+  constraint payment_ledger_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES public.payments(id),
+  constraint payment_ledger_pkey PRIMARY KEY (payment_id, id),
+  constraint payment_ledger_booked_once UNIQUE (kind, provider_ref)
+);
+
+create table public.payments (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  provider text not null default 'paypal'::text,
+  order_id text,
+  capture_id text,
+  amount_minor integer not null,
+  currency text not null,
+  country text,
+  status text not null default 'created'::text,
+  lease_until timestamp with time zone,
+  due_at timestamp with time zone,
+  refused_captures integer not null default 0,
+  refund_requested_at timestamp with time zone,
+  approval_url text,
+  debug_id text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  completed_at timestamp with time zone,
+  receipt_mailed_at timestamp with time zone,
+  constraint payments_amount_range CHECK ((amount_minor > 0)),
+  constraint payments_country_code CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint payments_currency_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint payments_known_provider CHECK ((provider = 'paypal'::text)),
+  constraint payments_known_status CHECK ((status = ANY (ARRAY['created'::text, 'approved'::text, 'capturing'::text, 'pending'::text, 'completed'::text, 'declined'::text, 'voided'::text, 'expired'::text, 'refunded'::text, 'reversed'::text, 'needs_review'::text]))),
+  constraint payments_pkey PRIMARY KEY (id),
+  constraint payments_capture_id_key UNIQUE (capture_id),
+  constraint payments_order_id_key UNIQUE (order_id)
+);
+
 create table public.plan_changes (
   user_id uuid not null,
   id bigint generated always as identity not null,
@@ -197,9 +260,21 @@ create table public.plan_changes (
   access_valid_until date,
   reason text not null,
   changed_at timestamp with time zone not null default now(),
+  payment_id uuid,
+  valid_from date,
   constraint plan_changes_known_plan CHECK ((plan = ANY (ARRAY['free'::text, 'premium'::text]))),
   constraint plan_changes_reason CHECK ((reason <> ''::text)),
+  constraint plan_changes_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES public.payments(id),
   constraint plan_changes_pkey PRIMARY KEY (user_id, id)
+);
+
+create table public.plan_reminders (
+  user_id uuid not null,
+  access_valid_until date not null,
+  days_before integer not null,
+  mailed_at timestamp with time zone not null default now(),
+  constraint plan_reminders_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint plan_reminders_pkey PRIMARY KEY (user_id, access_valid_until, days_before)
 );
 
 create table public.profiles (
@@ -215,6 +290,12 @@ create table public.profiles (
   constraint profiles_id_fkey FOREIGN KEY (id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint profiles_pkey PRIMARY KEY (id)
 );
+
+CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
+CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_at DESC);
+CREATE UNIQUE INDEX plan_changes_one_end ON public.plan_changes USING btree (payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
+CREATE UNIQUE INDEX plan_changes_one_grant ON public.plan_changes USING btree (payment_id) WHERE (reason = 'payment'::text);
 
 CREATE OR REPLACE FUNCTION public.begin_entry()
  RETURNS trigger
@@ -269,6 +350,24 @@ CREATE OR REPLACE FUNCTION public.is_premium()
  STABLE
 RETURN (EXISTS (SELECT FROM public.profiles WHERE ((profiles.id = (SELECT auth.uid() AS uid)) AND (profiles.subscription_plan = 'premium'::text) AND ((profiles.access_valid_until IS NULL) OR (profiles.access_valid_until >= public.earliest_today())))));
 
+CREATE OR REPLACE FUNCTION public.keep_payment_facts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if (new.id, new.user_id, new.provider, new.amount_minor, new.currency, new.created_at)
+       is distinct from (old.id, old.user_id, old.provider, old.amount_minor, old.currency, old.created_at)
+     or new.country is distinct from old.country
+     or (old.order_id is not null and new.order_id is distinct from old.order_id)
+     or (old.capture_id is not null and new.capture_id is distinct from old.capture_id) then
+    raise exception 'the facts of a payment are never changed' using errcode = 'restrict_violation';
+  end if;
+  new.updated_at := now();
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
  RETURNS date
  LANGUAGE sql
@@ -284,6 +383,17 @@ AS $function$
 begin
   insert into public.profiles (id) values (new.id);
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_payment_status()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  insert into public.payment_changes (payment_id, status) values (new.id, new.status);
+  return null;
 end
 $function$;
 
@@ -325,11 +435,22 @@ $function$;
 
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
+CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_ledger FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER keep_payment_facts BEFORE UPDATE ON public.payments FOR EACH ROW EXECUTE FUNCTION public.keep_payment_facts();
+CREATE TRIGGER never_deleted BEFORE DELETE OR TRUNCATE ON public.payments FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER note_first_status AFTER INSERT ON public.payments FOR EACH ROW EXECUTE FUNCTION public.note_payment_status();
+CREATE TRIGGER note_status AFTER UPDATE ON public.payments FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION public.note_payment_status();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
 alter table public.entries enable row level security, force row level security;
+alter table public.payment_changes enable row level security, force row level security;
+alter table public.payment_events enable row level security, force row level security;
+alter table public.payment_ledger enable row level security, force row level security;
+alter table public.payments enable row level security, force row level security;
 alter table public.plan_changes enable row level security, force row level security;
+alter table public.plan_reminders enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
 
 create policy "own open days are begun" on public.entries for insert to authenticated
@@ -344,6 +465,9 @@ create policy "own open days are deleted" on public.entries for delete to authen
 
 create policy "own open days are read" on public.entries for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "own payments are read" on public.payments for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy "own plan changes are read" on public.plan_changes for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
@@ -369,24 +493,39 @@ grant execute on function public.earliest_today(timestamp with time zone) to pub
 grant execute on function public.entry_text(text) to public;
 grant execute on function public.first_free_day() to public;
 grant execute on function public.is_premium() to public;
+grant execute on function public.keep_payment_facts() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
+grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, content) on public.entries to authenticated;
 grant insert on public.entries to service_role;
+grant insert on public.payment_changes to service_role;
+grant insert on public.payment_events to service_role;
+grant insert on public.payment_ledger to service_role;
+grant insert on public.payments to service_role;
 grant insert on public.plan_changes to service_role;
+grant insert on public.plan_reminders to service_role;
 grant insert on public.profiles to service_role;
+grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
+grant select on public.payment_changes to service_role;
+grant select on public.payment_events to service_role;
+grant select on public.payment_ledger to service_role;
+grant select on public.payments to service_role;
 grant select on public.plan_changes to authenticated;
 grant select on public.plan_changes to service_role;
+grant select on public.plan_reminders to service_role;
 grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
+grant update (processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content) on public.entries to authenticated;
 grant update on public.entries to service_role;
+grant update on public.payments to service_role;
 grant update on public.profiles to service_role;

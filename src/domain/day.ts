@@ -63,6 +63,13 @@ export function addDays(to: Day, count: number): Day {
   return fromUtc(new Date(toUtc(to).getTime() + count * MS_PER_DAY));
 }
 
+/** The same day `count` years later; February 29 becomes February 28 where the year has none. */
+export function addYears(to: Day, count: number): Day {
+  const [year, month, date] = to.split('-') as [string, string, string];
+  const later = `${String(Number(year) + count).padStart(4, '0')}-${month}-`;
+  return isDay(later + date) ? ((later + date) as Day) : day(`${later}28`);
+}
+
 /** How many days `to` lies after `from`; negative when it lies before. */
 export function daysBetween(from: Day, to: Day): number {
   return Math.round((toUtc(to).getTime() - toUtc(from).getTime()) / MS_PER_DAY);

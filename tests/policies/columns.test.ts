@@ -29,7 +29,32 @@ const TABLES = {
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
   plan_changes: {
-    columns: ['user_id', 'id', 'plan', 'access_valid_until', 'reason', 'changed_at'],
+    columns: ['user_id', 'id', 'plan', 'access_valid_until', 'reason', 'changed_at', 'payment_id', 'valid_from'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  payments: {
+    columns: [
+      ...['id', 'user_id', 'provider', 'order_id', 'capture_id', 'amount_minor', 'currency', 'country', 'status'],
+      ...['lease_until', 'due_at', 'refused_captures', 'refund_requested_at', 'approval_url', 'debug_id'],
+      ...['created_at', 'updated_at', 'completed_at', 'receipt_mailed_at'],
+    ],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  payment_changes: { columns: ['payment_id', 'id', 'status', 'changed_at'], writable: [], ownRow: 'true' },
+  payment_events: {
+    columns: ['id', 'type', 'raw', 'received_at', 'processed_at'],
+    writable: [],
+    ownRow: 'true',
+  },
+  payment_ledger: {
+    columns: ['payment_id', 'id', 'kind', 'amount_minor', 'currency', 'provider_ref', 'booked_at'],
+    writable: [],
+    ownRow: 'true',
+  },
+  plan_reminders: {
+    columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },

@@ -2,6 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 
 import type { Day } from '#domain/day.ts';
+import type { PaymentStatus } from '#domain/payment.ts';
 import type { PlanId } from '#domain/plan.ts';
 
 /** Read, never written. */
@@ -44,5 +45,65 @@ export type AppTables = {
     /** What brought the change about, e.g. `operator grant`, `payment`, `expiry`. */
     reason: string;
     changed_at: Timestamp;
+    payment_id: string | null;
+    /** The day from which a paid year was counted. */
+    valid_from: Day | null;
+  };
+  /** One row for every attempt to buy a year; rows are never deleted, and their facts never change. */
+  payments: {
+    id: Generated<string>;
+    user_id: string;
+    provider: Generated<'paypal'>;
+    /** PayPal's name for the order, once it has given one. */
+    order_id: string | null;
+    capture_id: string | null;
+    amount_minor: number;
+    currency: string;
+    country: string | null;
+    status: Generated<PaymentStatus>;
+    /** Until then somebody works on this payment alone. */
+    lease_until: Date | null;
+    /** When the sweep looks at it next; null when there is nothing left to find out. */
+    due_at: Date | null;
+    refused_captures: Generated<number>;
+    refund_requested_at: Date | null;
+    approval_url: string | null;
+    debug_id: string | null;
+    created_at: Timestamp;
+    /** Set by the database. */
+    updated_at: GeneratedByDatabase<Date>;
+    completed_at: Date | null;
+    receipt_mailed_at: Date | null;
+  };
+  /** Every status that a payment has had: written by the database itself. */
+  payment_changes: {
+    payment_id: string;
+    id: GeneratedByDatabase<number>;
+    status: PaymentStatus;
+    changed_at: GeneratedByDatabase<Date>;
+  };
+  /** What PayPal's webhooks said, as they said it. */
+  payment_events: {
+    id: string;
+    type: string;
+    raw: string;
+    received_at: Timestamp;
+    processed_at: Date | null;
+  };
+  /** The money that moved; rows are only ever added. */
+  payment_ledger: {
+    payment_id: string;
+    id: GeneratedByDatabase<number>;
+    kind: 'capture' | 'fee' | 'refund' | 'reversal';
+    amount_minor: number;
+    currency: string;
+    provider_ref: string;
+    booked_at: Timestamp;
+  };
+  plan_reminders: {
+    user_id: string;
+    access_valid_until: Day;
+    days_before: number;
+    mailed_at: Timestamp;
   };
 };

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { addDays, addYears, day, daysBetween } from './day.ts';
+import { coolingOffRefusal, extendPlan, isOrderId, mayCoolOff, withdrawYear, yearBegins } from './payment.ts';
+
+test.each([
+  ['5O190127TN364715T', true],
+  ['5O190127TN364715', false],
+  ['5O190127TN364715TT', false],
+  ['5o190127tn364715t', false],
+  ['5O190127TN36471 T', false],
+  ['5O190127TN364715T\n', false],
+  ['', false],
+  [17, false],
+  [null, false],
+])('%j is an order id: %s', (text, expected) => {
+  expect(isOrderId(text)).toBe(expected);
+});
+
+describe('a paid year', () => {
+  test.each([
+    ['from today without a plan', null, '2026-11-21', '2027-11-21'],
+    ['from today after a plan that has ended', '2026-11-20', '2026-11-21', '2027-11-21'],
+    ['from the end of a plan that still runs', '2027-03-01', '2026-11-21', '2028-03-01'],
+    ['to February 28 from a leap day', null, '2028-02-29', '2029-02-28'],
+    ['to February 28 of a leap year', '2027-02-28', '2026-11-21', '2028-02-28'],
+  ])('reaches %s', (_case, until, today, expected) => {
+    expect(extendPlan(until === null ? null : day(until), day(today))).toBe(expected);
+  });
+
+  const days = fc.integer({ min: 0, max: 80_000 }).map((count) => addDays(day('1990-01-01'), count));
+  test('that is taken away leaves what was there before it, and nothing where nothing was', () => {
+    fc.assert(
+      fc.property(days, fc.option(fc.integer({ min: -500, max: 900 })), (today, ahead) => {
+        const before = ahead === null ? null : addDays(today, ahead);
+        const from = yearBegins(before, today);
+        const until = extendPlan(before, today);
+        const expected = before !== null && before > today ? before : null;
+        expect(withdrawYear(until, { from, until }, today)).toBe(expected);
+      }),
+    );
+  });
+
+  test('added to a day lies on the same date, but for leap days', () => {
+    fc.assert(
+      fc.property(days, fc.integer({ min: 1, max: 8 }), (from, years) => {
+        const to = addYears(from, years);
+        expect([from.slice(5), '02-28']).toContain(to.slice(5));
+        expect(Math.abs(daysBetween(from, to) - years * 365.25)).toBeLessThanOrEqual(1.75);
+      }),
+    );
+  });
+});
+
+describe('a purchase may be undone', () => {
+  const purchase = { country: 'DE', paidOn: day('2026-11-01'), analyses: 3, exports: 0 };
+  const lastDay = day('2026-11-15');
+
+  test('within 14 days in the EEA, when it was hardly used', () => {
+    expect(mayCoolOff(purchase, lastDay)).toBe(true);
+    expect(mayCoolOff({ ...purchase, country: 'NO' }, lastDay)).toBe(true);
+  });
+
+  test.each([
+    ['country', { country: 'US' }, '2026-11-02'],
+    ['country', { country: 'CH' }, '2026-11-02'],
+    ['country', { country: null }, '2026-11-02'],
+    ['time', {}, '2026-11-16'],
+    ['analyses', { analyses: 4 }, '2026-11-02'],
+    ['export', { exports: 1 }, '2026-11-02'],
+  ])('not where the %s forbids it: %j on %s', (refusal, change, today) => {
+    expect(coolingOffRefusal({ ...purchase, ...change }, day(today))).toBe(refusal);
+  });
+});
