@@ -1,0 +1,87 @@
+/**
+ * PayPal's orders, captures and refunds, read into ours. Null means that an answer lacks what nobody can do without
+ * (an id, an amount); everything else that is strange becomes `UNKNOWN` or null and is never taken for paid.
+ */
+import { toMinor } from './money.ts';
+import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';
+import type { Capture, CaptureStatus, Order, Refund } from './paypal.ts';
+import { at, idInLink, linkOf, listAt, textAt } from './wire.ts';
+
+type Amount = { amountMinor: number; currency: string };
+
+/** Where an order has several captures, the one that says most about the money: a declined first try is not the last word. */
+const MOST_TELLING: readonly CaptureStatus[] = [
+  'COMPLETED',
+  'PARTIALLY_REFUNDED',
+  'REFUNDED',
+  'PENDING',
+  'DECLINED',
+  'FAILED',
+  'UNKNOWN',
+];
+
+export function parseOrder(json: unknown): Order | null {
+  const id = textAt(json, 'id');
+  const unit = at(json, 'purchase_units', 0);
+  const captures = listAt(unit, 'payments', 'captures').flatMap((capture) => parseCapture(capture) ?? []);
+  const capture = mostTelling(captures);
+  // The answer to a capture may leave the unit's own amount out.
+  const amount = parseAmount(at(unit, 'amount')) ?? capture;
+  if (id === null || amount === null) return null;
+  return {
+    id,
+    status: known(ORDER_STATUSES, at(json, 'status')),
+    customId: textAt(unit, 'custom_id') ?? capture?.customId ?? null,
+    amountMinor: amount.amountMinor,
+    currency: amount.currency,
+    capture: capture && { ...capture, orderId: id, refundedMinor: refundedOf(capture, unit) },
+  };
+}
+
+export function parseCapture(json: unknown): Capture | null {
+  const id = textAt(json, 'id');
+  const amount = parseAmount(at(json, 'amount'));
+  if (id === null || amount === null) return null;
+  const status = known(CAPTURE_STATUSES, at(json, 'status'));
+  const fee = parseAmount(at(json, 'seller_receivable_breakdown', 'paypal_fee'));
+  return {
+    id,
+    status,
+    reason: textAt(json, 'status_details', 'reason'),
+    ...amount,
+    feeMinor: fee?.currency === amount.currency ? fee.amountMinor : null,
+    customId: textAt(json, 'custom_id'),
+    orderId: textAt(json, 'supplementary_data', 'related_ids', 'order_id') ?? idInLink(linkOf(json, 'up'), 'orders'),
+    refundedMinor: status === 'REFUNDED' ? amount.amountMinor : status === 'PARTIALLY_REFUNDED' ? null : 0,
+  };
+}
+
+export function parseRefund(json: unknown): Refund | null {
+  const id = textAt(json, 'id');
+  const amount = parseAmount(at(json, 'amount'));
+  return id === null || amount === null ? null : { id, status: known(REFUND_STATUSES, at(json, 'status')), ...amount };
+}
+
+function parseAmount(json: unknown): Amount | null {
+  const amountMinor = toMinor(at(json, 'value'));
+  const currency = textAt(json, 'currency_code');
+  return amountMinor === null || currency === null ? null : { amountMinor, currency };
+}
+
+const known = <T extends string>(statuses: readonly T[], status: unknown): T | 'UNKNOWN' =>
+  statuses.find((one) => one === status) ?? 'UNKNOWN';
+
+function mostTelling(captures: readonly Capture[]): Capture | null {
+  const rank = (capture: Capture): number => MOST_TELLING.indexOf(capture.status);
+  return captures.reduce<Capture | null>((best, next) => (best && rank(best) < rank(next) ? best : next), null);
+}
+
+/** The order lists its refunds, so here even a part is known. */
+function refundedOf(capture: Capture, unit: unknown): number | null {
+  if (capture.status !== 'PARTIALLY_REFUNDED') return capture.refundedMinor;
+  const refunds = listAt(unit, 'payments', 'refunds').filter(
+    (refund) => idInLink(linkOf(refund, 'up'), 'captures') === capture.id && at(refund, 'status') === 'COMPLETED',
+  );
+  if (refunds.length === 0) return null;
+  return refunds.reduce<number>((sum, refund) => sum + (parseRefund(refund)?.amountMinor ?? 0), 0);
+}

@@ -1,0 +1,255 @@
+/**
+ * The client of PayPal's REST API (Orders v2, Payments v2), without a library: docs/decisions/0010 says why.
+ *
+ * A call is tried again only where that moves no money twice: reading, and writing under the same `PayPal-Request-Id`,
+ * which PayPal answers with the first result. No call takes longer than 25 seconds, tries and waits together.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../log.ts';
+import { isLoopback } from '../../loopback.ts';
+import { createAccessToken } from './access-token.ts';
+import { toAmountText } from './money.ts';
+import { parseCapture, parseOrder, parseRefund } from './parse.ts';
+import { PaypalError } from './paypal.ts';
+import type { Paypal } from './paypal.ts';
+import type { PaypalSettings } from './paypal-settings.ts';
+import { failureOf, malformed, send, succeeded } from './send.ts';
+import type { Answer } from './send.ts';
+import { linkOf, textAt } from './wire.ts';
+
+const CALL_MAX_MS = 25_000;
+const TRY_MAX_MS = 10_000;
+const TRIES = 3;
+const FIRST_WAIT_MS = 300;
+/** Refused credentials: trying again at once changes nothing. */
+const OURS_TO_MEND = new Set([401, 403]);
+
+export type PaypalDeps = {
+  config: PaypalSettings;
+  log: Pick<Logger, 'info' | 'warn'>;
+  clock: Clock;
+  fetch?: typeof fetch;
+  tryMaxMs?: number;
+  /** Waits before the next try. */
+  pause?: (ms: number) => Promise<unknown>;
+};
+
+/** What came with a webhook, for PayPal to judge. */
+export type WebhookTransmission = {
+  readonly id: string;
+  readonly time: string;
+  readonly signature: string;
+  readonly certUrl: string;
+  readonly algorithm: string;
+};
+
+type PaypalClient = Paypal & {
+  /** Whether PayPal itself says that it sent this body. */
+  verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean>;
+};
+
+type Call = {
+  /** For the log: what is asked, without ids. */
+  readonly what: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly requestId?: string;
+  readonly body?: string;
+};
+
+export function createPaypal(deps: PaypalDeps): PaypalClient {
+  const { config, log, clock, tryMaxMs = TRY_MAX_MS, pause = wait } = deps;
+  const fetchUrl = deps.fetch ?? fetch;
+
+  const accessToken = createAccessToken({
+    clock,
+    refuse: (answer) => malformed(answer, 'GET'),
+    fetchToken: () =>
+      // Asking twice for a token does no harm, so it counts as reading.
+      untilDone({ what: 'token', method: 'GET' }, (timeoutMs) =>
+        send(
+          {
+            url: `${config.apiBase}/v1/oauth2/token`,
+            method: 'POST',
+            headers: {
+              Authorization: `Basic ${Buffer.from(`${config.clientId}:${config.clientSecret.reveal()}`).toString('base64')}`,
+              'Content-Type': 'application/x-www-form-urlencoded',
+            },
+            body: 'grant_type=client_credentials',
+            timeoutMs,
+          },
+          fetchUrl,
+        ),
+      ),
+  });
+
+  /** Tries, waits and tries again; the last failure is the one that is told. */
+  async function untilDone(
+    { what, method }: Pick<Call, 'what' | 'method'>,
+    attempt: (timeoutMs: number) => Promise<Answer>,
+    lostBefore = false,
+  ): Promise<Answer> {
+    const startedAt = performance.now();
+    const leftMs = (): number => CALL_MAX_MS - (performance.now() - startedAt);
+    let lost = lostBefore;
+    for (let tried = 1; ; tried += 1) {
+      const answer = await attempt(Math.min(tryMaxMs, leftMs()));
+      const { status, debugId } = answer;
+      if (succeeded(answer)) {
+        log.info({ paypal: what, status, debugId }, 'asked PayPal');
+        return answer;
+      }
+      const failure = failureOf(answer, method, lost);
+      const { name, issue, retryable, outcomeUnknown } = failure;
+      log.warn({ paypal: what, status, debugId, name, issue }, 'asked PayPal');
+      lost = outcomeUnknown;
+      const waitMs = failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2);
+      if (!retryable || OURS_TO_MEND.has(status) || tried === TRIES || waitMs > leftMs()) throw failure;
+      await pause(waitMs);
+    }
+  }
+
+  async function call(asked: Call): Promise<Answer> {
+    const { method, path, requestId, body = '{}' } = asked;
+    const url = config.apiBase + path;
+    const ask = (token: string, lostBefore: boolean): Promise<Answer> => {
+      const headers = {
+        Authorization: `Bearer ${token}`,
+        ...(method === 'POST' && { 'Content-Type': 'application/json', Prefer: 'return=representation' }),
+        ...(requestId !== undefined && { 'PayPal-Request-Id': requestId }),
+      };
+      const sent = { url, method, headers, ...(method === 'POST' && { body }) };
+      return untilDone(asked, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
+    };
+    const token = await accessToken.get();
+    try {
+      return await ask(token, false);
+    } catch (error) {
+      if (!(error instanceof PaypalError) || error.status !== 401) throw error;
+      accessToken.drop(token);
+      return ask(await accessToken.get(), error.outcomeUnknown);
+    }
+  }
+
+  async function read<T>(asked: Call, parse: (json: unknown) => T | null): Promise<T> {
+    const answer = await call(asked);
+    const parsed = parse(answer.json);
+    if (parsed === null) throw malformed(answer, asked.method);
+    return parsed;
+  }
+
+  return {
+    async createOrder({ paymentId, amountMinor, currency, returnUrl, cancelUrl }) {
+      const answer = await call({
+        what: 'create order',
+        method: 'POST',
+        path: '/v2/checkout/orders',
+        requestId: `order-${paymentId}`,
+        body: JSON.stringify({
+          intent: 'CAPTURE',
+          purchase_units: [
+            {
+              amount: { currency_code: currency, value: toAmountText(amountMinor) },
+              custom_id: paymentId,
+              // PayPal refuses a second payment of the same invoice, whatever else goes wrong on our side.
+              invoice_id: paymentId,
+              description: 'Closer, one year',
+            },
+          ],
+          payment_source: {
+            paypal: {
+              experience_context: {
+                brand_name: 'Hustle Forge',
+                shipping_preference: 'NO_SHIPPING',
+                user_action: 'PAY_NOW',
+                payment_method_preference: 'IMMEDIATE_PAYMENT_REQUIRED',
+                return_url: returnUrl,
+                cancel_url: cancelUrl,
+              },
+            },
+          },
+        }),
+      });
+      const orderId = textAt(answer.json, 'id');
+      const approvalUrl = linkOf(answer.json, 'payer-action') ?? linkOf(answer.json, 'approve');
+      if (orderId === null || approvalUrl === null || !maySendBrowserTo(approvalUrl, config.apiBase)) {
+        throw malformed(answer, 'POST');
+      }
+      return { orderId, approvalUrl, debugId: answer.debugId };
+    },
+
+    getOrder: (orderId) =>
+      read({ what: 'order', method: 'GET', path: `/v2/checkout/orders/${inPath(orderId)}` }, parseOrder),
+
+    captureOrder: ({ orderId, requestId }) =>
+      read(
+        {
+          what: 'capture order',
+          method: 'POST',
+          path: `/v2/checkout/orders/${inPath(orderId)}/capture`,
+          requestId,
+        },
+        parseOrder,
+      ),
+
+    getCapture: (captureId) =>
+      read({ what: 'capture', method: 'GET', path: `/v2/payments/captures/${inPath(captureId)}` }, parseCapture),
+
+    refundCapture: ({ captureId, requestId, note }) =>
+      read(
+        {
+          what: 'refund capture',
+          method: 'POST',
+          path: `/v2/payments/captures/${inPath(captureId)}/refund`,
+          requestId,
+          body: JSON.stringify(note === undefined ? {} : { note_to_payer: note }),
+        },
+        parseRefund,
+      ),
+
+    getRefund: (refundId) =>
+      read({ what: 'refund', method: 'GET', path: `/v2/payments/refunds/${inPath(refundId)}` }, parseRefund),
+
+    async verifyWebhook(transmission, body) {
+      const asked = {
+        auth_algo: transmission.algorithm,
+        cert_url: transmission.certUrl,
+        transmission_id: transmission.id,
+        transmission_sig: transmission.signature,
+        transmission_time: transmission.time,
+        webhook_id: config.webhookId,
+      };
+      const answer = await call({
+        what: 'verify webhook',
+        method: 'POST',
+        path: '/v1/notifications/verify-webhook-signature',
+        // The event goes back letter for letter: written anew, it may no longer match its checksum.
+        body: `${JSON.stringify(asked).slice(0, -1)},"webhook_event":${body}}`,
+      });
+      return textAt(answer.json, 'verification_status') === 'SUCCESS';
+    },
+  };
+}
+
+/** An id that is none would change the path; nothing of that name exists at PayPal. */
+function inPath(id: string): string {
+  if (/^[A-Za-z0-9-]{1,64}$/.test(id)) return id;
+  throw new PaypalError({
+    status: 404,
+    name: 'RESOURCE_NOT_FOUND',
+    issue: 'INVALID_RESOURCE_ID',
+    retryable: false,
+    outcomeUnknown: false,
+    debugId: null,
+    retryAfterMs: null,
+  });
+}
+
+/** Threat: a browser follows whatever stands here. Plain http only between a simulator and a browser on one machine. */
+function maySendBrowserTo(address: string, apiBase: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'https:') return true;
+  return url.protocol === 'http:' && isLoopback(url.hostname) && isLoopback(new URL(apiBase).hostname);
+}

@@ -1,0 +1,129 @@
+/**
+ * One HTTP request to PayPal and what came of it. An answer is read with a limit and a time limit, redirects are refused
+ * (threat: the secret or the token would follow them elsewhere), and a gateway's page or an empty body is no exception.
+ */
+import { PaypalError } from './paypal.ts';
+import { textAt } from './wire.ts';
+
+const MAX_ANSWER_BYTES = 512 * 1024;
+
+export type Sending = {
+  url: string;
+  method: 'GET' | 'POST';
+  headers: Record<string, string>;
+  body?: string;
+  timeoutMs: number;
+};
+
+export type Answer = {
+  /** 0: no whole answer came, for the reason that `trouble` gives. */
+  readonly status: number;
+  readonly trouble?: unknown;
+  /** undefined when the body was no JSON. */
+  readonly json: unknown;
+  readonly debugId: string | null;
+  readonly retryAfterMs: number | null;
+};
+
+/** Never rejects: that nothing came back is an answer, too. */
+export async function send(
+  { url, method, headers, body, timeoutMs }: Sending,
+  fetchUrl: typeof fetch,
+): Promise<Answer> {
+  try {
+    const response = await fetchUrl(url, {
+      method,
+      headers: { Accept: 'application/json', ...headers },
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await readText(response, MAX_ANSWER_BYTES);
+    return {
+      status: response.status,
+      json: parseJson(text),
+      debugId: safeWord(response.headers.get('paypal-debug-id')),
+      retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
+    };
+  } catch (trouble) {
+    return { status: 0, trouble, json: undefined, debugId: null, retryAfterMs: null };
+  }
+}
+
+export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/**
+ * What an answer that is no success means.
+ * @param lostBefore an earlier try of the same call ended with an unknown outcome, and "too busy" does not settle that
+ */
+export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: boolean): PaypalError {
+  const { status, json, debugId, trouble } = answer;
+  const issue = safeWord(textAt(json, 'details', 0, 'issue'));
+  // 401 and 403 are about us, not about the payment: the same call works again once the settings are right.
+  const retryable = status === 0 || status >= 500 || [401, 403, 408, 409, 425, 429].includes(status);
+  const lost = status < 400 || status >= 500 || status === 408 || status === 409;
+  return new PaypalError(
+    {
+      status,
+      name: safeWord(textAt(json, 'name')) ?? safeWord(textAt(json, 'error')) ?? nameOf(answer),
+      issue,
+      retryable,
+      outcomeUnknown: method === 'POST' && (lost || (lostBefore && retryable)),
+      debugId: debugId ?? safeWord(textAt(json, 'debug_id')),
+      retryAfterMs: answer.retryAfterMs,
+    },
+    trouble === undefined ? undefined : { cause: trouble },
+  );
+}
+
+/** PayPal said yes in a way that cannot be understood: for a POST the work may well be done. */
+export const malformed = (answer: Answer, method: 'GET' | 'POST'): PaypalError =>
+  new PaypalError({
+    status: answer.status,
+    name: 'MALFORMED_ANSWER',
+    issue: null,
+    retryable: true,
+    outcomeUnknown: method === 'POST',
+    debugId: answer.debugId,
+    retryAfterMs: null,
+  });
+
+function nameOf({ status, trouble }: Answer): string {
+  if (status === 0)
+    return trouble instanceof Error && trouble.name === 'TimeoutError' ? 'NO_ANSWER_IN_TIME' : 'NO_ANSWER';
+  if (status < 400) return 'REDIRECTED';
+  return status >= 500 ? 'GATEWAY_FAILURE' : `HTTP_${status}`;
+}
+
+/** The whole body, unless it is larger than that. */
+export async function readText(response: Response, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Leaving the loop early cancels the stream, and with it the connection.
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new Error('the answer is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names, issues and debug ids are single words; whatever else stands there stays out of logs and messages. */
+const safeWord = (text: string | null): string | null =>
+  text !== null && /^[A-Za-z0-9_.-]{1,100}$/.test(text) ? text : null;
+
+/** Seconds or a date (RFC 9110 section 10.2.3). */
+function retryAfterMs(header: string | null): number | null {
+  if (header === null) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
