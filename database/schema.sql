@@ -243,6 +243,7 @@ create table public.payments (
   updated_at timestamp with time zone not null default now(),
   completed_at timestamp with time zone,
   receipt_mailed_at timestamp with time zone,
+  mail_due_at timestamp with time zone,
   constraint payments_amount_range CHECK ((amount_minor > 0)),
   constraint payments_country_code CHECK ((country ~ '^[A-Z]{2}$'::text)),
   constraint payments_currency_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -293,6 +294,7 @@ create table public.profiles (
 
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX payments_mail_due ON public.payments USING btree (mail_due_at) WHERE (mail_due_at IS NOT NULL);
 CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_at DESC);
 CREATE UNIQUE INDEX plan_changes_one_end ON public.plan_changes USING btree (payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
 CREATE UNIQUE INDEX plan_changes_one_grant ON public.plan_changes USING btree (payment_id) WHERE (reason = 'payment'::text);
@@ -362,6 +364,14 @@ begin
      or (old.order_id is not null and new.order_id is distinct from old.order_id)
      or (old.capture_id is not null and new.capture_id is distinct from old.capture_id) then
     raise exception 'the facts of a payment are never changed' using errcode = 'restrict_violation';
+  end if;
+  -- With the status itself, so that no end of the process comes between them. A refusal is told to whoever was asked
+  -- to wait for it; everybody else sees it on the screen.
+  if new.status is distinct from old.status
+     and (new.status in ('completed', 'refunded', 'reversed')
+          or (new.status = 'declined' and exists (
+                select from public.payment_changes where payment_id = new.id and status = 'pending'))) then
+    new.mail_due_at := now();
   end if;
   new.updated_at := now();
   return new;
@@ -487,6 +497,7 @@ create policy "own profile is read" on public.profiles for select to authenticat
 
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
+grant delete on public.plan_reminders to service_role;
 grant delete on public.profiles to service_role;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.earliest_today(timestamp with time zone) to public;

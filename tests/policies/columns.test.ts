@@ -37,7 +37,7 @@ const TABLES = {
     columns: [
       ...['id', 'user_id', 'provider', 'order_id', 'capture_id', 'amount_minor', 'currency', 'country', 'status'],
       ...['lease_until', 'due_at', 'refused_captures', 'refund_requested_at', 'approval_url', 'debug_id'],
-      ...['created_at', 'updated_at', 'completed_at', 'receipt_mailed_at'],
+      ...['created_at', 'updated_at', 'completed_at', 'receipt_mailed_at', 'mail_due_at'],
     ],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,

@@ -29,10 +29,13 @@ create table public.payments (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   completed_at timestamptz,
-  receipt_mailed_at timestamptz
+  receipt_mailed_at timestamptz,
+  -- When the buyer is to be told of this status by mail; null when there is nothing to tell.
+  mail_due_at timestamptz
 );
 create index payments_of_user on public.payments (user_id, created_at desc);
 create index payments_due on public.payments (due_at) where due_at is not null;
+create index payments_mail_due on public.payments (mail_due_at) where mail_due_at is not null;
 
 -- The facts of a payment are never changed, and what PayPal has named is never renamed.
 create function public.keep_payment_facts() returns trigger
@@ -45,6 +48,14 @@ begin
      or (old.order_id is not null and new.order_id is distinct from old.order_id)
      or (old.capture_id is not null and new.capture_id is distinct from old.capture_id) then
     raise exception 'the facts of a payment are never changed' using errcode = 'restrict_violation';
+  end if;
+  -- With the status itself, so that no end of the process comes between them. A refusal is told to whoever was asked
+  -- to wait for it; everybody else sees it on the screen.
+  if new.status is distinct from old.status
+     and (new.status in ('completed', 'refunded', 'reversed')
+          or (new.status = 'declined' and exists (
+                select from public.payment_changes where payment_id = new.id and status = 'pending'))) then
+    new.mail_due_at := now();
   end if;
   new.updated_at := now();
   return new;
@@ -147,4 +158,4 @@ grant select (id, user_id, order_id, amount_minor, currency, status, country, cr
 grant select, insert, update on public.payments to service_role;
 grant select, insert on public.payment_changes, public.payment_ledger to service_role;
 grant select, insert, update (processed_at) on public.payment_events to service_role;
-grant select, insert on public.plan_reminders to service_role;
+grant select, insert, delete on public.plan_reminders to service_role;

@@ -74,6 +74,8 @@ export type AppTables = {
     updated_at: GeneratedByDatabase<Date>;
     completed_at: Date | null;
     receipt_mailed_at: Date | null;
+    /** When the buyer is to be told of the status by mail: set by the database, cleared once that is done. */
+    mail_due_at: Date | null;
   };
   /** Every status that a payment has had: written by the database itself. */
   payment_changes: {
