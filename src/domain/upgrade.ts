@@ -9,11 +9,21 @@ export type UpgradeFeature =
 
 type UpgradeOffer = { title: string; description: string; benefits: readonly string[] };
 
+/** All that a Closer has (product.md 1). */
+export const CLOSER_BENEFITS: readonly string[] = [
+  'Unlimited history: every log you ever wrote',
+  'Unlimited AI feedback and HustleScore',
+  'Export of all entries',
+  'Editor font options',
+  'Hustle Reviews: trend analysis of 7 and 30 days',
+  'Priority support',
+];
+
 export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'historical-logs': {
     title: 'Every log you ever wrote',
     description: 'This log is locked. Upgrade to Closer to access historical logs.',
-    benefits: ['Every day since your first one', 'Nothing you wrote is ever deleted', 'The whole calendar, no locks'],
+    benefits: ['Every day since your first one', 'Any word of them, found', 'The whole calendar, no locks'],
   },
   'ai-feedback': {
     title: 'A straight answer about your day',
@@ -26,8 +36,8 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   },
   export: {
     title: 'Take your words with you',
-    description: 'Export all entries as one plain text file, whenever you want.',
-    benefits: ['All your logs in one file', 'Plain text that opens anywhere', 'No limit on how often'],
+    description: 'Export all entries in one file, whenever you want.',
+    benefits: ['All your logs, oldest first', 'Plain text, Markdown, HTML or JSON', 'No limit on how often'],
   },
   'font-options': {
     title: 'Write in your own hand',
@@ -37,15 +47,15 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'trend-analysis': {
     title: 'See the pattern',
     description: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
-    benefits: ['Analysis of the last 7 and 30 days', 'Your biggest wins and obstacles', 'What to focus on next'],
+    benefits: [
+      'Pattern recognition over 7 and 30 days',
+      'Your biggest wins and obstacles',
+      'Recommendations for what to focus on next',
+    ],
   },
   default: {
     title: 'Become a Closer',
     description: 'Everything Hustle Forge has, for people who mean it.',
-    benefits: [
-      'Every log you ever wrote',
-      'Unlimited AI feedback and HustleScore',
-      'Hustle Reviews, export and editor fonts',
-    ],
+    benefits: CLOSER_BENEFITS,
   },
 };

@@ -1,8 +1,10 @@
 /** The journal with its two sheets: the menu on the left, the feedback on the right. */
+import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
+import { LoadingScreen } from './loading-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
 const CalendarDialog = lazy(async () => ({
@@ -10,9 +12,13 @@ const CalendarDialog = lazy(async () => ({
 }));
 const Sidebar = lazy(async () => ({ default: (await import('./sidebar.tsx')).Sidebar }));
 const CoachPanel = lazy(async () => ({ default: (await import('#client/features/coach/coach-panel.tsx')).CoachPanel }));
+const ReturnFromPaypal = lazy(async () => ({
+  default: (await import('./return-from-paypal.tsx')).ReturnFromPaypal,
+}));
 
 export function JournalRoute() {
   const upgrade = useUpgrade();
+  const [returning, setReturning] = useState(useSearch({ strict: false, select: (search) => 'payment' in search }));
   const [menuOpen, setMenuOpen] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
   // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
@@ -22,6 +28,13 @@ export function JournalRoute() {
     upgrade(feature);
   };
 
+  if (returning) {
+    return (
+      <Suspense fallback={<LoadingScreen />}>
+        <ReturnFromPaypal onEnd={() => setReturning(false)} />
+      </Suspense>
+    );
+  }
   return (
     <>
       <JournalScreen

@@ -9,7 +9,8 @@ const RENEWAL_PAUSE_MS = 30_000;
 
 type Fetch = typeof fetch;
 type Auth = InstanceType<typeof AuthClient>;
-export type FunctionAnswer = { success: boolean; error?: string; [field: string]: unknown };
+/** What a function answered, and with which HTTP status. */
+export type FunctionAnswer = { success: boolean; status: number; error?: string; [field: string]: unknown };
 
 export type Supabase = {
   auth: Auth;
@@ -55,7 +56,7 @@ export function createSupabase(config: ClientConfig): Supabase {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
-    return (await response.json()) as FunctionAnswer;
+    return { ...((await response.json()) as FunctionAnswer), status: response.status };
   };
 
   return { auth, apiUrl, withSession, callFunction };

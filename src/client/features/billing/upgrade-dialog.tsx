@@ -1,24 +1,89 @@
-/** The offer to become a Closer, in the words of the thing that was just out of reach. */
+/** The offer to become a Closer, in the words of the thing that was just out of reach; for a Closer, another year. */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';
-import { COUNTRY_CODES } from '#domain/countries.ts';
+import { COUNTRIES } from '#domain/countries.ts';
+import { dateLabel, dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import { extendPlan } from '#domain/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { UPGRADE_OFFERS } from '#domain/upgrade.ts';
+import { CLOSER_BENEFITS, UPGRADE_OFFERS } from '#domain/upgrade.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
+import { useClientConfig } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SelectField } from '#client/ui/select-field.tsx';
-import { useUpgrade } from './use-upgrade.ts';
 import styles from './upgrade-dialog.module.css';
+import { useLeaving } from './use-leaving.ts';
+import { useUpgrade } from './use-upgrade.ts';
 
 export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; onClose: () => void }) {
   const { profile } = useSession();
+  const renewal = usePremium() === true;
+  const validUntil = profile?.access_valid_until ?? null;
+  return (
+    <Dialog title={renewal ? 'Renew Closer' : 'Premium Feature'} className={styles.dialog} onClose={onClose}>
+      {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
+      {/* A plan without end has no year to add. */}
+      {(!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function Offer({ feature }: { feature: UpgradeFeature }) {
+  const { title, description, benefits } = UPGRADE_OFFERS[feature];
+  return (
+    <>
+      <h3 className={styles.offer}>{title}</h3>
+      <p className={styles.description}>{description}</p>
+      <Benefits of={benefits} />
+      {feature !== 'default' && <p className={styles.more}>And everything else that a Closer has.</p>}
+    </>
+  );
+}
+
+function Renewal({ validUntil }: { validUntil: Day | null }) {
+  if (validUntil === null) {
+    return (
+      <>
+        <h3 className={styles.offer}>There is nothing to pay</h3>
+        <p className={styles.description}>You're a Closer, and your plan has no end date.</p>
+      </>
+    );
+  }
+  return (
+    <>
+      <h3 className={styles.offer}>Another year</h3>
+      <p className={styles.description}>
+        You're a Closer until {dateLabel(validUntil)}. A year is added to that, so no day is lost by renewing early:
+        your plan then runs until <strong>{dateLabel(extendPlan(validUntil, dayOf(new Date())))}</strong>.
+      </p>
+      <Benefits of={CLOSER_BENEFITS} />
+    </>
+  );
+}
+
+function Benefits({ of }: { of: readonly string[] }) {
+  return (
+    <ul className={styles.benefits}>
+      {of.map((benefit) => (
+        <li key={benefit}>{benefit}</li>
+      ))}
+    </ul>
+  );
+}
+
+function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => void }) {
+  const { profile } = useSession();
+  const { features, paymentBlockedCountries } = useClientConfig();
   const upgrade = useUpgrade();
-  const [leaving, setLeaving] = useState(false);
-  const offer = UPGRADE_OFFERS[feature];
+  const [leaving, setLeaving] = useLeaving();
+  const [country, setCountry] = useState(profile?.country ?? '');
+  const blocked = paymentBlockedCountries.includes(country);
 
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     const error = await upgrade(textOf(form, 'country'));
@@ -28,51 +93,64 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
   });
 
   return (
-    <Dialog title="Premium Feature" className={styles.dialog} onClose={onClose}>
-      <h3 className={styles.offer}>{offer.title}</h3>
-      <p className={styles.description}>{offer.description}</p>
-      <ul className={styles.benefits}>
-        {offer.benefits.map((benefit) => (
-          <li key={benefit}>{benefit}</li>
-        ))}
-      </ul>
-      <form className={styles.form} onSubmit={onSubmit}>
-        <p className={styles.price}>
-          <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
-          <strong>{PREMIUM_PRICE.label}</strong>
-          <span>Closer, one year, no renewal by itself</span>
-        </p>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <SelectField
-          label="Country"
-          name="country"
-          autoComplete="country"
-          defaultValue={profile?.country ?? ''}
-          required
-        >
-          <option value="">Choose your country</option>
-          <Countries />
-        </SelectField>
-        <Button tone="primary" type="submit" busy={busy || leaving} busyLabel="Redirecting to PayPal...">
-          Upgrade with PayPal
-        </Button>
-        <Button tone="text" onClick={onClose}>
-          Maybe Later
-        </Button>
-      </form>
-    </Dialog>
+    <form className={styles.form} onSubmit={onSubmit}>
+      <p className={styles.price}>
+        <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
+        <strong>{PREMIUM_PRICE.label}</strong>
+        <span>One year, paid once. It does not renew by itself.</span>
+      </p>
+      {features.payments ? (
+        <>
+          <div>
+            <SelectField
+              label="Country"
+              name="country"
+              autoComplete="country"
+              value={country}
+              onChange={(event) => setCountry(event.target.value)}
+              required
+            >
+              <option value="">Choose your country</option>
+              {COUNTRIES.map(({ code, name }) => (
+                <option key={code} value={code}>
+                  {name}
+                </option>
+              ))}
+            </SelectField>
+            <div className={styles.blocked} role="status">
+              {blocked && <Blocked country={country} />}
+            </div>
+          </div>
+          {outcome && !blocked && (
+            <Notice kind={outcome.kind}>
+              {outcome.text} <span className={styles.safe}>Nothing was charged.</span>
+            </Notice>
+          )}
+          <Button
+            tone="primary"
+            type="submit"
+            disabled={blocked}
+            busy={busy || leaving}
+            busyLabel="Redirecting to PayPal..."
+          >
+            {renewal ? 'Renew with PayPal' : 'Upgrade with PayPal'}
+          </Button>
+        </>
+      ) : (
+        <Notice kind="info">{MESSAGES.paymentsOff}</Notice>
+      )}
+      <Button tone="text" onClick={onClose}>
+        Maybe Later
+      </Button>
+    </form>
   );
 }
 
-/** Names in the reader's own words of English, sorted as that language sorts. */
-function Countries() {
-  const names = new Intl.DisplayNames(['en'], { type: 'region' });
-  const countries = COUNTRY_CODES.map((code) => ({ code, name: names.of(code) ?? code }));
-  return countries
-    .sort((a, b) => a.name.localeCompare(b.name, 'en'))
-    .map(({ code, name }) => (
-      <option key={code} value={code}>
-        {name}
-      </option>
-    ));
+function Blocked({ country }: { country: string }) {
+  const name = COUNTRIES.find(({ code }) => code === country)?.name ?? 'this country';
+  return (
+    <Notice kind="info">
+      We cannot take payments from {name}. Your logs stay yours, and the last 30 days stay open.
+    </Notice>
+  );
 }

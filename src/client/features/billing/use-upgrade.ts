@@ -1,5 +1,5 @@
 /** Starts a payment: the country first, then the order, then off to PayPal. */
-import { MESSAGES } from '#domain/messages.ts';
+import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
@@ -9,13 +9,15 @@ import { useSupabase } from '#client/lib/supabase.ts';
 export function useUpgrade(): (country: string) => Promise<string | null> {
   const data = useData();
   const { callFunction } = useSupabase();
-  const { profile } = useSession();
+  const { profile, refreshProfile } = useSession();
   const user = useUser();
 
   return async (country) => {
-    if (country !== '' && country !== profile?.country) {
-      // An order is worth more than a remembered country: a failure here does not stop it.
-      await data.from('profiles').update({ country }).eq('id', user.id);
+    if (country !== profile?.country) {
+      // The order takes its country from there, and what the law says about refunds goes by it.
+      const { error, status } = await data.from('profiles').update({ country }).eq('id', user.id);
+      if (error) return providerMessage({ code: error.code, message: error.message, status });
+      void refreshProfile();
     }
     const answer = await callFunction('paypal-create-order', {
       amount: Number(PREMIUM_PRICE.amount),

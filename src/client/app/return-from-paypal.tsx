@@ -1,0 +1,46 @@
+/** Joins the payment's return with the journal's unsaved text: it is sent before, and never lost to the page's reload. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { PaymentReturn } from '#client/features/billing/payment-return.tsx';
+import type { ReturnParameters } from '#client/features/billing/payment-return.tsx';
+import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
+import type { DaySavers } from '#client/features/journal/day-savers.ts';
+
+const RELOAD_MS = 2_000;
+/** What cannot be sent by then stays in its draft; money that was paid does not wait for it. */
+const FLUSH_LIMIT_MS = 5_000;
+
+export function ReturnFromPaypal({ onEnd }: { onEnd: () => void }) {
+  const { savers } = useJournal();
+  const navigate = useNavigate();
+  const search: ReturnParameters & { PayerID?: string } = useSearch({ strict: false });
+  // Read once: on the way the address loses them.
+  const [parameters] = useState(search);
+
+  return (
+    <PaymentReturn
+      parameters={parameters}
+      flush={async () => {
+        const limit = new Promise((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS));
+        await Promise.race([savers.recover().then(() => savers.flush()), limit]);
+      }}
+      clearAddress={() => {
+        const { payment: _payment, token: _token, PayerID: _payer, ...others } = search;
+        void navigate({ to: ROUTES.journal.path, search: others as never, replace: true });
+      }}
+      onEnd={onEnd}
+      onPaid={() => setTimeout(() => reloadWhenSaved(savers), RELOAD_MS)}
+    />
+  );
+}
+
+/** Whoever began to write meanwhile goes on until that is saved: every gate is open already. */
+function reloadWhenSaved(savers: DaySavers): void {
+  if (savers.unsavedDays().length === 0) return location.reload();
+  const stop = savers.subscribe(() => {
+    if (savers.unsavedDays().length > 0) return;
+    stop();
+    location.reload();
+  });
+}

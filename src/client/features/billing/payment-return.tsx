@@ -1,0 +1,166 @@
+/** The way back from PayPal: what was written is sent first, the address is cleared, the payment is finished. */
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+import { MESSAGES } from '#domain/messages.ts';
+import { isOrderId } from '#domain/payment.ts';
+import { useSession, useUser } from '#client/lib/session.ts';
+import { useSupabase } from '#client/lib/supabase.ts';
+import { useTitle } from '#client/lib/use-title.ts';
+import { Button } from '#client/ui/button.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { captureOrder } from './capture-order.ts';
+import styles from './payment-return.module.css';
+import { useLeaving } from './use-leaving.ts';
+
+/** What PayPal wrote into the address. */
+export type ReturnParameters = { payment?: string | undefined; token?: string | undefined };
+
+type PaymentReturnProps = {
+  parameters: ReturnParameters;
+  /** Sends what is unsaved; bounds itself, because the payment waits for it. */
+  flush: () => Promise<void>;
+  clearAddress: () => void;
+  /** Back to the journal. */
+  onEnd: () => void;
+  /** Loads the page again soon, once nothing is unsaved. */
+  onPaid: () => void;
+};
+
+type State = { kind: 'processing' } | { kind: 'unknown' } | { kind: 'declined'; approvalUrl: string };
+
+export function PaymentReturn({ parameters, flush, clearAddress, onEnd, onPaid }: PaymentReturnProps) {
+  const { auth, callFunction } = useSupabase();
+  const { refreshProfile } = useSession();
+  const user = useUser();
+  const toast = useToast();
+  const [state, setState] = useState<State>({ kind: 'processing' });
+  const begun = useRef(false);
+  const { payment, token = '' } = parameters;
+
+  const end = (kind: 'success' | 'error', text: string): void => {
+    toast({ kind, text });
+    onEnd();
+  };
+
+  const finish = async (): Promise<void> => {
+    setState({ kind: 'processing' });
+    const outcome = await captureOrder(callFunction, { order_id: token, user_id: user.id });
+    switch (outcome.kind) {
+      case 'done':
+        // Read before the journal comes back: it then opens every day at once, whether or not the page loads again.
+        await refreshProfile();
+        end('success', MESSAGES.paymentDone);
+        return onPaid();
+      case 'pending':
+        return end('success', MESSAGES.paymentPending);
+      case 'failed':
+        return end('error', MESSAGES.paymentFailed);
+      case 'declined':
+        toast({ kind: 'error', text: MESSAGES.paymentFailed });
+        return setState(outcome);
+      case 'unknown':
+        return setState(outcome);
+    }
+  };
+
+  const begin = async (): Promise<void> => {
+    if (payment === 'success' && isOrderId(token)) {
+      await flush();
+      clearAddress();
+      return finish();
+    }
+    clearAddress();
+    if (payment === 'success') end('error', MESSAGES.paymentTokenInvalid);
+    else if (payment === 'cancelled') end('error', MESSAGES.paymentCancelled);
+    else onEnd();
+  };
+
+  const onBegin = useEffectEvent(() => void begin());
+  useEffect(() => {
+    // Once, although React mounts everything twice while developing.
+    if (begun.current) return;
+    begun.current = true;
+    onBegin();
+  }, []);
+
+  const onReachable = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
+  useEffect(() => {
+    const { data } = auth.onAuthStateChange((event) => {
+      // Not within the callback: the client holds its own queue while it calls.
+      if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReachable);
+    });
+    const onOnline = (): void => onReachable();
+    addEventListener('online', onOnline);
+    return () => {
+      data.subscription.unsubscribe();
+      removeEventListener('online', onOnline);
+    };
+  }, [auth]);
+
+  if (state.kind === 'declined') return <Declined approvalUrl={state.approvalUrl} onEnd={onEnd} />;
+  if (state.kind === 'unknown') return <Unknown onRetry={() => void finish()} onEnd={onEnd} />;
+  return (
+    <Screen title="Processing your payment..." busy>
+      <p>This takes a few seconds. You may leave: what you paid is booked without this page as well.</p>
+    </Screen>
+  );
+}
+
+function Declined({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => void }) {
+  const [leaving, setLeaving] = useLeaving();
+  return (
+    <Screen title="PayPal could not take this payment.">
+      <p>No money was taken, and nothing has changed. Another card or account may do.</p>
+      <div className={styles.actions}>
+        <Button
+          tone="primary"
+          busy={leaving}
+          busyLabel="Redirecting to PayPal..."
+          onClick={() => {
+            setLeaving(true);
+            location.assign(approvalUrl);
+          }}
+        >
+          Try again at PayPal
+        </Button>
+        <Button tone="text" onClick={onEnd}>
+          Back to the journal
+        </Button>
+      </div>
+    </Screen>
+  );
+}
+
+function Unknown({ onRetry, onEnd }: { onRetry: () => void; onEnd: () => void }) {
+  return (
+    <Screen title="No word about your payment yet.">
+      <p>
+        The server could not be asked. Nothing is lost: what PayPal has taken is booked within minutes, with or without
+        this page, and nothing is taken twice. Your logs are safe.
+      </p>
+      <div className={styles.actions}>
+        <Button tone="primary" onClick={onRetry}>
+          Try again
+        </Button>
+        <Button tone="text" onClick={onEnd}>
+          Back to the journal
+        </Button>
+      </div>
+    </Screen>
+  );
+}
+
+function Screen({ title, busy = false, children }: { title: string; busy?: boolean; children: ReactNode }) {
+  useTitle(title.replace(/\.+$/, ''));
+  const heading = useRef<HTMLHeadingElement>(null);
+  // Whoever cannot see the page hears what it says now.
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <main className={styles.screen} aria-busy={busy || undefined}>
+      <h1 ref={heading} className={styles.title} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+    </main>
+  );
+}
