@@ -63,7 +63,7 @@ export async function startDataWorld(): Promise<DataWorld> {
 const clientOf = (server: TestServer): SupabaseClient =>
   createClient(server.url, server.config.publishableKey, { auth: { persistSession: false, autoRefreshToken: false } });
 
-async function signUp(server: TestServer, name: string): Promise<Person> {
+export async function signUp(server: TestServer, name: string): Promise<Person> {
   const client = clientOf(server);
   const { data, error } = await client.auth.signUp({ email: `${name}@example.com`, password: 'correct horse' });
   if (error) throw error;

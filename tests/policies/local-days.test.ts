@@ -1,0 +1,167 @@
+/** A user's own today, wherever they are and whatever their clocks do: as the browser finds it, and as SQL allows it. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { addDays, day, earliestToday, latestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { firstOpenDay, isPremium } from '#domain/plan.ts';
+import type { PlanFacts } from '#domain/plan.ts';
+
+import { databaseClock } from '../support/database-clock.ts';
+import type { DatabaseClock } from '../support/database-clock.ts';
+import { dayAtOffset, LOCAL_DAYS, MIDNIGHTS, OFFSETS } from '../support/local-days.ts';
+import { lengthened } from '../support/long-form.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { identityOf, PEOPLE, settle } from './people.ts';
+
+let db: TestDatabase;
+let clock: DatabaseClock;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await settle(db.admin);
+  clock = await databaseClock(db.admin);
+});
+afterAll(() => db.drop());
+
+const HOUR = 3_600_000;
+const zones = [...new Set(MIDNIGHTS.map(([zone]) => zone))];
+
+/** Milliseconds, so that PostgreSQL and JavaScript mean the same instant. From 2000 on no zone lies beyond -12 and +14. */
+const anyInstant = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
+/** Many instants fall on neither side of a day's edge: half of these lie around one. */
+const nearAnEdge = fc
+  .record({ date: anyInstant, offset: fc.constantFrom(...OFFSETS), ms: fc.integer({ min: -2, max: 2 }) })
+  .map(({ date, offset, ms }) => new Date(Date.parse(date.toISOString().slice(0, 10)) - offset * 60_000 + ms));
+const instants = fc.array(fc.oneof(anyInstant, nearAnEdge), { minLength: 20, maxLength: 60 });
+
+describe('what the domain and SQL say', () => {
+  test('of the first and the last today on Earth is the same at any instant', async () => {
+    await fc.assert(
+      fc.asyncProperty(instants, async (list) => {
+        const { rows } = await db.admin.query(
+          'select earliest_today(at) as first, latest_today(at) as last from unnest($1::timestamptz[]) at',
+          [list.map((at) => at.toISOString())],
+        );
+        expect(rows).toEqual(list.map((at) => ({ first: earliestToday(at), last: latestToday(at) })));
+      }),
+      { numRuns: lengthened(40) },
+    );
+  });
+
+  test('of a plan is the same on any day, before its end and after', async () => {
+    const facts = fc.record({
+      subscription_plan: fc.constantFrom('free' as const, 'premium' as const),
+      daysLeft: fc.option(fc.integer({ min: -2, max: 2 })),
+    });
+    await fc.assert(
+      fc.asyncProperty(nearAnEdge, facts, async (at, { subscription_plan, daysLeft }) => {
+        const today = earliestToday(at);
+        const plan: PlanFacts = {
+          subscription_plan,
+          access_valid_until: daysLeft === null ? null : addDays(today, daysLeft),
+        };
+        await clock.set(at.toISOString());
+        await db.admin.query('update profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [
+          PEOPLE.free.id,
+          plan.subscription_plan,
+          plan.access_valid_until,
+        ]);
+        const { rows } = await db.database
+          .asUser(identityOf('free'))
+          .statement('select is_premium() as premium, first_free_day() as first', []);
+        expect(rows).toEqual([{ premium: isPremium(plan, today), first: firstOpenDay(false, today) }]);
+      }),
+      { numRuns: lengthened(60) },
+    );
+    await clock.release();
+  });
+
+  test('no policy reads a clock of its own', async () => {
+    const { rows } = await db.admin.query(
+      `select policyname from pg_policies where schemaname = 'public'
+        and concat(qual, with_check) ~* 'now\\(|current_|localtime|_timestamp'`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('no user is refused a day that is right where they are', () => {
+  afterAll(() => clock.release());
+
+  test.each(LOCAL_DAYS)('in $zone at $instant, where it is $today', async ({ instant, today }) => {
+    await clock.set(instant);
+    const { rows } = await db.admin.query(
+      'select $1::date >= first_free_day() as "oldest is open", $2::date <= latest_today() as "newest has begun"',
+      [firstOpenDay(false, today), today],
+    );
+    expect(rows).toEqual([{ 'oldest is open': true, 'newest has begun': true }]);
+  });
+
+  test('in any zone of the world, at any instant', () => {
+    const everywhere = Intl.supportedValuesOf('timeZone').map(localDayIn);
+    fc.assert(
+      fc.property(instants, fc.constantFrom(...everywhere), (list, localDay) => {
+        for (const at of list) {
+          expect(localDay(at) >= earliestToday(at)).toBe(true);
+          expect(localDay(at) <= latestToday(at)).toBe(true);
+        }
+      }),
+      { numRuns: lengthened(300) },
+    );
+  });
+
+  test('and no day is open that is right nowhere', () => {
+    fc.assert(
+      fc.property(instants, (list) => {
+        for (const at of list) {
+          const days = OFFSETS.map((offset) => dayAtOffset(at, offset)).sort();
+          expect([days[0], days.at(-1)]).toEqual([earliestToday(at), latestToday(at)]);
+        }
+      }),
+      { numRuns: lengthened(100) },
+    );
+  });
+});
+
+function localDayIn(zone: string): (at: Date) => Day {
+  const format = new Intl.DateTimeFormat('en-CA', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  return (at) => day(format.format(at));
+}
+
+/** The browser's own rule, in a process whose machine stands in that zone. */
+async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
+  const module = fileURLToPath(new URL('../../src/domain/day.ts', import.meta.url));
+  const program = `import { dayOf } from ${JSON.stringify(module)};
+    console.log(JSON.stringify(JSON.parse(process.argv[1]).map((at) => dayOf(new Date(at)))));`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program, JSON.stringify(at)],
+    { env: { ...process.env, TZ: zone } },
+  );
+  return JSON.parse(stdout) as Day[];
+}
+
+describe.each(zones)('the browser in %s', (zone) => {
+  test('begins each day at the midnight of its place, and counts no day twice', async () => {
+    const here = LOCAL_DAYS.filter((row) => row.zone === zone);
+    const midnights = MIDNIGHTS.filter((row) => row[0] === zone).map(([, instant]) => Date.parse(instant));
+    // Every quarter of an hour of the day and a half around each change.
+    const around = midnights.flatMap((midnight) =>
+      Array.from({ length: 145 }, (_, step) => new Date(midnight + (step - 72) * (HOUR / 4)).toISOString()),
+    );
+    const days = await browserDaysIn(zone, [...here.map((row) => row.instant), ...around]);
+    expect(days.slice(0, here.length)).toEqual(here.map((row) => row.today));
+    const localDay = localDayIn(zone);
+    expect(days.slice(here.length)).toEqual(around.map((at) => localDay(new Date(at))));
+  });
+});
