@@ -1,0 +1,277 @@
+/** PayPal's API without a network: a request goes in, an answer comes out, and the books have changed in between. */
+import type { PaypalBooks } from '../books/books.ts';
+import type { Ids } from '../books/ids.ts';
+import { errorBody, Refused } from '../books/issues.ts';
+import * as write from '../books/representations.ts';
+import type { Addresses } from '../books/representations.ts';
+import { readJson, readOrder, readRefund } from './read-order.ts';
+import { RequestMemory } from './request-memory.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const ORDERS_REMEMBER_MS = 6 * HOUR_MS;
+const PAYMENTS_REMEMBER_MS = 45 * 24 * HOUR_MS;
+const MAX_REQUEST_ID = 108;
+const TOKEN_SECONDS = 32_400;
+
+export type ApiRequest = {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type ApiAnswer = { status: number; headers: Record<string, string>; body: string };
+
+export type Client = { readonly id: string; readonly secret: string };
+
+type Verify = (webhook: Record<string, unknown>) => boolean;
+
+type Parts = {
+  books: PaypalBooks;
+  ids: Ids;
+  now: () => Date;
+  addresses: () => Addresses;
+  clients: readonly Client[];
+  /** For verify-webhook-signature. */
+  verify: Verify;
+  /** For …/resend. */
+  resend: (eventId: string) => void;
+};
+
+/** What a route needs to know about who asks and what. */
+type Call = { clientId: string; id: string; request: ApiRequest };
+
+type Route = {
+  method: string;
+  path: RegExp;
+  /** How long its request ids are remembered; 0 where they mean nothing. */
+  rememberMs: number;
+  run(call: Call): { status: number; body: unknown };
+};
+
+export class PaypalApi {
+  readonly #parts: Parts;
+  readonly #memory = new RequestMemory();
+  readonly #tokens = new Map<string, { clientId: string; until: number }>();
+  readonly #routes: readonly Route[];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#routes = this.#makeRoutes();
+  }
+
+  /** Every token so far is worth nothing any more, as after a rotation of keys. */
+  expireTokens(): void {
+    this.#tokens.clear();
+  }
+
+  clear(): void {
+    this.#tokens.clear();
+    this.#memory.clear();
+  }
+
+  answer(request: ApiRequest): ApiAnswer {
+    const debugId = this.#parts.ids.debug();
+    const { status, body } = this.#answer(request, debugId);
+    return { status, headers: { 'content-type': 'application/json', 'paypal-debug-id': debugId }, body };
+  }
+
+  #answer(request: ApiRequest, debugId: string): { status: number; body: string } {
+    try {
+      if (request.path === '/v1/oauth2/token' && request.method === 'POST') return this.#token(request);
+      const clientId = this.#clientOf(request);
+      if (clientId === null)
+        return json(401, { error: 'invalid_token', error_description: 'Token signature verification failed' });
+      this.#parts.books.passTime();
+      return this.#route(request, clientId);
+    } catch (error) {
+      if (error instanceof Refused) return errorBody(error, debugId);
+      throw error;
+    }
+  }
+
+  #route(request: ApiRequest, clientId: string): { status: number; body: string } {
+    for (const route of this.#routes) {
+      if (route.method !== request.method) continue;
+      const id = route.path.exec(request.path);
+      if (id !== null) return this.#run(route, { request, clientId, id: id[1] ?? '' });
+    }
+    throw new Refused({ issue: 'INVALID_RESOURCE_ID', location: 'path', field: request.path });
+  }
+
+  #run(route: Route, call: Call): { status: number; body: string } {
+    const { request, clientId } = call;
+    const mocked = mockedIssue(request.headers['paypal-mock-response']);
+    if (mocked !== null) throw new Refused({ issue: mocked });
+    if (request.method === 'POST' && !/^application\/json\b/.test(request.headers['content-type'] ?? ''))
+      throw new Refused({ issue: 'INVALID_CONTENT_TYPE', field: 'Content-Type', location: 'header' });
+    const requestId = request.headers['paypal-request-id'] ?? '';
+    if (requestId.length > MAX_REQUEST_ID)
+      throw new Refused({ issue: 'INVALID_STRING_LENGTH', field: 'PayPal-Request-Id', location: 'header' });
+    const remembers = requestId !== '' && route.rememberMs > 0;
+    const key = `${clientId} ${request.path} ${requestId}`;
+    const now = this.#parts.now().getTime();
+    const before = remembers ? this.#memory.recall(key, now) : null;
+    if (before !== null) return { status: 200, body: before };
+    const done = route.run(call);
+    const body = JSON.stringify(done.body);
+    if (remembers) this.#memory.remember(key, body, now + route.rememberMs);
+    return { status: done.status, body };
+  }
+
+  #makeRoutes(): Route[] {
+    const { books, addresses } = this.#parts;
+    const orders = { rememberMs: ORDERS_REMEMBER_MS };
+    const reading = { method: 'GET', rememberMs: 0 };
+    return [
+      {
+        ...orders,
+        method: 'POST',
+        path: /^\/v2\/checkout\/orders$/,
+        run: ({ request, clientId }) => {
+          const order = books.create(this.#readOrder(request, clientId));
+          return {
+            status: 201,
+            body: full(request) ? write.orderBody(order, addresses()) : write.minimalOrder(order, addresses()),
+          };
+        },
+      },
+      {
+        ...reading,
+        path: /^\/v2\/checkout\/orders\/([^/]+)$/,
+        run: ({ id, clientId }) => ({ status: 200, body: write.orderBody(books.order(id, clientId), addresses()) }),
+      },
+      {
+        ...orders,
+        method: 'POST',
+        path: /^\/v2\/checkout\/orders\/([^/]+)\/capture$/,
+        run: ({ id, clientId, request }) => {
+          readJson(request.body, { mayBeEmpty: true });
+          return { status: 201, body: write.orderBody(books.captureOrder(id, clientId), addresses()) };
+        },
+      },
+      {
+        ...reading,
+        path: /^\/v2\/payments\/captures\/([^/]+)$/,
+        run: ({ id, clientId }) => ({ status: 200, body: write.captureBody(books.capture(id, clientId), addresses()) }),
+      },
+      {
+        method: 'POST',
+        rememberMs: PAYMENTS_REMEMBER_MS,
+        path: /^\/v2\/payments\/captures\/([^/]+)\/refund$/,
+        run: ({ id, clientId, request }) => {
+          const asked = readRefund(readJson(request.body, { mayBeEmpty: true }));
+          const refund = books.refundCapture(id, { clientId, ...asked });
+          return { status: 201, body: write.refundBody(refund, addresses()) };
+        },
+      },
+      {
+        ...reading,
+        path: /^\/v2\/payments\/refunds\/([^/]+)$/,
+        run: ({ id, clientId }) => ({ status: 200, body: write.refundBody(books.refund(id, clientId), addresses()) }),
+      },
+      {
+        method: 'POST',
+        rememberMs: 0,
+        path: /^\/v1\/notifications\/verify-webhook-signature$/,
+        run: ({ request }) => {
+          const verified = this.#parts.verify(readJson(request.body));
+          return { status: 200, body: { verification_status: verified ? 'SUCCESS' : 'FAILURE' } };
+        },
+      },
+      {
+        ...reading,
+        path: /^\/v1\/notifications\/webhooks-events$/,
+        run: ({ request }) => ({ status: 200, body: this.#events(new URLSearchParams(request.query)) }),
+      },
+      {
+        ...reading,
+        path: /^\/v1\/notifications\/webhooks-events\/([^/]+)$/,
+        run: ({ id }) => ({ status: 200, body: JSON.parse(this.#event(id)) as unknown }),
+      },
+      {
+        method: 'POST',
+        rememberMs: 0,
+        path: /^\/v1\/notifications\/webhooks-events\/([^/]+)\/resend$/,
+        run: ({ id }) => {
+          const body = JSON.parse(this.#event(id)) as unknown;
+          this.#parts.resend(id);
+          return { status: 202, body };
+        },
+      },
+    ];
+  }
+
+  #readOrder(request: ApiRequest, clientId: string): ReturnType<typeof readOrder> {
+    const body = readJson(request.body);
+    if (body['payment_source'] !== undefined && !request.headers['paypal-request-id'])
+      throw new Refused({ issue: 'PAYPAL_REQUEST_ID_REQUIRED', field: 'PayPal-Request-Id', location: 'header' });
+    return readOrder(body, clientId);
+  }
+
+  #event(id: string): string {
+    const event = this.#parts.books.events.find((candidate) => candidate.id === id);
+    if (!event) throw new Refused({ issue: 'INVALID_RESOURCE_ID', field: 'event_id', value: id, location: 'path' });
+    return event.body;
+  }
+
+  /** Newest first; `start_time`, `end_time`, `event_type` and `page_size` narrow it. */
+  #events(query: URLSearchParams): unknown {
+    const from = Date.parse(query.get('start_time') ?? '') || 0;
+    const until = Date.parse(query.get('end_time') ?? '') || Number.MAX_SAFE_INTEGER;
+    const type = query.get('event_type');
+    const events = this.#parts.books.events.filter(
+      (event) => event.at.getTime() >= from && event.at.getTime() <= until && (type === null || event.type === type),
+    );
+    const page = events.toReversed().slice(0, Number(query.get('page_size') ?? 10));
+    return { events: page.map((event) => JSON.parse(event.body) as unknown), count: events.length, links: [] };
+  }
+
+  #token(request: ApiRequest): { status: number; body: string } {
+    const [, encoded = ''] = /^Basic (.+)$/i.exec(request.headers['authorization'] ?? '') ?? [];
+    const given = Buffer.from(encoded, 'base64').toString('utf8');
+    const client = this.#parts.clients.find(({ id, secret }) => given === `${id}:${secret}`);
+    if (!client) return json(401, { error: 'invalid_client', error_description: 'Client Authentication failed' });
+    if (new URLSearchParams(request.body).get('grant_type') !== 'client_credentials')
+      return json(400, { error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' });
+    const token = this.#parts.ids.token();
+    const until = this.#parts.now().getTime() + TOKEN_SECONDS * 1000;
+    this.#tokens.set(token, { clientId: client.id, until });
+    return json(200, {
+      scope: 'https://uri.paypal.com/services/payments/payment https://uri.paypal.com/services/payments/refund',
+      access_token: token,
+      token_type: 'Bearer',
+      app_id: 'APP-SANDBOX',
+      expires_in: TOKEN_SECONDS,
+      nonce: `${this.#parts.now().toISOString()}${this.#parts.ids.payer()}`,
+    });
+  }
+
+  #clientOf(request: ApiRequest): string | null {
+    const [, token = ''] = /^Bearer (.+)$/i.exec(request.headers['authorization'] ?? '') ?? [];
+    const known = this.#tokens.get(token);
+    return known && this.#parts.now().getTime() < known.until ? known.clientId : null;
+  }
+}
+
+const json = (status: number, body: unknown): { status: number; body: string } => ({
+  status,
+  body: JSON.stringify(body),
+});
+
+const full = ({ headers }: ApiRequest): boolean => /\breturn=representation\b/.test(headers['prefer'] ?? '');
+
+/** The real sandbox's own way to force an error: `{"mock_application_codes":"INSTRUMENT_DECLINED"}`. */
+function mockedIssue(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  try {
+    const { mock_application_codes: codes } = JSON.parse(header) as { mock_application_codes?: unknown };
+    const [code] = Array.isArray(codes) ? (codes as unknown[]) : [codes];
+    return typeof code === 'string' ? code : null;
+  } catch {
+    return null;
+  }
+}

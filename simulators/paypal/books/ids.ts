@@ -1,0 +1,48 @@
+/** Ids as PayPal makes them, and the same ones in every run: a seeded generator, so that a failing schedule can be replayed. */
+const CAPITALS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+export class Ids {
+  #state: number;
+  #made = 0;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** Orders, captures and refunds: 17 capitals and digits. The last four count, so that no two are ever equal. */
+  resource(): string {
+    this.#made += 1;
+    return this.#characters(13) + this.#made.toString(36).toUpperCase().padStart(4, '0');
+  }
+
+  payer = (): string => this.#characters(13);
+
+  event = (): string => `WH-${this.resource()}-${this.resource()}`;
+
+  dispute = (): string => `PP-D-${10_000 + (this.#next() % 90_000)}`;
+
+  /** What every answer carries as `paypal-debug-id`. */
+  debug = (): string => `f${this.#next().toString(16).padStart(8, '0')}${(++this.#made).toString(16).padStart(4, '0')}`;
+
+  token = (): string => `A21AA${this.#characters(40)}${(++this.#made).toString(36)}`;
+
+  /** A transmission of a webhook has a UUID. */
+  transmission(): string {
+    const hex = [1, 2, 3, 4].map(() => this.#next().toString(16).padStart(8, '0')).join('');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-11f0-8${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
+
+  #characters(count: number): string {
+    let made = '';
+    for (let place = 0; place < count; place += 1) made += CAPITALS_AND_DIGITS[this.#next() % 36];
+    return made;
+  }
+
+  /** mulberry32. */
+  #next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  }
+}
