@@ -51,7 +51,7 @@ describe('a refused request', () => {
     [404, 'PGRST125', '/rest/v1/'],
     [404, 'PGRST125', '/rest/v1/entries/1'],
     [404, 'PGRST202', '/rest/v1/rpc/first_open_day', 'POST', {}],
-    [404, 'PGRST205', '/rest/v1/plan_changes'],
+    [404, 'PGRST205', '/rest/v1/payment_ledger'],
     [404, 'PGRST205', '/rest/v1/constructor'],
     [404, 'PGRST205', '/rest/v1/users'],
     [400, 'PGRST204', entries, 'POST', { nope: 1 }],

@@ -2,7 +2,7 @@
  * The tables and columns that the data wire knows: those that the database lets a user read (a test compares). Only these names ever
  * reach SQL. Who may read or write which of them is not said here: row-level security and column grants decide that.
  */
-type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'smallint' | 'boolean' | 'timestamptz';
+type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz';
 
 export type Column = {
   readonly name: string;
@@ -79,6 +79,19 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         completed_at: 'timestamptz',
       },
       key: ['id'],
+    }),
+    table('plan_changes', {
+      columns: {
+        user_id: 'uuid',
+        id: 'bigint',
+        plan: 'text',
+        access_valid_until: 'date',
+        reason: 'text',
+        changed_at: 'timestamptz',
+        payment_id: 'uuid',
+        valid_from: 'date',
+      },
+      key: ['user_id', 'id'],
     }),
     table('profiles', {
       columns: {
