@@ -43,6 +43,7 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
       pool,
       log,
       isCurrent: (service) => isMigrated(service, migrations),
+      connectOwner: () => connectOwner(server.url),
       onClosed: () => server.close(),
     });
   } catch (error) {
@@ -50,6 +51,14 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
     await server.close();
     throw error;
   }
+}
+
+async function connectOwner(url: string): Promise<pg.Client> {
+  const owner = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // A connection that breaks rejects the statement under way; the event is said besides, and would end the process.
+  owner.on('error', () => undefined);
+  await owner.connect();
+  return owner;
 }
 
 function requestPool(ownerUrl: string, log: Logger): pg.Pool {

@@ -3,6 +3,7 @@
  * behalf: a store takes an `AsUser` or an `AsService`, and only this folder makes those.
  */
 import type { CompiledQuery } from 'kysely';
+import type { Client } from 'pg';
 
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
@@ -32,6 +33,11 @@ export interface Database {
   /** Several statements that belong together. Never wait for a provider (PayPal, AI, mail) inside `work`. */
   transactAsUser<T>(identity: Identity, work: (transaction: AsUser) => Promise<T>): Promise<T>;
   transactAsService<T>(reason: string, work: (transaction: AsService) => Promise<T>): Promise<T>;
+  /**
+   * A connection of its own as the owner of the tables, closed after `work`. For what makes or changes tables and
+   * nothing else: no request ever comes here.
+   */
+  asOwner<T>(reason: string, work: (owner: Client) => Promise<T>): Promise<T>;
   /** True when the server answers and every migration that this program knows has been applied. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;

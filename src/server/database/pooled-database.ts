@@ -13,6 +13,8 @@ export type PooledDatabaseOptions = {
   pool: pg.Pool;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
+  /** Connects as the owner of the tables. */
+  connectOwner(): Promise<pg.Client>;
   /** Called once the pool is closed: ends the embedded server. */
   onClosed(): Promise<void>;
 };
@@ -25,7 +27,8 @@ const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_
  */
 const STALE_STATEMENT_CODES = new Set(['0A000', '26000']);
 
-export function createPooledDatabase({ pool, log, isCurrent, onClosed }: PooledDatabaseOptions): Database {
+export function createPooledDatabase(options: PooledDatabaseOptions): Database {
+  const { pool, log, isCurrent, connectOwner, onClosed } = options;
   const types = valueTypes();
 
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
@@ -45,7 +48,7 @@ export function createPooledDatabase({ pool, log, isCurrent, onClosed }: PooledD
     try {
       await client.query('begin');
       await client.query(ACT_AS, [actingAs.role, actingAs.claimsJson]);
-      const answer = await work(statements((text, values) => client.query(text, [...values])));
+      const answer = await work(statements(async (text, values) => asOneResult(await client.query(text, [...values]))));
       await client.query('commit');
       client.release();
       return answer;
@@ -73,6 +76,15 @@ export function createPooledDatabase({ pool, log, isCurrent, onClosed }: PooledD
       log.debug({ reason }, 'acting for the system');
       return transact(SERVICE, (transaction) => work(transaction as AsService));
     },
+    asOwner: async (reason, work) => {
+      log.debug({ reason }, 'acting as the owner of the tables');
+      const owner = await connectOwner();
+      try {
+        return await work(owner);
+      } finally {
+        await owner.end();
+      }
+    },
     isReady: () => isCurrent(asService('readiness')).catch(() => false),
     close: async () => {
       await pool.end();
@@ -81,7 +93,14 @@ export function createPooledDatabase({ pool, log, isCurrent, onClosed }: PooledD
   };
 }
 
-type Send = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>;
+type Answer = { rows: unknown[]; rowCount: number | null };
+type Send = (text: string, values: readonly unknown[]) => Promise<Answer>;
+
+/** A text of several statements, which only pg-boss sends, is answered with a list that the driver's types leave out. */
+function asOneResult(answer: Answer | Answer[]): Answer {
+  if (!Array.isArray(answer)) return answer;
+  return { rows: answer.flatMap(({ rows }) => rows), rowCount: null };
+}
 
 function statements(send: Send): Statements {
   return {
