@@ -5,7 +5,10 @@
 import { defineConfig } from 'vitest/config';
 import { lengthened } from './tests/support/long-form.ts';
 
-const needsDatabase = ['src/server/{auth,data,functions,database}/**/*.test.ts', 'src/server/admin.test.ts'];
+const needsDatabase = [
+  'src/server/{auth,data,functions,database,jobs,payments,plans}/**/*.test.ts',
+  'src/server/admin.test.ts',
+];
 const database = {
   globalSetup: ['tests/support/test-database-server.ts'],
   testTimeout: lengthened(30_000),

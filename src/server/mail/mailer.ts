@@ -2,8 +2,9 @@
  * Mail leaves through SMTP from a queue in this process, so that no request waits for somebody else's server and no
  * answer takes longer for an address that has an account.
  *
- * A mail that cannot leave is lost when the process ends, and its owner asks for another: the only mails are links and
- * codes that expire within the hour. The log says what happened to each, without the address or the words.
+ * Links and codes expire within the hour: one that cannot leave is lost when the process ends, and its owner asks for
+ * another. What must not be lost is kept by a job until the mail server has taken it (`deliver`). The log says what
+ * happened to each, without the address or the words.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
@@ -25,9 +26,19 @@ export interface Mailer {
    * A failure is logged; the person asks again.
    */
   prepare(work: () => Promise<void>): void;
+  /**
+   * Resolves when the mail server has taken the mail, so that a job may note it. One try: the job comes again.
+   * @throws MailRefused, or MailNotTaken when another try may help
+   */
+  deliver(message: MailMessage): Promise<void>;
   /** Sends what is queued, without further retries, and closes the connections. */
   close(): Promise<void>;
 }
+
+/** The mail server will never take this mail: no such address, or it does not like what it says. */
+export class MailRefused extends Error {}
+/** No mail server, none that answers, or one that says "later". */
+export class MailNotTaken extends Error {}
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
@@ -35,7 +46,8 @@ type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RETRY_DELAYS_MS): Mailer {
   if (config.smtpUrl === null) {
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
-    return { send: drop, prepare: drop, close: async () => {} };
+    const refuse = (): Promise<void> => Promise.reject(new MailNotTaken('SMTP_URL is not set'));
+    return { send: drop, prepare: drop, deliver: refuse, close: async () => {} };
   }
   const { smtpUrl } = config;
   // Loaded with the first mail: it takes ten megabytes, and most servers send a few mails a day.
@@ -44,16 +56,39 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   const underWay = new Set<Promise<void>>();
   let closed = false;
 
+  async function hand(message: MailMessage): Promise<void> {
+    const transport = await (connecting ??= connect(smtpUrl));
+    await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
+  }
+
   async function deliver(message: MailMessage): Promise<void> {
+    // The driver's own error quotes the address, and jobs log what they catch.
+    const failure = await hand(message).then(
+      () => null,
+      (error: unknown) => error as SmtpFailure,
+    );
+    if (failure === null) {
+      log.info({ mail: 'sent' }, 'mail sent');
+      return;
+    }
+    const { code, responseCode, command } = failure;
+    // Any other refusal is about us: a password, a sender. Somebody sets it right.
+    const refused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
+    log.warn({ mail: refused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
+    throw refused
+      ? new MailRefused('the mail server refused it for good')
+      : new MailNotTaken('the mail server did not take it');
+  }
+
+  async function sendWithRetries(message: MailMessage): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        const transport = await (connecting ??= connect(smtpUrl));
-        await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
+        await hand(message);
         log.info({ mail: 'sent', attempt }, 'mail sent');
         return;
       } catch (error) {
         const wait = retryDelaysMs[attempt];
-        const { code, responseCode } = error as { code?: string; responseCode?: number };
+        const { code, responseCode } = error as SmtpFailure;
         if (wait === undefined || isFinal(responseCode) || closing.signal.aborted) {
           log.error({ mail: 'failed', attempt, code, responseCode }, 'mail could not be sent');
           return;
@@ -77,8 +112,9 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   }
 
   return {
-    send: (message) => queue(() => deliver(message)),
+    send: (message) => queue(() => sendWithRetries(message)),
     prepare: queue,
+    deliver,
     async close() {
       closing.abort();
       // Work that is prepared may still send; what it sends is waited for as well.
@@ -91,6 +127,8 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     },
   };
 }
+
+type SmtpFailure = { code?: string; responseCode?: number; command?: string };
 
 /** Asks vacation replies and the like to keep quiet (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated' };
