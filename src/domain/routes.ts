@@ -11,6 +11,8 @@ export const ROUTES = {
   reviews: { path: '/reviews', access: 'protected' },
   settings: { path: '/settings', access: 'protected' },
   profile: { path: '/profile', access: 'protected' },
+  /** `?payment=<id>`: one payment, to be printed. */
+  receipt: { path: '/receipt', access: 'protected' },
 } as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;
 
 export type RouteName = keyof typeof ROUTES;

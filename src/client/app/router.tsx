@@ -61,11 +61,16 @@ const profile = createRoute({
   path: ROUTES.profile.path,
   component: lazyRouteComponent(() => import('./profile-route.tsx'), 'ProfileRoute'),
 });
+const receipt = createRoute({
+  getParentRoute: () => members,
+  path: ROUTES.receipt.path,
+  component: lazyRouteComponent(() => import('#client/features/billing/receipt-screen.tsx'), 'ReceiptScreen'),
+});
 
 const routeTree = root.addChildren([
   guests.addChildren([login, signup, forgotPassword]),
   resetPassword,
-  members.addChildren([journal, reviews, settings, profile]),
+  members.addChildren([journal, reviews, settings, profile, receipt]),
 ]);
 
 export function createAppRouter() {

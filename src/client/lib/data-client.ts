@@ -1,9 +1,38 @@
-/** The data wire, typed with the product's two tables. Loaded by the protected screens alone. */
+/** The data wire, typed with the product's tables. Loaded by the protected screens alone. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
+import type { Day } from '#domain/day.ts';
 import type { Entry, Profile } from '#domain/entry.ts';
+import type { PaymentStatus } from '#domain/payment.ts';
+import type { PlanId } from '#domain/plan.ts';
 import { fetchOnce } from './early-answers.ts';
 import type { Supabase } from './supabase.ts';
+
+/** What somebody paid, or tried to. */
+export type Payment = {
+  id: string;
+  user_id: string;
+  order_id: string | null;
+  amount_minor: number;
+  currency: string;
+  status: PaymentStatus;
+  country: string | null;
+  created_at: string;
+  completed_at: string | null;
+};
+
+/** What changed somebody's plan. A payment's year runs from `valid_from` to `access_valid_until`. */
+export type PlanChange = {
+  user_id: string;
+  plan: PlanId;
+  access_valid_until: Day | null;
+  reason: string;
+  changed_at: string;
+  payment_id: string | null;
+  valid_from: Day | null;
+};
+
+type ReadOnly<Row> = { Row: Row; Insert: never; Update: never; Relationships: [] };
 
 type Schema = {
   public: {
@@ -20,6 +49,8 @@ type Schema = {
         Update: Partial<Pick<Entry, 'content'>>;
         Relationships: [];
       };
+      payments: ReadOnly<Payment>;
+      plan_changes: ReadOnly<PlanChange>;
     };
     Views: Record<string, never>;
     Functions: Record<string, never>;

@@ -15,6 +15,7 @@ export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   reviews: ['app/members-layout.tsx', 'app/reviews-route.tsx', 'lib/data-client.ts'],
   settings: ['app/members-layout.tsx', 'app/settings-route.tsx', 'lib/data-client.ts'],
   profile: ['app/members-layout.tsx', 'app/profile-route.tsx', 'lib/data-client.ts'],
+  receipt: ['app/members-layout.tsx', 'features/billing/receipt-screen.tsx', 'lib/data-client.ts'],
 };
 
 /** Built files, by their path below `dist`. */

@@ -1,7 +1,8 @@
-/** The profile page: the subscription, then name, address and password. */
+/** The profile page: the subscription, name, address and password, and what was paid. */
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Page, Section } from '#client/ui/page.tsx';
+import { PaymentHistory } from './payment-history.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { Subscription } from './subscription.tsx';
 
@@ -13,6 +14,7 @@ export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
       <Section title="Your details">
         <ProfileForm />
       </Section>
+      <PaymentHistory />
     </Page>
   );
 }

@@ -1,12 +1,18 @@
-/** What the user's plan is, until when, and what it opens. Not shown while there is no profile. */
+/** What the user's plan is, until when, what it opens, and how to go on with it. Not shown while there is no profile. */
+import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
-import { dateLabel } from '#domain/day.ts';
+import { dateLabel, dayOf, daysBetween } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { RENEWAL_NOTICE_DAYS } from '#domain/payment.ts';
 import { PLANS } from '#domain/plan.ts';
+import { useData } from '#client/lib/data-client.ts';
+import { planChangesQuery } from '#client/lib/payment-queries.ts';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
-import { useSession } from '#client/lib/session.ts';
+import { useSession, useUser } from '#client/lib/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page.tsx';
+import { endedPlan } from './ended-plan.ts';
 import styles from './profile.module.css';
 
 export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
@@ -41,18 +47,59 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
           </div>
         )}
       </dl>
-      {premium ? (
-        <p className={styles.notice}>You're a Closer. You have full access to every log and every feature.</p>
-      ) : (
+      {premium ? <CloserNotice until={until} onRenew={onUpgrade} /> : <DabblerNotice onUpgrade={onUpgrade} />}
+    </Section>
+  );
+}
+
+function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => void }) {
+  const left = until && daysBetween(dayOf(new Date()), until);
+  return (
+    <>
+      <p className={styles.notice}>You're a Closer. You have full access to every log and every feature.</p>
+      {left !== null && left <= RENEWAL_NOTICE_DAYS && (
         <>
           <p className={styles.notice}>
-            You're a Dabbler. The last 30 days are open to you; upgrade to Closer for every log, AI feedback and export.
+            <strong>Your year ends {inDays(left)}.</strong> It does not renew by itself. Renew now and the new year is
+            added to this one; no day is lost.
           </p>
-          <Button tone="primary" onClick={onUpgrade}>
-            Upgrade to Closer
+          <Button tone="primary" onClick={onRenew}>
+            Renew for another year
           </Button>
         </>
       )}
-    </Section>
+    </>
+  );
+}
+
+const inDays = (left: number): string => (left === 0 ? 'today' : left === 1 ? 'tomorrow' : `in ${left} days`);
+
+function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
+  const changes = useQuery(planChangesQuery(useData(), useUser().id));
+  const ended = endedPlan(changes.data ?? [], dayOf(new Date()));
+  return (
+    <>
+      {/* What was bought before decides what is said: until that is known, the room for it stays empty. */}
+      <p className={styles.notice} data-waiting={changes.isPending}>
+        {ended === null ? (
+          <>
+            You're a Dabbler. The last 30 days are open to you; upgrade to Closer for every log, AI feedback and export.
+          </>
+        ) : (
+          <>
+            <strong>
+              {ended.kind === 'over'
+                ? `Your year ended on ${dateLabel(ended.on)}.`
+                : `Your payment was returned on ${dateLabel(ended.on)}, and your year ended with it.`}
+            </strong>{' '}
+            Nothing was deleted. The last 30 days are open to you as a Dabbler; older logs are locked, and open again
+            when you upgrade to Closer.
+          </>
+        )}
+      </p>
+      <Button tone="primary" onClick={onUpgrade}>
+        Upgrade to Closer
+      </Button>
+    </>
   );
 }

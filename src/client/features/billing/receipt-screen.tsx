@@ -1,0 +1,155 @@
+/** One payment on one sheet, to be printed or kept as a file: `/receipt?payment=<id>`. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
+import { ArrowLeft, Printer } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { dateLabel, dayOf } from '#domain/day.ts';
+import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/receipt.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useData } from '#client/lib/data-client.ts';
+import { paymentsQuery, planChangesQuery } from '#client/lib/payment-queries.ts';
+import { givenName, useUser } from '#client/lib/session.ts';
+import { useClientConfig } from '#client/lib/supabase.ts';
+import { useTitle } from '#client/lib/use-title.ts';
+import { Brand } from '#client/ui/brand.tsx';
+import { Button } from '#client/ui/button.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
+import { paidReceipt } from './receipt.ts';
+import type { Receipt } from './receipt.ts';
+import styles from './receipt.module.css';
+
+export function ReceiptScreen() {
+  useTitle('Receipt');
+  const data = useData();
+  const user = useUser();
+  const id = useSearch({ strict: false, select: (search: { payment?: string }) => search.payment });
+  const payments = useQuery(paymentsQuery(data, user.id));
+  const changes = useQuery(planChangesQuery(data, user.id));
+  const receipt = payments.data && changes.data && paidReceipt(id, payments.data, changes.data);
+  const retry = (): void => void Promise.all([payments.refetch(), changes.refetch()]);
+
+  return (
+    <div className={styles.page}>
+      <header className={styles.top}>
+        <Link to={ROUTES.profile.path}>
+          <ArrowLeft size={18} strokeWidth={1.6} aria-hidden /> Back to Profile
+        </Link>
+        {receipt && (
+          <Button onClick={() => print()}>
+            <Printer size={18} strokeWidth={1.6} aria-hidden /> Print
+          </Button>
+        )}
+      </header>
+      <main className={styles.main}>
+        {receipt && <Sheet receipt={receipt} />}
+        {receipt === null && <Missing />}
+        {receipt === undefined &&
+          (payments.isError || changes.isError ? (
+            <Unread busy={payments.isFetching || changes.isFetching} onRetry={retry} />
+          ) : (
+            <>
+              <h1 className={styles.unseen}>Receipt</h1>
+              <Waiting />
+            </>
+          ))}
+      </main>
+    </div>
+  );
+}
+
+function Sheet({ receipt }: { receipt: Receipt }) {
+  const { payment, period, returned } = receipt;
+  const user = useUser();
+  const { contact } = useClientConfig();
+  const paidOn = dayOf(new Date(payment.completed_at ?? payment.created_at));
+  const amount = moneyLabel(payment.amount_minor, payment.currency);
+  const seller = [contact.operator, contact.address].filter((line) => line !== undefined);
+  return (
+    <article className={styles.sheet}>
+      <header className={styles.head}>
+        <h1 className={styles.title} tabIndex={-1}>
+          Receipt
+        </h1>
+        <Brand />
+      </header>
+      <dl className={styles.facts}>
+        <Fact name="Receipt number">{receiptNumber(payment.id, paidOn)}</Fact>
+        <Fact name="Date">{dateLabel(paidOn)}</Fact>
+        {seller.length > 0 && <Fact name="Seller">{seller.join('\n')}</Fact>}
+        <Fact name="Buyer">{[givenName(user), user.email].filter(Boolean).join('\n')}</Fact>
+      </dl>
+      <table className={styles.items}>
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            <th scope="col">Amount</th>
+          </tr>
+        </thead>
+        <tbody>
+          <tr>
+            <td>
+              {RECEIPT_ITEM}
+              {period && (
+                <span className={styles.period}>
+                  {dateLabel(period.from)} – {dateLabel(period.until)}
+                </span>
+              )}
+            </td>
+            <td>{amount}</td>
+          </tr>
+          {returned && (
+            <tr>
+              <td>
+                {payment.status === 'refunded' ? 'Refund' : 'Payment taken back through PayPal'}
+                <span className={styles.period}>{dateLabel(returned)}</span>
+              </td>
+              <td>−{amount}</td>
+            </tr>
+          )}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">Total</th>
+            <td>
+              {moneyLabel(returned ? 0 : payment.amount_minor, payment.currency)} {payment.currency}
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+      <p className={styles.method}>Paid with PayPal{payment.order_id && `, order ${payment.order_id}`}.</p>
+    </article>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Missing() {
+  return (
+    <div className={styles.problem}>
+      <h1 tabIndex={-1}>There is no such receipt.</h1>
+      <p>
+        A receipt is made once a payment is through. All of yours are on{' '}
+        <Link to={ROUTES.profile.path}>your profile</Link>.
+      </p>
+    </div>
+  );
+}
+
+function Unread({ busy, onRetry }: { busy: boolean; onRetry: () => void }) {
+  return (
+    <div className={styles.problem} role="alert">
+      <h1 tabIndex={-1}>This receipt could not be read.</h1>
+      <p>Your payments are safe; they just did not arrive. Check your connection, then try again.</p>
+      <Button tone="primary" busy={busy} busyLabel="Loading..." onClick={onRetry}>
+        Try again
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+/** What stands on a receipt: the payment, the year it bought, and the day it was given back. */
+import { dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import type { Payment, PlanChange } from '#client/lib/data-client.ts';
+
+type Paid = Pick<Payment, 'id' | 'order_id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
+type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 'payment_id' | 'valid_from'>;
+
+export type Receipt = {
+  payment: Paid;
+  period: { from: Day; until: Day } | null;
+  returned: Day | null;
+};
+
+/** Null where no money came: there is nothing to write a receipt about. */
+export function paidReceipt(
+  id: string | undefined,
+  payments: readonly Paid[],
+  changes: readonly Change[],
+): Receipt | null {
+  const payment = payments.find((other) => other.id === id);
+  if (!payment || !['completed', 'refunded', 'reversed'].includes(payment.status)) return null;
+  const own = changes.filter((change) => change.payment_id === id);
+  const year = own.find((change) => change.reason === 'payment');
+  const end = own.find((change) => change.reason === 'refund' || change.reason === 'reversal');
+  const isReturned = payment.status !== 'completed';
+  return {
+    payment,
+    period:
+      year?.valid_from && year.access_valid_until ? { from: year.valid_from, until: year.access_valid_until } : null,
+    returned: isReturned && end ? dayOf(new Date(end.changed_at)) : null,
+  };
+}

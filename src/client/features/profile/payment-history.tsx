@@ -1,0 +1,95 @@
+/** What was paid, newest first, each with its receipt. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { dateLabel, dayOf } from '#domain/day.ts';
+import type { PaymentStatus } from '#domain/payment.ts';
+import { moneyLabel } from '#domain/receipt.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { useData } from '#client/lib/data-client.ts';
+import type { Payment } from '#client/lib/data-client.ts';
+import { paymentsQuery } from '#client/lib/payment-queries.ts';
+import { useUser } from '#client/lib/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Section } from '#client/ui/page.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
+import styles from './payment-history.module.css';
+
+/** Null for attempts that nobody finished at PayPal: there is nothing to know about them. */
+const STATUS_WORDS: Record<PaymentStatus, string | null> = {
+  created: null,
+  voided: null,
+  expired: null,
+  approved: 'Being booked',
+  capturing: 'Being booked',
+  pending: 'PayPal is checking it',
+  completed: 'Paid',
+  declined: 'Declined, nothing taken',
+  refunded: 'Refunded',
+  reversed: 'Taken back',
+  needs_review: 'We are looking into it',
+};
+const HAS_RECEIPT: ReadonlySet<PaymentStatus> = new Set(['completed', 'refunded', 'reversed']);
+
+export function PaymentHistory() {
+  return (
+    <Section title="Payment History">
+      <History />
+    </Section>
+  );
+}
+
+function History() {
+  const payments = useQuery(paymentsQuery(useData(), useUser().id));
+  if (payments.isPending) return <Waiting />;
+  if (payments.isError) {
+    return (
+      <div className={styles.unread}>
+        <p role="alert">Your payments could not be read. They are safe, and so is your plan.</p>
+        <Button onClick={() => void payments.refetch()} busy={payments.isFetching} busyLabel="Loading...">
+          Try again
+        </Button>
+      </div>
+    );
+  }
+  const shown = payments.data.filter(({ status }) => STATUS_WORDS[status] !== null);
+  if (shown.length === 0) return <p className={styles.empty}>No payments yet.</p>;
+  return (
+    <table className={styles.payments}>
+      <thead>
+        <tr>
+          <th scope="col">Date</th>
+          <th scope="col">Amount</th>
+          <th scope="col">Status</th>
+          <th scope="col">
+            <span className={styles.unseen}>Receipt</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((payment) => (
+          <Row key={payment.id} payment={payment} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type Shown = Pick<Payment, 'id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
+
+function Row({ payment }: { payment: Shown }) {
+  const date = dateLabel(dayOf(new Date(payment.completed_at ?? payment.created_at)));
+  return (
+    <tr>
+      <td>{date}</td>
+      <td>{moneyLabel(payment.amount_minor, payment.currency)}</td>
+      <td>{STATUS_WORDS[payment.status]}</td>
+      <td>
+        {HAS_RECEIPT.has(payment.status) && (
+          <Link to={ROUTES.receipt.path} search={{ payment: payment.id } as never} aria-label={`Receipt of ${date}`}>
+            Receipt
+          </Link>
+        )}
+      </td>
+    </tr>
+  );
+}
