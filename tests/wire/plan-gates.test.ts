@@ -94,15 +94,13 @@ async function whileTodayStands(ask: (now: Date) => Promise<void>): Promise<void
   }
 }
 
-/** The clocks of Berlin have just changed; on Earth it is the 28th in some zones and the 29th in the others. */
-const AT = new Date('2026-03-29T01:30:00Z');
+/** The clocks of Berlin have changed in the night, and the 28th has just ended everywhere. */
+const AT = new Date('2026-03-29T12:00:00Z');
 const FIRST = earliestToday(AT);
-const LAST = latestToday(AT);
 /** Each of these is open somewhere: one more than anybody has. */
-const OPEN = daysUntil(LAST, FREE_WINDOW_DAYS + 1);
+const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 1);
 const LOCKED = addDays(FIRST, -FREE_WINDOW_DAYS);
 const LONG_AGO = day('2016-02-29');
-const NOT_BEGUN = addDays(LAST, 1);
 
 describe('what was written before', () => {
   const before = [LONG_AGO, addDays(LOCKED, -1), LOCKED];
@@ -132,19 +130,28 @@ describe('what was written before', () => {
 });
 
 describe.each(KINDS)('a day that has begun nowhere, for %s', (kind) => {
+  /** In a millisecond a day begins, at UTC+14. */
+  const at = new Date('2026-03-29T09:59:59.999Z');
+  const last = latestToday(at);
+  const notBegun = addDays(last, 1);
+
   test.each(['insert', 'upsert', 'move', 'among others'])('%s', async (way) => {
-    await world.clock.set(AT.toISOString());
-    await world.settle(FIRST);
+    await world.clock.set(at.toISOString());
+    await world.settle(earliestToday(at));
     const person = world.people[kind];
-    await world.wrote(person, [LAST]);
+    await world.wrote(person, [last]);
     const ways: Record<string, () => PromiseLike<unknown>> = {
-      insert: () => entries(person).insert(row(person, NOT_BEGUN)),
-      upsert: () => entries(person).upsert(row(person, NOT_BEGUN)),
-      move: () => entries(person).update({ date: NOT_BEGUN }).eq('date', LAST),
-      'among others': () => entries(person).upsert([row(person, addDays(LAST, -1)), row(person, NOT_BEGUN)]),
+      insert: () => entries(person).insert(row(person, notBegun)),
+      upsert: () => entries(person).upsert(row(person, notBegun)),
+      move: () => entries(person).update({ date: notBegun }).eq('date', last),
+      'among others': () => entries(person).upsert([row(person, addDays(last, -1)), row(person, notBegun)]),
     };
     expect(await ways[way]!()).toMatchObject(REFUSED);
-    expect(await stored(person)).toEqual([LAST]);
+    expect(await stored(person)).toEqual([last]);
+    // A millisecond later it has begun somewhere, and the same is done.
+    await world.clock.set('2026-03-29T10:00:00.000Z');
+    expect(await ways[way]!()).toMatchObject({ error: null });
+    expect(await stored(person)).toContain(notBegun);
   });
 });
 

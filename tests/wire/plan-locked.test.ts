@@ -10,7 +10,8 @@ import type { Answered, Person } from './data-world.ts';
 import { FREE_KINDS, KINDS, startPlanWorld } from './plan-world.ts';
 import type { PlanWorld } from './plan-world.ts';
 
-const AT = new Date('2026-10-25T00:30:00Z');
+/** The moment at which a day has ended everywhere, and the oldest open one is locked. */
+const AT = new Date('2026-10-25T12:00:00Z');
 const TODAY = earliestToday(AT);
 const FIRST_OPEN = addDays(TODAY, 1 - FREE_WINDOW_DAYS);
 const LOCKED = addDays(FIRST_OPEN, -1);
