@@ -179,37 +179,28 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       return { orderId, approvalUrl, debugId: answer.debugId };
     },
 
-    getOrder: (orderId) =>
-      read({ what: 'order', method: 'GET', path: `/v2/checkout/orders/${inPath(orderId)}` }, parseOrder),
+    async getOrder(orderId) {
+      return read({ what: 'order', method: 'GET', path: `/v2/checkout/orders/${inPath(orderId)}` }, parseOrder);
+    },
 
-    captureOrder: ({ orderId, requestId }) =>
-      read(
-        {
-          what: 'capture order',
-          method: 'POST',
-          path: `/v2/checkout/orders/${inPath(orderId)}/capture`,
-          requestId,
-        },
-        parseOrder,
-      ),
+    async captureOrder({ orderId, requestId }) {
+      const path = `/v2/checkout/orders/${inPath(orderId)}/capture`;
+      return read({ what: 'capture order', method: 'POST', path, requestId }, parseOrder);
+    },
 
-    getCapture: (captureId) =>
-      read({ what: 'capture', method: 'GET', path: `/v2/payments/captures/${inPath(captureId)}` }, parseCapture),
+    async getCapture(captureId) {
+      return read({ what: 'capture', method: 'GET', path: `/v2/payments/captures/${inPath(captureId)}` }, parseCapture);
+    },
 
-    refundCapture: ({ captureId, requestId, note }) =>
-      read(
-        {
-          what: 'refund capture',
-          method: 'POST',
-          path: `/v2/payments/captures/${inPath(captureId)}/refund`,
-          requestId,
-          body: JSON.stringify(note === undefined ? {} : { note_to_payer: note }),
-        },
-        parseRefund,
-      ),
+    async refundCapture({ captureId, requestId, note }) {
+      const path = `/v2/payments/captures/${inPath(captureId)}/refund`;
+      const body = JSON.stringify(note === undefined ? {} : { note_to_payer: note });
+      return read({ what: 'refund capture', method: 'POST', path, requestId, body }, parseRefund);
+    },
 
-    getRefund: (refundId) =>
-      read({ what: 'refund', method: 'GET', path: `/v2/payments/refunds/${inPath(refundId)}` }, parseRefund),
+    async getRefund(refundId) {
+      return read({ what: 'refund', method: 'GET', path: `/v2/payments/refunds/${inPath(refundId)}` }, parseRefund);
+    },
 
     async verifyWebhook(transmission, body) {
       const asked = {

@@ -1,0 +1,158 @@
+/**
+ * The certificates that PayPal signs its webhooks with. Whoever calls the webhook names the address of one, so which
+ * addresses are asked at all, and which certificates are believed, is decided here.
+ *
+ * Threats: a request forged by naming an address inside our network or a certificate of the caller's own; a stream of
+ * invented addresses that makes us ask PayPal as often as somebody likes.
+ */
+import { X509Certificate } from 'node:crypto';
+import { rootCertificates } from 'node:tls';
+import { BoundedMap } from '../auth/bounded-map.ts';
+import type { Clock } from '../clock.ts';
+import { readText } from './paypal/send.ts';
+
+const KEPT = 20;
+const KEPT_FOR_MS = 24 * 60 * 60_000;
+const ASKED_PER_MINUTE = 20;
+const MAX_BYTES = 64 * 1024;
+const MAX_CERTIFICATES = 10;
+const ANSWER_WITHIN_MS = 5000;
+const MIN_KEY_BITS = 2048;
+
+/** The leaf, and whether a chain of valid issuers leads from it to a root that this machine trusts. */
+export type SigningCertificate = {
+  readonly leaf: X509Certificate;
+  /** `incomplete`: nothing speaks against it, but an issuer between it and a root was not sent along. */
+  readonly chain: 'trusted' | 'incomplete';
+};
+
+/** The certificate is not one of PayPal's: nothing that it signed is believed. */
+export class CertificateRefused extends Error {}
+/** It could not be fetched now; that says nothing about the event. */
+export class CertificateUnavailable extends Error {}
+
+export type CertificateDeps = {
+  hosts: readonly string[];
+  clock: Clock;
+  fetch?: typeof fetch;
+  /** Further trust anchors, PEM. */
+  trusted?: readonly string[];
+};
+
+export type Certificates = { get(address: string): Promise<SigningCertificate> };
+
+export function createCertificates({ hosts, clock, trusted = [], ...deps }: CertificateDeps): Certificates {
+  const fetchUrl = deps.fetch ?? fetch;
+  const kept = new BoundedMap<string, { pems: readonly string[]; until: number }>(KEPT);
+  const underWay = new Map<string, Promise<readonly string[]>>();
+  let asked = { minute: 0, times: 0 };
+
+  async function fetchPems(address: string): Promise<readonly string[]> {
+    const now = clock.now().getTime();
+    const minute = Math.floor(now / 60_000);
+    asked = { minute, times: asked.minute === minute ? asked.times + 1 : 1 };
+    if (asked.times > ASKED_PER_MINUTE) throw new CertificateUnavailable('too many certificates asked for');
+    const text = await download(address, fetchUrl);
+    const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    if (pems.length === 0 || pems.length > MAX_CERTIFICATES) throw new CertificateRefused('no certificate in it');
+    kept.set(address, { pems, until: now + KEPT_FOR_MS });
+    return pems;
+  }
+
+  return {
+    async get(address) {
+      if (!isAllowedAddress(address, hosts)) throw new CertificateRefused('an address that is not PayPal’s');
+      const held = kept.get(address);
+      const now = clock.now();
+      if (held && now.getTime() < held.until) return judge(held.pems, { hosts, trusted, now });
+      let fetching = underWay.get(address);
+      if (!fetching) {
+        fetching = fetchPems(address).finally(() => underWay.delete(address));
+        underWay.set(address, fetching);
+      }
+      return judge(await fetching, { hosts, trusted, now });
+    },
+  };
+}
+
+/** Only https on its usual port, and only hosts of the setting; an origin in the setting (a simulator's) stands for itself. */
+export function isAllowedAddress(address: string, hosts: readonly string[]): boolean {
+  const url = address.length <= 500 && URL.canParse(address) ? new URL(address) : null;
+  // What is not written as it is understood hides something.
+  if (url === null || url.href !== address || url.username !== '' || url.password !== '' || url.hash !== '')
+    return false;
+  if (hosts.includes(url.origin)) return true;
+  return url.protocol === 'https:' && url.port === '' && isNameOf(url.hostname, hosts);
+}
+
+/** `*.paypal.com` stands for every name below paypal.com, and for no other name that ends like it. */
+const isNameOf = (name: string, hosts: readonly string[]): boolean =>
+  hosts.some((host) => (host.startsWith('*.') ? name.endsWith(host.slice(1)) : name === host));
+
+async function download(address: string, fetchUrl: typeof fetch): Promise<string> {
+  let status: number;
+  let text: string;
+  try {
+    const response = await fetchUrl(address, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    status = response.status;
+    text = await readText(response, MAX_BYTES);
+  } catch (error) {
+    throw new CertificateUnavailable('no answer', { cause: error });
+  }
+  if (status >= 500 || status === 429) throw new CertificateUnavailable(`answered ${status}`);
+  if (status !== 200) throw new CertificateRefused(`answered ${status}`);
+  return text;
+}
+
+type Trust = { hosts: readonly string[]; trusted: readonly string[]; now: Date };
+
+function judge(pems: readonly string[], { hosts, trusted, now }: Trust): SigningCertificate {
+  const [leaf, ...others] = pems.map(readCertificate);
+  if (leaf === undefined) throw new CertificateRefused('no certificate in it');
+  if (leaf.ca) throw new CertificateRefused('an authority, not a signer');
+  if (!isValidAt(leaf, now)) throw new CertificateRefused('not valid now');
+  if (!namesOf(leaf).some((name) => isNameOf(name, hosts))) throw new CertificateRefused('for another name');
+  const { asymmetricKeyType, asymmetricKeyDetails } = leaf.publicKey;
+  if (asymmetricKeyType !== 'rsa' || (asymmetricKeyDetails?.modulusLength ?? 0) < MIN_KEY_BITS) {
+    throw new CertificateRefused('a key of another kind');
+  }
+  if (leaf.issuer === leaf.subject) throw new CertificateRefused('signed by itself');
+  return { leaf, chain: leadsToRoot(leaf, others, trusted, now) ? 'trusted' : 'incomplete' };
+}
+
+/** Issuers are looked for among the roots first, then among what was sent along; each of those is used once. */
+function leadsToRoot(
+  certificate: X509Certificate,
+  others: readonly X509Certificate[],
+  trusted: readonly string[],
+  now: Date,
+): boolean {
+  const signed = (issuer: X509Certificate): boolean =>
+    issuer.ca && isValidAt(issuer, now) && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  if ([...trusted, ...rootCertificates].some((pem) => signed(new X509Certificate(pem)))) return true;
+  return others.some(
+    (issuer, index) =>
+      signed(issuer) &&
+      leadsToRoot(
+        issuer,
+        others.filter((_, other) => other !== index),
+        trusted,
+        now,
+      ),
+  );
+}
+
+function readCertificate(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw new CertificateRefused('a certificate that cannot be read', { cause: error });
+  }
+}
+
+const isValidAt = (certificate: X509Certificate, now: Date): boolean =>
+  certificate.validFromDate <= now && now <= certificate.validToDate;
+
+/** DNS names alone; a name of any other kind, or one that has to be quoted, is none of PayPal's. */
+const namesOf = ({ subjectAltName = '' }: X509Certificate): string[] =>
+  subjectAltName.split(', ').flatMap((name) => /^DNS:([a-z0-9.-]+)$/.exec(name)?.[1] ?? []);
