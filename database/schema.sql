@@ -190,6 +190,15 @@ create table public.entries (
   constraint entries_id_key UNIQUE (id)
 );
 
+create table public.entry_words (
+  user_id uuid not null,
+  date date not null,
+  revision integer not null,
+  words text not null,
+  constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE,
+  constraint entry_words_pkey PRIMARY KEY (user_id, date)
+);
+
 create table public.payment_changes (
   payment_id uuid not null,
   id bigint generated always as identity not null,
@@ -455,6 +464,7 @@ CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
 alter table public.entries enable row level security, force row level security;
+alter table public.entry_words enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
 alter table public.payment_events enable row level security, force row level security;
 alter table public.payment_ledger enable row level security, force row level security;
@@ -474,6 +484,9 @@ create policy "own open days are deleted" on public.entries for delete to authen
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy "own open days are read" on public.entries for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
+
+create policy "words of own open days are read" on public.entry_words for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
 create policy "own payments are read" on public.payments for select to authenticated
@@ -513,6 +526,7 @@ grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, content) on public.entries to authenticated;
 grant insert on public.entries to service_role;
+grant insert on public.entry_words to service_role;
 grant insert on public.payment_changes to service_role;
 grant insert on public.payment_events to service_role;
 grant insert on public.payment_ledger to service_role;
@@ -524,6 +538,8 @@ grant select (id, user_id, order_id, amount_minor, currency, country, status, cr
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
+grant select on public.entry_words to authenticated;
+grant select on public.entry_words to service_role;
 grant select on public.payment_changes to service_role;
 grant select on public.payment_events to service_role;
 grant select on public.payment_ledger to service_role;
@@ -538,5 +554,6 @@ grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content) on public.entries to authenticated;
 grant update on public.entries to service_role;
+grant update on public.entry_words to service_role;
 grant update on public.payments to service_role;
 grant update on public.profiles to service_role;

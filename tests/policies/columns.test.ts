@@ -28,6 +28,11 @@ const TABLES = {
     writable: ['user_id', 'date', 'content'],
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
+  entry_words: {
+    columns: ['user_id', 'date', 'revision', 'words'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
+  },
   plan_changes: {
     columns: ['user_id', 'id', 'plan', 'access_valid_until', 'reason', 'changed_at', 'payment_id', 'valid_from'],
     writable: [],

@@ -36,6 +36,14 @@ export type AppTables = {
     hustle_score: number | null;
     ai_analyzed_at: Date | null;
   };
+  /** What a search compares with, made by the server; it can be emptied at any time. */
+  entry_words: {
+    user_id: string;
+    date: Day;
+    /** Of the entry when its words were read. */
+    revision: number;
+    words: string;
+  };
   /** One row for every change of a plan; rows are only ever added. */
   plan_changes: {
     user_id: string;

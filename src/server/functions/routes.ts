@@ -10,9 +10,12 @@ import type { AccessTokens } from '../auth/access-tokens.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
+import type { Database } from '../database/database.ts';
+import { findEntries } from './find-entries.ts';
 
 type FunctionDeps = {
   config: { publishableKey: string };
+  database: Database;
   accessTokens: Pick<AccessTokens, 'verify'>;
 };
 
@@ -22,17 +25,21 @@ const paymentsAreOff: ServerFunction = (context) =>
   context.json({ success: false, error: 'Payments are not set up on this server.' }, 503);
 
 /** Every function there is, by the name in its address. */
-const FUNCTIONS: ReadonlyMap<string, ServerFunction> = new Map([
-  ['paypal-create-order', paymentsAreOff],
-  ['paypal-capture-order', paymentsAreOff],
-]);
+const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
+  new Map([
+    ['paypal-create-order', paymentsAreOff],
+    ['paypal-capture-order', paymentsAreOff],
+    ['find-entries', findEntries(deps)],
+  ]);
 
-export function functionRoutes({ config, accessTokens }: FunctionDeps): Hono<AppEnv> {
+export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
+  const { config, accessTokens } = deps;
   const { publishableKey } = config;
+  const functions = functionsOf(deps);
   const routes = new Hono<AppEnv>();
 
   routes.all('/:name', async (context) => {
-    const run = FUNCTIONS.get(context.req.param('name'));
+    const run = functions.get(context.req.param('name'));
     if (!run) return refuse(context, 404, 'NOT_FOUND', 'Requested function was not found');
     if (context.req.method !== 'POST') {
       context.header('Allow', 'POST');

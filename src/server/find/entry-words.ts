@@ -1,0 +1,46 @@
+/**
+ * Keeps the words of a user's logs ready for a search (`findForm`), in the table `entry_words`.
+ *
+ * They are made before a search and not with a save: somebody who writes saves fifty times for each time they search, and
+ * what a save costs is felt. What the revision of a log shows to have changed since is made anew.
+ */
+import { findForm } from '#domain/find.ts';
+import type { AsService } from '../database/database.ts';
+
+/** How much text is taken in hand at once: some ten milliseconds of this process, in which it answers nobody else. */
+const BATCH_BYTES = 500_000;
+
+/** Always at least one log, however long it is; the newest first. Lengths are known without unpacking the texts. */
+const CHANGED = `
+  select date, revision, text from (
+    select e.date, e.revision, e.content_text as text,
+           sum(octet_length(e.content_text)) over (order by e.date desc) - octet_length(e.content_text) as bytes_before
+      from public.entries e left join public.entry_words w using (user_id, date)
+     where e.user_id = $1 and w.revision is distinct from e.revision) changed
+   where bytes_before < ${BATCH_BYTES} order by date desc`;
+
+/** A log that was deleted meanwhile is left out, and one that is being deleted is waited for. */
+const KEEP = `
+  insert into public.entry_words (user_id, date, revision, words)
+  select e.user_id, e.date, made.revision, made.words
+    from unnest($2::date[], $3::integer[], $4::text[]) made (date, revision, words)
+    join public.entries e on e.user_id = $1 and e.date = made.date
+   order by e.date for key share of e
+  on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
+
+type Changed = { date: string; revision: number; text: string };
+
+/** Answers whether all are ready; false when `mayGoOn` said to stop before. */
+export async function readyWords(service: AsService, userId: string, mayGoOn: () => boolean): Promise<boolean> {
+  for (;;) {
+    const { rows } = await service.statement<Changed>(CHANGED, [userId]);
+    if (rows.length === 0) return true;
+    if (!mayGoOn()) return false;
+    await service.statement(KEEP, [
+      userId,
+      rows.map(({ date }) => date),
+      rows.map(({ revision }) => revision),
+      rows.map(({ text }) => findForm(text)),
+    ]);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The days whose logs hold the words, newest first, as the user themselves: row-level security decides which logs there
+ * are to find, as for every other reading.
+ *
+ * Only this user's own rows are ever looked at, one after the other from the newest. An index of words over all logs
+ * would let the time of a search tell how often others write a word, and would be no quicker: 3,650 logs of 2 KB take
+ * 10 ms (docs/decisions/0013).
+ */
+import { FIND_MAX_RESULTS, formOf, snippetOf } from '#domain/find.ts';
+import type { FoundDay, SoughtWord } from '#domain/find.ts';
+import type { Database, Identity } from '../database/database.ts';
+
+/** Far more than ten years of logs take; a journal of the longest logs that there can be is cut off here. */
+const TIME_LIMIT_MS = 3_000;
+/** Longer logs are not read whole for the line that is shown of them. */
+const READ_WHOLE_BYTES = 8_192;
+const READ_AROUND = 2_000;
+
+/** By the number of words: names of nothing but parameters, so that a word is never part of a statement. */
+function statementFor(words: number): string {
+  const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 3}) > 0`);
+  return `
+  select e.date, case when octet_length(e.content_text) <= ${READ_WHOLE_BYTES} then e.content_text
+    else substr(e.content_text, greatest(1, strpos(lower(e.content_text), $2) - ${READ_AROUND}), ${2 * READ_AROUND})
+    end as text
+    from public.entry_words w join public.entries e using (user_id, date)
+   where w.user_id = $1 and ${conditions.join(' and ')}
+   order by w.date desc limit ${FIND_MAX_RESULTS + 1}`;
+}
+
+export async function findDays(
+  database: Database,
+  { identity, userId }: { identity: Identity; userId: string },
+  words: readonly SoughtWord[],
+): Promise<{ results: FoundDay[]; more: boolean }> {
+  // The longest is the rarest, as a rule, and the first that is missing ends the look at a log.
+  const forms = words.map(formOf).sort((a, b) => b.length - a.length);
+  const { rows } = await database.transactAsUser(identity, async (transaction) => {
+    await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
+    const values = [userId, forms[0]!.trim(), ...forms];
+    return transaction.statement<{ date: string; text: string }>(statementFor(words.length), values);
+  });
+  const shown = rows.slice(0, FIND_MAX_RESULTS);
+  return {
+    results: shown.map(({ date, text }) => ({ date, snippet: snippetOf(words, text) })),
+    more: rows.length > shown.length,
+  };
+}
