@@ -1,12 +1,14 @@
-/** The rights that no request has: on the accounts, on the migrations, and on anything that comes later. */
+/** The rights that no request has: on the accounts, on the migrations, on the jobs, and on anything that comes later. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { installQueueSchema } from '#server/jobs/queue-schema.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
+  await installQueueSchema(db.database);
 });
 afterAll(() => db.drop());
 
@@ -30,7 +32,7 @@ async function rightsOf(role: string, schema: string): Promise<string[]> {
 }
 
 describe.each(['anon', 'authenticated', LOGIN])('%s', (role) => {
-  test.each(['auth', 'migrations'])('has no right on any table of the schema %s', async (schema) => {
+  test.each(['auth', 'migrations', 'pgboss'])('has no right on any table of the schema %s', async (schema) => {
     expect(await rightsOf(role, schema)).toEqual([]);
   });
 
@@ -41,6 +43,22 @@ describe.each(['anon', 'authenticated', LOGIN])('%s', (role) => {
     );
     expect(rows).toEqual([]);
   });
+});
+
+test('the service works with the tables of the jobs, changes none of them, and nobody else sees their schema', async () => {
+  const rights = await rightsOf('service_role', 'pgboss');
+  expect(rights).toEqual(expect.arrayContaining(['job.state update', 'job delete', 'schedule.cron insert']));
+  const { rows } = await db.admin.query(
+    `select role, has_schema_privilege(role, 'pgboss', 'usage') as sees, has_schema_privilege(role, 'pgboss', 'create') as makes
+       from unnest(array['anon', 'authenticated', $1, 'service_role']) role`,
+    [LOGIN],
+  );
+  expect(rows).toEqual([
+    { role: 'anon', sees: false, makes: false },
+    { role: 'authenticated', sees: false, makes: false },
+    { role: LOGIN, sees: false, makes: false },
+    { role: 'service_role', sees: true, makes: false },
+  ]);
 });
 
 test('the login of requests has no right of its own and may become the three acting roles alone', async () => {

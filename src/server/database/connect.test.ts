@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
+import { startJobQueue } from '#server/jobs/job-queue.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/secret.ts';
 
@@ -55,6 +56,15 @@ test('is migrated, and makes a profile for every user although its owner is no s
   );
   expect((await service.statement('select id from profiles', [])).rows).toEqual(rows);
   await database.close();
+});
+
+test('carries the jobs although its owner is no superuser, for two servers that start at once', async () => {
+  const databases = await Promise.all([open(), open()]);
+  const queues = await Promise.all(
+    databases.map((database) => startJobQueue({ database, log: createLog('silent'), jobs: [] })),
+  );
+  for (const queue of queues) await queue.stop();
+  for (const database of databases) await database.close();
 });
 
 test('is opened by two servers at once, and again later', async () => {

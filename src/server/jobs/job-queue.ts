@@ -30,10 +30,10 @@ export type JobQueue = {
   stop(): Promise<void>;
 };
 
-type Parts = { database: Database; log: Logger; jobs: readonly Job[] };
+type Parts = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
 
 /** @throws what the database says when it is not there; nothing is left running then. */
-export async function startJobQueue({ database, log, jobs }: Parts): Promise<JobQueue> {
+export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Parts): Promise<JobQueue> {
   await installQueueSchema(database);
   const boss = new PgBoss({
     db: queueDatabase(database),
@@ -96,7 +96,7 @@ export async function startJobQueue({ database, log, jobs }: Parts): Promise<Job
     async stop() {
       stopping.abort();
       const finished = Promise.all([...workers.keys()].map((name) => boss.offWork(name, { wait: true })));
-      await Promise.race([finished, elapsed(STOP_LIMIT_MS)]);
+      await Promise.race([finished, elapsed(stopLimitMs)]);
       await boss.stop({ graceful: false });
     },
   };

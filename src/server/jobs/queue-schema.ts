@@ -6,19 +6,21 @@ import { PgBoss } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import { JOBS_SCHEMA } from './queue-database.ts';
 
-/** Any number but that of the migrations: two servers that start together may not grant at the same moment. */
+/**
+ * Any number but that of the migrations. pg-boss lets two servers make the schema at once and forgives the slower one,
+ * whose connection it leaves in a transaction that has failed; so here one waits for the other.
+ */
 const LOCK_KEY = 4_871_203_945;
 
 const GRANT = `
-  begin;
-  select pg_advisory_xact_lock(${LOCK_KEY});
   grant usage on schema ${JOBS_SCHEMA} to service_role;
   grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to service_role;
-  grant execute on all functions in schema ${JOBS_SCHEMA} to service_role;
-  commit`;
+  grant execute on all functions in schema ${JOBS_SCHEMA} to service_role`;
 
 export function installQueueSchema(database: Database): Promise<void> {
   return database.asOwner('the tables of the jobs', async (owner) => {
+    // The lock belongs to the session and ends with it.
+    await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     const boss = new PgBoss({
       db: { executeSql: (text, values) => owner.query(text, values) },
       schema: JOBS_SCHEMA,

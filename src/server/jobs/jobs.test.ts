@@ -1,0 +1,150 @@
+/** Jobs on a real database: once among several servers, again after a failure, and never in the way of the server. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+import { openDatabase } from '../database/connect.ts';
+import type { Database } from '../database/database.ts';
+import { createLog } from '../log.ts';
+import { Secret } from '../secret.ts';
+import type { Job } from './job.ts';
+import { startJobQueue } from './job-queue.ts';
+import type { JobQueue } from './job-queue.ts';
+import { createJobs } from './jobs.ts';
+import type { Jobs } from './jobs.ts';
+
+let db: TestDatabase;
+let lines: string[];
+let toStop: { stop(): Promise<void> }[];
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+beforeEach(() => {
+  lines = [];
+  toStop = [];
+  return async () => {
+    await Promise.all(toStop.map((each) => each.stop()));
+    await db.admin.query('drop schema if exists pgboss cascade');
+  };
+});
+
+const log = createLog('debug', { write: (line: string) => void lines.push(line) });
+const said = (text: string): number => lines.filter((line) => line.includes(text)).length;
+const jobThat = (run: Job['run']): Job => ({ name: 'send-receipts', cron: '0 0 1 1 *', retryDelaySeconds: 1, run });
+
+function startJobs(run: Job['run'], database: Database = db.database): Jobs {
+  const jobs = createJobs({ database, log, jobs: [jobThat(run)], firstRetryMs: 1 });
+  toStop.push(jobs);
+  jobs.start();
+  return jobs;
+}
+
+async function startQueue(run: Job['run'], database = db.database, stopLimitMs = 5_000): Promise<JobQueue> {
+  const queue = await startJobQueue({ database, log, jobs: [jobThat(run)], stopLimitMs });
+  toStop.push(queue);
+  return queue;
+}
+
+async function stored(): Promise<{ state: string; output: unknown }[]> {
+  const { rows } = await db.admin.query(
+    "select state::text, output from pgboss.job where name = 'send-receipts' order by created_on",
+  );
+  return rows;
+}
+const states = async (): Promise<string[]> => (await stored()).map(({ state }) => state);
+
+test('a job runs at the start of a server, and whenever it is asked for', async () => {
+  let runs = 0;
+  const jobs = startJobs(async () => ({ mailed: (runs += 1) }));
+  await expect.poll(() => said('"mailed":1')).toBe(1);
+  await expect.poll(states).toEqual(['completed']);
+  jobs.request('send-receipts');
+  await expect.poll(() => said('"mailed":2')).toBe(1);
+});
+
+test('two servers on one database run it once between them, however often both are asked', async () => {
+  const other = await openDatabase({ config: { databaseUrl: new Secret(db.url), dataDir: '' }, log });
+  const { promise: gate, resolve: open } = Promise.withResolvers<Record<string, number>>();
+  let runs = 0;
+  const run = (): Promise<Record<string, number>> => {
+    runs += 1;
+    return gate;
+  };
+  const queues = await Promise.all([startQueue(run), startQueue(run, other)]);
+  await Promise.all(Array.from({ length: 20 }, (_, index) => queues[index % 2]!.request('send-receipts')));
+  await expect.poll(() => runs).toBe(1);
+  await Promise.all(queues.map((queue) => queue.request('send-receipts')));
+  expect(await states()).toEqual(['active']);
+  open({});
+  await expect.poll(states).toEqual(['completed']);
+  expect(runs).toBe(1);
+  await Promise.all(queues.map((queue) => queue.stop()));
+  await other.close();
+});
+
+test('a job that fails runs again later, and neither the log nor the tables hold what it failed on', async () => {
+  let runs = 0;
+  const queue = await startQueue(() => {
+    runs += 1;
+    const error = Object.assign(new Error('no such row'), { detail: 'ada@example.com', hint: 'dear diary' });
+    return runs === 1 ? Promise.reject(error) : Promise.resolve({});
+  });
+  await queue.request('send-receipts');
+  await expect.poll(() => said('job failed')).toBe(1);
+  await expect.poll(states).toEqual(['retry']);
+  expect(lines.join('')).toContain('no such row');
+  expect(lines.join('') + JSON.stringify(await stored())).not.toMatch(/ada@|diary/);
+  // Asked for again it only looks whether its time has come.
+  await expect.poll(() => queue.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(2);
+});
+
+test('a stop waits for the row under way and takes no further one', async () => {
+  let done = 0;
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const queue = await startQueue(async (signal) => {
+    begin();
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await new Promise(setImmediate);
+    return { mailed: (done += 1) };
+  });
+  await queue.request('send-receipts');
+  await begun;
+  await queue.stop();
+  expect(done).toBe(1);
+  expect(await states()).toEqual(['completed']);
+});
+
+test('a job that does not end in time is given back, and the next server takes it', async () => {
+  const queue = await startQueue(() => new Promise(() => {}), db.database, 1);
+  await queue.request('send-receipts');
+  await expect.poll(states).toEqual(['active']);
+  await queue.stop();
+  expect(await states()).toEqual(['retry']);
+  let runs = 0;
+  const next = await startQueue(async () => ({ mailed: (runs += 1) }));
+  await expect.poll(() => next.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(1);
+});
+
+test('while the database refuses, the start is tried again and a request does nothing', async () => {
+  let refusals = 3;
+  const shaky: Database = {
+    ...db.database,
+    asOwner: (reason, work) =>
+      (refusals -= 1) < 0
+        ? db.database.asOwner(reason, work)
+        : Promise.reject(new Error('the database is starting up')),
+  };
+  let runs = 0;
+  const jobs = startJobs(async () => ({ mailed: (runs += 1) }), shaky);
+  jobs.request('send-receipts');
+  await expect.poll(() => runs).toBe(1);
+  expect(said('the jobs cannot start yet')).toBe(3);
+});
+
+test('a stop before the start has come about ends it', async () => {
+  const away: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
+  const jobs = startJobs(async () => ({}), away);
+  await expect.poll(() => said('the jobs cannot start yet')).toBeGreaterThan(0);
+  await jobs.stop();
+  expect(said('jobs started')).toBe(0);
+});
