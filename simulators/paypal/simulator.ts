@@ -10,11 +10,16 @@ import { errorBody, Refused } from './books/issues.ts';
 import type { PaypalEvent } from './books/model.ts';
 import { Faults } from './faults.ts';
 import type { Fault } from './faults.ts';
+import { Outbox } from './webhooks/outbox.ts';
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
 /** Somebody else's account at PayPal: sees nothing of ours. */
 export const OTHER_CLIENT: Client = { id: 'other-client', secret: 'other-secret' };
 
+/** The id of the webhook subscription, which is signed with every event. */
+export const SANDBOX_WEBHOOK_ID = '5GP028458E2496506';
+
+const LISTENER_PATH = '/functions/v1/paypal-webhook';
 const KEPT_REQUESTS = 1000;
 
 export type SimulatorOptions = {
@@ -23,6 +28,8 @@ export type SimulatorOptions = {
   publicUrl?: string;
   /** Where the API answers. */
   baseUrl?: string;
+  /** The listener; by default below `publicUrl`. */
+  webhookUrl?: string;
   seed?: number;
   /** How a delay is waited for; by default it is over at once. */
   wait?: (ms: number) => Promise<void>;
@@ -46,15 +53,12 @@ export type PaypalSimulator = {
   readonly control: PaypalControl;
   /** The events since the last call, oldest first: to be delivered in any order, twice, or never. */
   drainWebhooks(): PaypalEvent[];
+  /** The same events on their way over HTTP, signed. */
+  readonly webhooks: Outbox;
   /** null: the connection breaks. */
   answer(request: ApiRequest): Promise<ApiAnswer | null>;
   /** Where it is reached, once it has a port. */
-  setAddresses(addresses: { baseUrl?: string; publicUrl?: string }): void;
-  /** What verify-webhook-signature and resend do, once there are webhooks. */
-  setWebhooks(webhooks: {
-    verify: (webhook: Record<string, unknown>) => boolean;
-    resend: (eventId: string) => void;
-  }): void;
+  setAddresses(addresses: { baseUrl?: string; publicUrl?: string; webhookUrl?: string }): void;
 };
 
 export type PaypalControl = {
@@ -79,20 +83,27 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   const { clock = { now: () => new Date() }, seed = 1, wait = () => Promise.resolve() } = options;
   let api = options.baseUrl ?? 'http://paypal.invalid';
   let payer = options.publicUrl ?? api;
+  let listener = options.webhookUrl ?? null;
   let aheadMs = 0;
   const now = (): Date => (aheadMs === 0 ? clock.now() : new Date(clock.now().getTime() + aheadMs));
   const addresses = (): { api: string; payer: string } => ({ api, payer });
-  let webhooks: Parameters<PaypalSimulator['setWebhooks']>[0] = { verify: () => false, resend: () => undefined };
 
   const ids = new Ids(seed);
-  const books = new PaypalBooks({ now, ids, addresses });
+  const webhooks = new Outbox({
+    now,
+    ids,
+    webhookId: SANDBOX_WEBHOOK_ID,
+    baseUrl: () => api,
+    listenerUrl: () => listener ?? (payer === api ? null : payer + LISTENER_PATH),
+  });
+  const books = new PaypalBooks({ now, ids, addresses, onEvent: (event) => webhooks.add(event) });
   const paypal = new PaypalApi({
     books,
     ids,
     now,
     addresses,
     clients: [SANDBOX_CLIENT, OTHER_CLIENT],
-    verify: (webhook) => webhooks.verify(webhook),
+    verify: (asked) => webhooks.verify(asked),
     resend: (eventId) => webhooks.resend(eventId),
   });
   const faults = new Faults();
@@ -149,6 +160,11 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   };
 
   async function answer(request: ApiRequest): Promise<ApiAnswer | null> {
+    const certificate = CERTIFICATES[request.path];
+    if (certificate !== undefined) {
+      const body = await webhooks[certificate].certificate();
+      return { status: 200, headers: { 'content-type': 'application/x-pem-file' }, body };
+    }
     const requestId = request.headers['paypal-request-id'];
     const key = requestId === undefined ? null : `${request.path} ${requestId}`;
     let answered: ApiAnswer | null;
@@ -170,11 +186,13 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
 
   return {
     books,
+    webhooks,
     answer,
     async fetch(input, init) {
       const signal = init?.signal ?? null;
       signal?.throwIfAborted();
-      const answered = await untilAborted(answer(await toRequest(input, init)), signal);
+      const request = await toRequest(input, init);
+      const answered = await untilAborted(answer(request), signal);
       if (answered === null) throw new TypeError('fetch failed', { cause: new Error('other side closed') });
       const { status, headers, body } = answered;
       return new Response(body === '' ? null : body, { status, headers });
@@ -187,9 +205,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     setAddresses(changed) {
       api = changed.baseUrl ?? api;
       payer = changed.publicUrl ?? payer;
-    },
-    setWebhooks(changed) {
-      webhooks = changed;
+      listener = changed.webhookUrl ?? listener;
     },
     control: {
       fail: (fault) => faults.add(fault),
@@ -211,6 +227,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
         aheadMs = 0;
         drained = 0;
         books.clear();
+        webhooks.clear();
         paypal.clear();
         faults.clear();
         journal.length = 0;
@@ -220,6 +237,11 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     },
   };
 }
+
+const CERTIFICATES: Readonly<Record<string, 'signer' | 'stranger'>> = {
+  '/sim-cert.pem': 'signer',
+  '/other-cert.pem': 'stranger',
+};
 
 const ISSUE_OF_STATUS: Readonly<Record<number, string>> = {
   401: 'INVALID_ACCOUNT_STATUS',

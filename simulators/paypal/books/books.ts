@@ -19,7 +19,13 @@ const REFUND_WINDOW_MS = 180 * DAY_MS;
 /** What the seller has, in the smallest unit of one currency. */
 export type Balance = { captured: number; fees: number; refunded: number; reversed: number; balance: number };
 
-type Parts = { now: () => Date; ids: Ids; addresses: () => Addresses };
+type Parts = {
+  now: () => Date;
+  ids: Ids;
+  addresses: () => Addresses;
+  /** Told of every event as it happens. */
+  onEvent: (event: PaypalEvent) => void;
+};
 
 export class PaypalBooks {
   readonly orders = new Map<string, Order>();
@@ -132,6 +138,7 @@ export class PaypalBooks {
       amount: order.amount,
       feeMinor: null,
       refundedMinor: 0,
+      refunds: [],
       disputed: false,
       reversed: false,
       createdAt: now,
@@ -250,6 +257,7 @@ export class PaypalBooks {
     const id = this.#parts.ids.resource();
     const refund: Refund = { id, capture, kind, status, amount, note, createdAt: now, updatedAt: now };
     this.refunds.set(id, refund);
+    capture.refunds.push(refund);
     this.#book(capture, minor);
     return refund;
   }
@@ -310,7 +318,9 @@ export class PaypalBooks {
   #emit(type: EventType, resource: Record<string, unknown>): void {
     const id = this.#parts.ids.event();
     const at = this.#parts.now();
-    this.events.push({ id, type, at, body: write.eventBody(id, type, at, resource, this.#parts.addresses()) });
+    const event = { id, type, at, body: write.eventBody(id, type, at, resource, this.#parts.addresses()) };
+    this.events.push(event);
+    this.#parts.onEvent(event);
   }
 }
 

@@ -53,6 +53,7 @@ export type Capture = {
   /** Known once the money is there. */
   feeMinor: number | null;
   refundedMinor: number;
+  readonly refunds: Refund[];
   disputed: boolean;
   reversed: boolean;
   readonly createdAt: Date;

@@ -73,7 +73,7 @@ export function orderBody(order: Order, addresses: Addresses): Body {
         custom_id: order.customId,
         invoice_id: order.invoiceId,
         soft_descriptor: order.softDescriptor,
-        payments: capture === null ? null : { captures: [captureBody(capture, addresses)] },
+        payments: capture === null ? null : paymentsBody(capture, addresses),
       }),
     ],
     payer:
@@ -89,6 +89,11 @@ export function orderBody(order: Order, addresses: Addresses): Body {
     update_time: timeText(order.updatedAt),
   });
 }
+
+const paymentsBody = (capture: Capture, addresses: Addresses): Body => ({
+  captures: [captureBody(capture, addresses)],
+  ...(capture.refunds.length > 0 && { refunds: capture.refunds.map((refund) => refundBody(refund, addresses)) }),
+});
 
 export function captureBody(capture: Capture, { api }: Addresses): Body {
   const { order, amount, feeMinor } = capture;
