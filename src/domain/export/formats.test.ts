@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { day } from '../day.ts';
+import type { Day } from '../day.ts';
+import { isCleanLog, withDateHeader, withoutDateHeader } from '../entry-html.ts';
+import { entryText } from '../entry-text.ts';
+import { anyLogs, days, editorLogs } from '../../../tests/support/generated-logs.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
+import type { ExportedEntry, FormatWriter, ReadDay } from './exported-entry.ts';
+import { htmlWriter } from './html-format.ts';
+import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
+import { markdownWriter, readMarkdown } from './markdown-format.ts';
+import { readText, textWriter } from './text-format.ts';
+
+const NO_COACH = { hustleScore: null, feedback: null, analyzedAt: null };
+const entryOf = (date: Day, html: string): ExportedEntry => ({
+  date,
+  content: withDateHeader(date, html),
+  ...NO_COACH,
+});
+
+function write(writer: FormatWriter, entries: readonly ExportedEntry[]): string {
+  return writer.begin() + entries.map((entry, index) => writer.entry(entry, index)).join('') + writer.end();
+}
+
+const contentOf = (read: ReadDay | undefined): string => (read?.kind === 'day' ? read.day.content : `(${read?.kind})`);
+
+const DATE = day('2026-11-21');
+const LABEL = 'Saturday - November 21, 2026';
+const RULE = '-'.repeat(LABEL.length);
+
+describe('plain text', () => {
+  const written = (html: string): string => write(textWriter(), [entryOf(DATE, html)]);
+
+  test('is laid out as decided: the day, dashes, the text, an empty line; oldest first', () => {
+    const text = write(textWriter(), [
+      entryOf(day('2026-11-20'), '<p>Said <strong>no</strong> to a meeting</p>'),
+      entryOf(
+        DATE,
+        '<ol><li><p>Shipped</p></li><li><p>Paired</p><ol><li><p>on this</p><ul><li><p>and that</p></li></ul></li></ol></li></ol>',
+      ),
+    ]);
+    expect(text).toBe(
+      [
+        'Friday - November 20, 2026',
+        '--------------------------',
+        'Said no to a meeting',
+        '',
+        LABEL,
+        RULE,
+        '1. Shipped',
+        '2. Paired',
+        '  1. on this',
+        '    - and that',
+        '',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test.each([
+    ['<ol start="9"><li><p>a</p></li><li><p>b</p><p>more</p></li></ol>', '9. a\n10. b\n  more'],
+    ['<ol><li><p></p></li><li><p>b</p></li></ol>', '1.\n2. b'],
+    ['<ol><li><ul><li><p>a</p></li></ul></li></ol>', '1.\n  - a'],
+    ['<p>1. no item</p>', '\\1. no item'],
+    ['<p> in</p><p>\\</p>', '\\ in\n\\\\'],
+    [`<p>${LABEL}</p><p>---</p>`, `${LABEL}\n\\---`],
+    ['<p>a</p><p></p><p>b</p>', 'a\n\nb'],
+    ['<h1>Head</h1><blockquote><p>q</p></blockquote><pre><code>x\n  y</code></pre>', 'Head\nq\nx\n\\  y'],
+  ])('%j reads %j', (html, body) => {
+    expect(written(html)).toBe(`${LABEL}\n${RULE}\n${body}\n\n`);
+  });
+
+  test.each([
+    '<ol><li><p>a</p></li><li><p>b</p><ul><li><p>c</p></li></ul><p>d</p></li></ol><p>e</p>',
+    '<ol start="12"><li><p>a</p></li></ol><ol start="3"><li><p>b</p></li></ol>',
+    '<p>1. no item</p><p>a</p><p></p><p>b</p>',
+    '<ul><li><p>a</p><p></p><p>b</p></li></ul>',
+  ])('%j comes back as it was', (html) => {
+    expect(contentOf([...readText(written(html))][0])).toBe(html);
+  });
+
+  test('a file that went through Windows reads the same', () => {
+    const text = `\uFEFF${written('<ol><li><p>a</p></li></ol>').replaceAll('\n', '\r\n')}`;
+    expect(contentOf([...readText(text)][0])).toBe('<ol><li><p>a</p></li></ol>');
+  });
+
+  test('a day that the calendar does not have is refused, and the others are read', () => {
+    const text = `Monday - November 21, 2026\n-----\nx\n\nFriday - February 30, 2026\n-----\nx\n\n${written('<p>x</p>')}`;
+    expect([...readText(text)].map((read) => (read.kind === 'day' ? read.day.date : read.reason))).toEqual([
+      'invalidDate',
+      'invalidDate',
+      DATE,
+    ]);
+  });
+
+  test('anything else is no export', () => {
+    for (const text of ['', 'hello', LABEL, `${RULE}\n${LABEL}`, '{"a":1}']) expect([...readText(text)]).toEqual([]);
+  });
+});
+
+describe('Markdown', () => {
+  const written = (html: string): string => write(markdownWriter(), [entryOf(DATE, html)]);
+  const bodyOf = (html: string): string => written(html).slice(`# ${LABEL}\n\n`.length, -2);
+
+  test.each([
+    ['<p>a <strong>b</strong> <em>c</em> <s>d</s> <u>e</u> <code>f</code></p>', 'a **b** *c* ~~d~~ <u>e</u> `f`'],
+    ['<p>a<br>b</p><p>c</p>', 'a\\\nb\n\nc'],
+    [
+      '<ol><li><p>a</p></li><li><p>b</p><ul><li><p>c</p></li></ul><p>d</p></li></ol><p>e</p>',
+      '1. a\n2. b\n   - c\n\n   d\n\ne',
+    ],
+    ['<h1>A</h1><h2>B</h2><h3>C</h3>', '## A\n\n### B\n\n#### C'],
+    ['<blockquote><p>a</p><p>b</p></blockquote>', '> a\n>\n> b'],
+    ['<ol><li><p>x</p><pre><code>a\n\n  b`</code></pre></li></ol>', '1. x\n\n   ```\n   a\n\n     b`\n   ```'],
+    ['<p># no heading</p><p>1. no item</p><p>- x</p>', '\\# no heading\n\n1\\. no item\n\n\\- x'],
+    ['<p>2 * 3 &lt; 7 and snake_case, AT&amp;T</p>', '2 \\* 3 < 7 and snake_case, AT\\&T'],
+    ['<ul><li><p>a</p></li></ul><ul><li><p>b</p></li></ul>', '- a\n\n<!-- -->\n\n- b'],
+    ['<p><strong> a</strong></p>', '<strong> a</strong>'],
+  ])('%j is written %j and comes back', (html, body) => {
+    expect(bodyOf(html)).toBe(body);
+    expect(contentOf([...readMarkdown(written(html))][0])).toBe(html);
+  });
+
+  test('a heading of a day inside code begins no day', () => {
+    const html = `<pre><code># ${LABEL}\n\`\`\`</code></pre>`;
+    expect([...readMarkdown(written(html))].map(contentOf)).toEqual([html]);
+  });
+
+  test('reads what others write: other bullets, wider lists, wrapped paragraphs', () => {
+    const text = `# ${LABEL}\n\n* a\n  wrapped\n+   b\n\n***\n\n1) c\n2) d\n`;
+    expect(contentOf([...readMarkdown(text)][0])).toBe(
+      '<ul><li><p>a wrapped</p></li><li><p>b</p></li></ul><ol><li><p>c</p></li><li><p>d</p></li></ol>',
+    );
+  });
+});
+
+describe('HTML', () => {
+  const page = (...entries: ExportedEntry[]): string => write(htmlWriter({ today: DATE }), entries);
+
+  test('is a page of its own with a language, a title and no script, and asks nobody for anything', () => {
+    const html = page(entryOf(DATE, '<h1>A</h1><p>x</p>'));
+    expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(html).toContain('<title>Hustle Forge: all logs, November 21, 2026</title>');
+    expect(html).toContain(`<h2><time datetime="2026-11-21">${LABEL}</time></h2>`);
+    expect(html).toContain('<h3>A</h3><p>x</p>');
+    expect(html).not.toMatch(/<script|<link|<img|url\(|https?:/);
+  });
+
+  test('what a server should never have stored is shown as its words', () => {
+    const html = page({ date: DATE, content: '<p onclick="x">a</p><script>alert(1)</script>', ...NO_COACH });
+    expect(html).toContain('<p>a</p><p>alert(1)</p>');
+    expect(html).not.toMatch(/<script|onclick/);
+    expect(page({ ...entryOf(DATE, ''), hustleScore: 7, feedback: '<b>x' })).toContain('HustleScore: 7/10\n&lt;b&gt;x');
+  });
+});
+
+describe('JSON', () => {
+  const AT = new Date('2026-11-21T10:00:00.000Z');
+
+  test('has the layout that was decided', () => {
+    const full = { hustleScore: 7, feedback: 'Good "work"', analyzedAt: '2026-11-21T10:00:00.123456+00:00' };
+    const entries = [entryOf(day('2026-11-20'), '<p>x</p>'), { ...entryOf(DATE, '<p>y</p>'), ...full }];
+    const file: unknown = JSON.parse(write(jsonWriter({ exportedAt: AT }), entries));
+    expect(file).toEqual({ format: 'hustle-forge/1', exportedAt: '2026-11-21T10:00:00.000Z', entries });
+    expect(jsonFormatOf(file)).toBe('hustle-forge/1');
+    expect([...readJson(jsonEntriesOf(file)!)]).toEqual([
+      { kind: 'day', day: { date: '2026-11-20', content: '<p>x</p>', coach: null } },
+      { kind: 'day', day: { date: DATE, content: '<p>y</p>', coach: full } },
+    ]);
+    expect(JSON.parse(write(jsonWriter({ exportedAt: AT }), []))).toMatchObject({ entries: [] });
+  });
+
+  test.each([
+    [null, 'invalidDate'],
+    [7, 'invalidDate'],
+    [['2026-11-21'], 'invalidDate'],
+    [{}, 'invalidDate'],
+    [{ date: '2026-02-30', content: 'x' }, 'invalidDate'],
+    [{ date: '0000-01-01', content: 'x' }, 'invalidDate'],
+    [{ date: { toString: 'x' }, content: 'x' }, 'invalidDate'],
+    [{ date: '2026-11-21' }, 'notText'],
+    [{ date: '2026-11-21', content: 7 }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', hustleScore: 11 }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', hustleScore: '7' }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', hustleScore: 7.5 }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', feedback: {} }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', analyzedAt: 'yesterday' }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', analyzedAt: '2026-13-01T00:00:00Z' }, 'notText'],
+    [{ date: '2026-11-21', content: 'x', analyzedAt: '2026-11-21' }, 'notText'],
+  ])('%j is refused: %s', (entry, reason) => {
+    expect(readJsonEntry(entry)).toMatchObject({ kind: 'refused', reason });
+  });
+
+  test.each(['x'.repeat(20_001), 'a\0b'])('feedback that could not be stored is refused', (feedback) => {
+    expect(readJsonEntry({ date: DATE, content: 'x', feedback })).toMatchObject({ reason: 'notText' });
+  });
+
+  test('takes nothing but what it knows', () => {
+    const entry: unknown = JSON.parse(
+      '{"__proto__":{"date":"2026-11-21"},"constructor":1,"date":"2026-11-21","content":"x","user_id":"other","revision":9}',
+    );
+    expect(readJsonEntry(entry)).toEqual({ kind: 'day', day: { date: DATE, content: 'x', coach: null } });
+    expect(readJsonEntry(JSON.parse('{"__proto__":{"date":"2026-11-21","content":"x"}}'))).toMatchObject({
+      reason: 'invalidDate',
+    });
+    expect(({} as Record<string, unknown>)['date']).toBeUndefined();
+  });
+
+  test.each([null, 7, 'x', [], {}, { format: 'other/1' }, { format: 1 }])('%j is no export', (file) => {
+    expect(jsonFormatOf(file)).toBeNull();
+  });
+});
+
+describe('whatever a log is made of', () => {
+  const FORMATS = {
+    text: { writer: textWriter, read: readText },
+    Markdown: { writer: markdownWriter, read: readMarkdown },
+  };
+  const LOGS = { 'logs of the editor': editorLogs, 'logs of other clients': anyLogs };
+
+  const comesBack = (
+    { writer, read }: (typeof FORMATS)['text'],
+    dates: readonly Day[],
+    logs: readonly string[],
+  ): void => {
+    const entries = dates.map((date, index) => entryOf(date, logs[index % logs.length]!));
+    const back = [...read(write(writer(), entries))];
+    expect(back.map((one) => one.kind === 'day' && one.day.date)).toEqual(dates);
+    back.forEach((one, index) => {
+      const html = contentOf(one);
+      expect(isCleanLog(html), html).toBe(true);
+      expect(entryText(html)).toBe(entryText(entries[index]!.content));
+    });
+  };
+
+  describe.each(Object.entries(FORMATS))('%s', (_name, format) => {
+    test.each(Object.entries(LOGS))('brings %s back with identical text', (_logs, arbitrary) => {
+      fc.assert(
+        fc.property(days, fc.array(arbitrary, { minLength: 1, maxLength: 3 }), (dates, logs) => {
+          comesBack(format, dates, logs);
+        }),
+        { numRuns: lengthened(250) },
+      );
+    });
+
+    test('takes linear time on hostile texts', () => {
+      const hostile = [
+        '<p>'.repeat(80_000),
+        '*'.repeat(200_000),
+        '`'.repeat(200_000),
+        ' '.repeat(200_000),
+        '> '.repeat(90_000),
+      ];
+      for (const text of [
+        ...hostile,
+        '- '.repeat(90_000),
+        '\\'.repeat(200_000),
+        '`a'.repeat(90_000),
+        '**a'.repeat(60_000),
+      ]) {
+        // With quadratic time this would run into the test's limit.
+        const file = `# ${LABEL}\n${LABEL}\n---\n${text}\n`;
+        for (const read of format.read(file)) expect(contentOf(read)).toContain('<');
+      }
+    });
+  });
+
+  test('JSON brings every log back as it was', () => {
+    fc.assert(
+      fc.property(days, anyLogs, (dates, log) => {
+        const entries = dates.map((date) => entryOf(date, log));
+        const file: unknown = JSON.parse(write(jsonWriter({ exportedAt: new Date(0) }), entries));
+        const back = [...readJson(jsonEntriesOf(file)!)].map((read) => read.kind === 'day' && read.day);
+        expect(back).toEqual(
+          entries.map(({ date, content }) => ({ date, content: withoutDateHeader(content), coach: null })),
+        );
+      }),
+      { numRuns: lengthened(150) },
+    );
+  });
+});

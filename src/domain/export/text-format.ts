@@ -1,0 +1,132 @@
+/**
+ * Plain text, as decisions.md 11 lays it out: a line with the day, a line of dashes, the text, an empty line. Lists carry
+ * their numbers, nested ones stand two spaces further in.
+ *
+ * A line that could be mistaken for something else (a paragraph that begins with `1.`, a line of dashes under a date, a
+ * space at the start) has a backslash before it, which reading takes off again. An ordinary log never needs one.
+ */
+import { dayLabel } from '../day.ts';
+import { dayOfHeading, isDayHeading } from './day-heading.ts';
+import { escapeHtml } from './escape-html.ts';
+import { refused } from './exported-entry.ts';
+import type { FormatWriter, ReadDay } from './exported-entry.ts';
+import { isItem, logLines, sharedDepth } from './log-lines.ts';
+import type { Item } from './log-lines.ts';
+
+const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
+const DASHES = /^-{3,}$/;
+/** Deeper lists are read as lists of this depth: a log holds 100 elements inside each other, and each list is three. */
+const MAX_DEPTH = 30;
+
+export const textWriter = (): FormatWriter => ({
+  begin: () => '',
+  entry: ({ date, content }) => {
+    const label = dayLabel(date);
+    return `${[label, '-'.repeat(label.length), ...textLines(content), ''].join('\n')}\n`;
+  },
+  end: () => '',
+});
+
+function textLines(content: string): string[] {
+  const written: string[] = [];
+  let before: readonly Item[] = [];
+  for (const { path, text } of logLines(content)) {
+    const items = path.filter(isItem);
+    const shared = sharedDepth(before, items);
+    const begins = shared < items.length;
+    // An item that begins with a list has a line for its number alone.
+    for (let depth = shared; depth < items.length - 1; depth += 1) written.push(indent(depth) + items[depth]!.marker);
+    if (begins) {
+      const space = text === '' ? '' : ' ';
+      const mark = text.startsWith('\\') ? '\\' : '';
+      written.push(indent(items.length - 1) + items.at(-1)!.marker + space + mark + text);
+    } else if (text === '') written.push('');
+    else written.push(indent(items.length) + (isMistakable(text, written.at(-1)) ? '\\' : '') + text);
+    before = items;
+  }
+  return written;
+}
+
+const indent = (depth: number): string => '  '.repeat(depth);
+
+const isMistakable = (text: string, above: string | undefined): boolean =>
+  /^[ \\]/.test(text) || MARKER.test(text) || (DASHES.test(text) && above !== undefined && isDayHeading(above));
+
+/** Answers nothing at all for a text that is no export. */
+export function* readText(text: string): Generator<ReadDay> {
+  let label: string | null = null;
+  let body: string[] = [];
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  for (let index = 0; index < lines.length; index += 1) {
+    const line = lines[index]!;
+    if (isDayHeading(line) && DASHES.test(lines[index + 1] ?? '')) {
+      if (label !== null) yield readDay(label, body);
+      label = line;
+      body = [];
+      index += 1;
+    } else body.push(line);
+  }
+  if (label !== null) yield readDay(label, body);
+}
+
+function readDay(label: string, lines: readonly string[]): ReadDay {
+  const date = dayOfHeading(label);
+  if (date === null) return refused(label, 'invalidDate');
+  const writer = new ListWriter();
+  const last = lines.findLastIndex((line) => line !== '');
+  for (const line of lines.slice(0, last + 1)) writer.add(line);
+  return { kind: 'day', day: { date, content: writer.end(), coach: null } };
+}
+
+/** Puts lines back into paragraphs and nested lists. */
+class ListWriter {
+  private readonly lists: { tag: string; next: number }[] = [];
+  private readonly html: string[] = [];
+  private blanks = 0;
+
+  add(line: string): void {
+    if (line === '') {
+      this.blanks += 1;
+      return;
+    }
+    const text = line.replace(/^ +/, '');
+    const depth = Math.min((line.length - text.length) >> 1, this.lists.length, MAX_DEPTH);
+    const marker = MARKER.exec(text);
+    if (marker) this.item(depth, marker[1] === undefined ? null : Number(marker[1]), marker[2] ?? '');
+    else {
+      this.closeTo(depth);
+      this.paragraphs(text);
+    }
+    this.blanks = 0;
+  }
+
+  end(): string {
+    this.closeTo(0);
+    return this.html.join('');
+  }
+
+  private item(depth: number, number: number | null, text: string): void {
+    const tag = number === null ? 'ul' : 'ol';
+    this.closeTo(depth + 1);
+    const list = this.lists[depth];
+    if (list?.tag === tag && (number === null || number === list.next)) this.html.push('</li><li>');
+    else {
+      this.closeTo(depth);
+      this.html.push('<p></p>'.repeat(this.blanks));
+      const start = number === null || number === 1 || Math.abs(number) > 9_999_999 ? '' : ` start="${number}"`;
+      this.html.push(`<${tag}${start}><li>`);
+      this.lists.push({ tag, next: number ?? 1 });
+    }
+    this.lists[depth]!.next += 1;
+    this.blanks = 0;
+    this.paragraphs(text);
+  }
+
+  private paragraphs(text: string): void {
+    this.html.push('<p></p>'.repeat(this.blanks), `<p>${escapeHtml(text.replace(/^\\/, ''))}</p>`);
+  }
+
+  private closeTo(depth: number): void {
+    while (this.lists.length > depth) this.html.push(`</li></${this.lists.pop()!.tag}>`);
+  }
+}
