@@ -17,29 +17,11 @@ export const FIND_MAX_RESULTS = 50;
  * `\p{M}`: in Thai, Devanagari and kana the marks tell one word from another.
  */
 const UNHEARD = new RegExp(
-  String.raw`[${[
-    ...[
-      String.raw`\u{300}-\u{36f}`,
-      String.raw`\u{483}-\u{487}`,
-      String.raw`\u{591}-\u{5bd}`,
-      String.raw`\u{5bf}`,
-      String.raw`\u{5c1}\u{5c2}\u{5c4}\u{5c5}\u{5c7}`,
-    ],
-    ...[
-      String.raw`\u{64b}-\u{65f}`,
-      String.raw`\u{670}`,
-      String.raw`\u{6d6}-\u{6dc}`,
-      String.raw`\u{1ab0}-\u{1aff}`,
-      String.raw`\u{1dc0}-\u{1dff}`,
-      String.raw`\u{20d0}-\u{20ff}`,
-    ],
-    ...[
-      String.raw`\u{ad}`,
-      String.raw`\u{200b}-\u{200f}`,
-      String.raw`\u{2060}`,
-      String.raw`\u{fe00}-\u{fe0f}`,
-      String.raw`\u{feff}`,
-    ],
+  `[${[
+    String.raw`\u{300}-\u{36f}\u{1ab0}-\u{1aff}\u{1dc0}-\u{1dff}\u{20d0}-\u{20ff}\u{483}-\u{487}`,
+    String.raw`\u{591}-\u{5bd}\u{5bf}\u{5c1}\u{5c2}\u{5c4}\u{5c5}\u{5c7}`,
+    String.raw`\u{64b}-\u{65f}\u{670}\u{6d6}-\u{6dc}`,
+    String.raw`\u{ad}\u{200b}-\u{200f}\u{2060}\u{fe00}-\u{fe0f}\u{feff}`,
   ].join('')}]+`,
   'gu',
 );
