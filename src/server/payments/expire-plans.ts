@@ -1,0 +1,43 @@
+/**
+ * Writes down which plans have ended. Nothing waits for it: every policy judges the date itself, so a plan ends on its
+ * day whether or not this has run.
+ */
+import { earliestToday } from '#domain/day.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import { changePlanIn } from '../plans/change-plan.ts';
+
+/** Answers how many. */
+export async function expirePlans(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
+  const today = earliestToday(clock.now());
+  const ended = await database
+    .asService('expiry')
+    .run(
+      sqlFor
+        .selectFrom('profiles')
+        .select('id')
+        .where('subscription_plan', '=', 'premium')
+        .where('access_valid_until', '<', today),
+    );
+  let expired = 0;
+  for (const { id: userId } of ended) {
+    if (signal?.aborted) break;
+    expired += await database.transactAsService('expiry', async (transaction) => {
+      // Somebody may have paid since.
+      const [still] = await transaction.run(
+        sqlFor
+          .selectFrom('profiles')
+          .select('id')
+          .where('id', '=', userId)
+          .where('subscription_plan', '=', 'premium')
+          .where('access_valid_until', '<', today)
+          .forUpdate(),
+      );
+      if (!still) return 0;
+      await changePlanIn(transaction, { userId, plan: 'free', accessValidUntil: null, reason: 'expiry' });
+      return 1;
+    });
+  }
+  return expired;
+}

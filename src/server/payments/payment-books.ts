@@ -1,0 +1,103 @@
+/**
+ * Money and plan, booked together. Each function runs in one transaction that holds the payment's row, so that whoever
+ * comes second sees what the first has booked.
+ */
+import type { Updateable } from 'kysely';
+import type { AppTables } from '../database/app-tables.ts';
+import { isOpenForMoney } from './payment-store.ts';
+import type { MoneyBack } from './payment-store.ts';
+import type { AsService } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import { grantPaidYear, withdrawPaidYear } from '../plans/paid-year.ts';
+import type { Capture } from './paypal/paypal.ts';
+
+type Kind = 'capture' | 'fee' | 'refund' | 'reversal';
+type Line = { paymentId: string; kind: Kind; amountMinor: number; currency: string; ref: string };
+
+export async function complete(
+  transaction: AsService,
+  id: string,
+  capture: Capture,
+  now: Date,
+): Promise<'granted' | 'without account' | 'nothing'> {
+  const payment = await lock(transaction, id);
+  if (!payment || !isOpenForMoney(payment.status)) return 'nothing';
+  await bookCapture(transaction, id, capture);
+  const granted = await grantPaidYear(transaction, { userId: payment.user_id, paymentId: id, now });
+  await update(transaction, id, {
+    status: 'completed',
+    capture_id: capture.id,
+    completed_at: now,
+    lease_until: null,
+    refund_requested_at: granted ? null : now,
+    due_at: granted && capture.status === 'COMPLETED' ? null : now,
+  });
+  return granted ? 'granted' : 'without account';
+}
+
+export async function bookForReview(transaction: AsService, id: string, capture: Capture): Promise<void> {
+  const payment = await lock(transaction, id);
+  if (!payment || !isOpenForMoney(payment.status)) return;
+  await bookCapture(transaction, id, capture);
+  await update(transaction, id, {
+    status: 'needs_review',
+    capture_id: capture.id,
+    lease_until: null,
+    due_at: null,
+  });
+}
+
+export async function bookBack(transaction: AsService, id: string, back: MoneyBack): Promise<void> {
+  const payment = await lock(transaction, id);
+  if (payment?.status !== 'completed') return;
+  const { kind, part, total, now } = back;
+  const { capture_id: captureId, currency, user_id: userId } = payment;
+  const booked = await transaction.run(
+    sqlFor
+      .selectFrom('payment_ledger')
+      .select(['amount_minor', 'provider_ref'])
+      .where('payment_id', '=', id)
+      .where('kind', 'in', ['refund', 'reversal']),
+  );
+  let sum = booked.reduce((before, line) => before + line.amount_minor, 0);
+  const most = total ?? payment.amount_minor;
+  const isNew = part !== null && !booked.some(({ provider_ref }) => provider_ref === part.ref);
+  if (isNew && sum + part.amountMinor <= most) {
+    await book(transaction, { paymentId: id, kind, amountMinor: part.amountMinor, currency, ref: part.ref });
+    sum += part.amountMinor;
+  }
+  if (total !== null && sum < total) {
+    await book(transaction, { paymentId: id, kind, amountMinor: total - sum, currency, ref: `${captureId}/${total}` });
+    sum = total;
+  }
+  if (sum >= payment.amount_minor) {
+    await withdrawPaidYear(transaction, { userId, paymentId: id, now }, kind);
+    const status = kind === 'refund' ? 'refunded' : 'reversed';
+    await update(transaction, id, { status, lease_until: null, due_at: null });
+  } else if (payment.refund_requested_at === null) {
+    await update(transaction, id, { due_at: null });
+  }
+}
+
+async function bookCapture(transaction: AsService, paymentId: string, capture: Capture): Promise<void> {
+  const { id: ref, amountMinor, feeMinor, currency } = capture;
+  await book(transaction, { paymentId, kind: 'capture', amountMinor, currency, ref });
+  if (feeMinor !== null) await book(transaction, { paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
+}
+
+async function book(transaction: AsService, { paymentId, kind, amountMinor, currency, ref }: Line): Promise<void> {
+  await transaction.run(
+    sqlFor
+      .insertInto('payment_ledger')
+      .values({ payment_id: paymentId, kind, amount_minor: amountMinor, currency, provider_ref: ref }),
+  );
+}
+
+async function update(transaction: AsService, id: string, change: Updateable<AppTables['payments']>): Promise<void> {
+  await transaction.run(sqlFor.updateTable('payments').set(change).where('id', '=', id));
+}
+
+async function lock(transaction: AsService, id: string) {
+  const [payment] = await transaction.run(sqlFor.selectFrom('payments').selectAll().where('id', '=', id).forUpdate());
+  return payment;
+}

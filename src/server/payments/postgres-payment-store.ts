@@ -1,0 +1,212 @@
+/** The payments in the database. What money and plan do together stands in `payment-books.ts`. */
+import type { Selectable } from 'kysely';
+import type { AppTables } from '../database/app-tables.ts';
+import type { AsService, Database } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import { bookBack, bookForReview, complete } from './payment-books.ts';
+import { OPEN } from './payment-store.ts';
+import type { Payment, PaymentStore } from './payment-store.ts';
+
+export function createPostgresPaymentStore(database: Database): PaymentStore {
+  const service = (): AsService => database.asService('payment');
+  const transact = <T>(work: (transaction: AsService) => Promise<T>): Promise<T> =>
+    database.transactAsService('payment', work);
+  const update = () => sqlFor.updateTable('payments');
+
+  return {
+    async buyer(userId) {
+      const [found] = await service().run(
+        sqlFor
+          .selectFrom('profiles')
+          .select(['subscription_plan', 'access_valid_until', 'country'])
+          .where('id', '=', userId),
+      );
+      return found ?? null;
+    },
+
+    begin: ({ userId, amountMinor, currency, country, dueAt, createdAt }, mayGoOn) =>
+      transact(async (transaction) => {
+        // One user's clicks queue up here.
+        const account = await transaction.run(
+          sqlFor.selectFrom('profiles').select('id').where('id', '=', userId).forUpdate(),
+        );
+        if (account.length === 0) return null;
+        const open = await transaction.run(
+          sqlFor
+            .selectFrom('payments')
+            .selectAll()
+            .where('user_id', '=', userId)
+            .where('status', 'in', OPEN)
+            .orderBy('created_at', 'desc'),
+        );
+        const goesOn = open.map(toPayment).find(mayGoOn);
+        if (goesOn) return goesOn;
+        const [begun] = await transaction.run(
+          sqlFor
+            .insertInto('payments')
+            .values({
+              user_id: userId,
+              amount_minor: amountMinor,
+              currency,
+              country,
+              due_at: dueAt,
+              created_at: createdAt,
+            })
+            .returningAll(),
+        );
+        return toPayment(begun!);
+      }),
+
+    async find(by) {
+      const [column, value] =
+        'id' in by
+          ? (['id', by.id] as const)
+          : 'orderId' in by
+            ? (['order_id', by.orderId] as const)
+            : (['capture_id', by.captureId] as const);
+      const [row] = await service().run(sqlFor.selectFrom('payments').selectAll().where(column, '=', value));
+      return row ? toPayment(row) : null;
+    },
+
+    async noteOrder(id, { orderId, approvalUrl, debugId }, dueAt) {
+      await service().run(
+        update()
+          .set({ order_id: orderId, approval_url: approvalUrl, debug_id: debugId, due_at: dueAt })
+          .where('id', '=', id)
+          .where('order_id', 'is', null),
+      );
+      const [row] = await service().run(sqlFor.selectFrom('payments').selectAll().where('id', '=', id));
+      return toPayment(row!);
+    },
+
+    async claim(read, now, leaseUntil) {
+      const [row] = await service().run(
+        update()
+          .set({ status: 'capturing', lease_until: leaseUntil, due_at: leaseUntil })
+          .where('id', '=', read.id)
+          .where('status', '=', read.status)
+          .where('lease_until', 'is not distinct from', read.leaseUntil)
+          .where((is) => is.or([is('lease_until', 'is', null), is('lease_until', '<=', now)]))
+          .returningAll(),
+      );
+      return row ? toPayment(row) : null;
+    },
+
+    async release(claimed, { status, dueAt, refused = false }) {
+      await service().run(
+        update()
+          .set((is) => ({
+            status,
+            lease_until: null,
+            due_at: dueAt,
+            refused_captures: is('refused_captures', '+', refused ? 1 : 0),
+          }))
+          .where('id', '=', claimed.id)
+          .where('status', '=', 'capturing')
+          .where('lease_until', '=', claimed.leaseUntil),
+      );
+    },
+
+    async end(id, status, captureId) {
+      await service().run(
+        update()
+          .set({ status, lease_until: null, due_at: null, ...(captureId !== null && { capture_id: captureId }) })
+          .where('id', '=', id)
+          .where('status', 'in', OPEN),
+      );
+    },
+
+    async hold(id, captureId, dueAt) {
+      await service().run(
+        update()
+          .set({ status: 'pending', capture_id: captureId, lease_until: null, due_at: dueAt })
+          .where('id', '=', id)
+          .where('status', 'in', OPEN),
+      );
+    },
+
+    async lookAgain(id, dueAt) {
+      await service().run(
+        update().set({ lease_until: null, due_at: dueAt }).where('id', '=', id).where('status', '!=', 'capturing'),
+      );
+    },
+
+    complete: (id, capture, now) => transact((transaction) => complete(transaction, id, capture, now)),
+    review: (id, capture) => transact((transaction) => bookForReview(transaction, id, capture)),
+    bookBack: (id, back) => transact((transaction) => bookBack(transaction, id, back)),
+
+    async requestRefund(id, now) {
+      const requested = await service().run(
+        update()
+          .set((is) => ({ refund_requested_at: is.fn.coalesce('refund_requested_at', is.val(now)), due_at: now }))
+          .where('id', '=', id)
+          .where('status', '=', 'completed')
+          .returning('id'),
+      );
+      return requested.length > 0;
+    },
+
+    async claimRefund(id, now, leaseUntil) {
+      const [row] = await service().run(
+        update()
+          .set({ lease_until: leaseUntil, due_at: leaseUntil })
+          .where('id', '=', id)
+          .where('status', '=', 'completed')
+          .where('refund_requested_at', 'is not', null)
+          .where((is) => is.or([is('lease_until', 'is', null), is('lease_until', '<=', now)]))
+          .returningAll(),
+      );
+      return row ? toPayment(row) : null;
+    },
+
+    async dropRefund(id) {
+      await service().run(
+        update()
+          .set({ refund_requested_at: null, lease_until: null, due_at: null })
+          .where('id', '=', id)
+          .where('status', '=', 'completed'),
+      );
+    },
+
+    async due(now, limit) {
+      const rows = await service().run(
+        sqlFor.selectFrom('payments').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
+      );
+      return rows.map(({ id }) => id);
+    },
+
+    waitingEvents: (limit) =>
+      service().run(
+        sqlFor
+          .selectFrom('payment_events')
+          .select(['id', 'raw', 'received_at as receivedAt'])
+          .where('processed_at', 'is', null)
+          .orderBy('received_at')
+          .limit(limit),
+      ),
+
+    async eventDone(id, now) {
+      await service().run(sqlFor.updateTable('payment_events').set({ processed_at: now }).where('id', '=', id));
+    },
+  };
+}
+
+function toPayment(row: Selectable<AppTables['payments']>): Payment {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    orderId: row.order_id,
+    captureId: row.capture_id,
+    amountMinor: row.amount_minor,
+    currency: row.currency,
+    country: row.country,
+    status: row.status,
+    leaseUntil: row.lease_until,
+    dueAt: row.due_at,
+    refusedCaptures: row.refused_captures,
+    refundRequestedAt: row.refund_requested_at,
+    approvalUrl: row.approval_url,
+    createdAt: row.created_at,
+    completedAt: row.completed_at,
+  };
+}

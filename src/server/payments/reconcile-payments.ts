@@ -1,0 +1,60 @@
+/** One sweep: what nobody has finished is looked at again, and what PayPal told us and nobody has followed is followed. */
+import { parseEvent } from './webhook-event.ts';
+import type { PaypalEvent } from './webhook-event.ts';
+import type { Payment } from './payment-store.ts';
+import { PaypalError } from './paypal/paypal.ts';
+import { settlePayment } from './settle-payment.ts';
+import type { PaymentDeps, Settlement } from './settle-payment.ts';
+import type { ReturnHint } from './refund-payment.ts';
+
+/** More than that waits for the next sweep. */
+const MOST_AT_ONCE = 100;
+/** PayPal itself stops telling after three days. */
+const EVENT_LIFE_MS = 3 * 24 * 60 * 60_000;
+
+export async function reconcilePayments(deps: PaymentDeps, signal?: AbortSignal): Promise<void> {
+  const { store, clock, log } = deps;
+  for (const { raw, id, receivedAt } of await store.waitingEvents(MOST_AT_ONCE)) {
+    if (signal?.aborted) return;
+    const event = parseEvent(raw);
+    const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
+    if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
+    if (event === null || isTooOld) await store.eventDone(id, clock.now());
+    else await followEvent(deps, event);
+  }
+  for (const id of await store.due(clock.now(), MOST_AT_ONCE)) {
+    if (signal?.aborted) return;
+    await settlePayment(deps, id);
+  }
+}
+
+/** Asks PayPal about what an event names, and acts on the answer. What cannot be done now is left for the sweep. */
+export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
+  const { store, clock, log } = deps;
+  let settlement: Settlement | 'foreign';
+  try {
+    const payment = await paymentOf(deps, event);
+    settlement = payment === null ? 'foreign' : await settlePayment(deps, payment.id, hintOf(event));
+  } catch (error) {
+    if (!(error instanceof PaypalError)) throw error;
+    log.warn({ err: error, event: event.type }, 'PayPal does not answer about an event');
+    return;
+  }
+  if (settlement === 'foreign') log.warn({ event: event.type }, 'an event of PayPal’s names no payment of ours');
+  if (settlement !== 'unknown' && settlement !== 'busy') await store.eventDone(event.id, clock.now());
+}
+
+async function paymentOf({ store, paypal }: PaymentDeps, { orderId, captureId }: PaypalEvent): Promise<Payment | null> {
+  const byOrder = orderId === null ? null : await store.find({ orderId });
+  if (byOrder || captureId === null) return byOrder;
+  const byCapture = await store.find({ captureId });
+  if (byCapture) return byCapture;
+  // Of a capture that we do not know yet PayPal knows the order.
+  const capture = await paypal.getCapture(captureId);
+  return capture.orderId === null ? null : store.find({ orderId: capture.orderId });
+}
+
+function hintOf({ type, refundId }: PaypalEvent): ReturnHint {
+  if (type === 'PAYMENT.CAPTURE.REFUNDED') return { refundId, kind: 'refund' };
+  return type === 'PAYMENT.CAPTURE.REVERSED' ? { refundId, kind: 'reversal' } : null;
+}

@@ -1,0 +1,67 @@
+/** Gives money back, and books what went back by whatever way: our own refund, one at PayPal's site, a reversal. */
+import { LEASE_MS, nextLook, soon } from './payment-times.ts';
+import type { Payment } from './payment-store.ts';
+import { PaypalError } from './paypal/paypal.ts';
+import type { Refund } from './paypal/paypal.ts';
+import type { PaymentDeps } from './settle-payment.ts';
+
+/** What an event said: PayPal's name for the money that went back, and whether the payer's bank took it. */
+export type ReturnHint = { refundId: string | null; kind: 'refund' | 'reversal' } | null;
+
+/** Answers false when there is nothing to give back. The rest happens now, or by the sweep. */
+export async function refundPayment(deps: PaymentDeps, id: string): Promise<boolean> {
+  const requested = await deps.store.requestRefund(id, deps.clock.now());
+  const payment = requested ? await deps.store.find({ id }) : null;
+  if (payment) await goOnRefunding(deps, payment);
+  return payment !== null;
+}
+
+export async function goOnRefunding(deps: PaymentDeps, { id }: Payment): Promise<void> {
+  const { store, paypal, clock, log } = deps;
+  const now = clock.now();
+  const claimed = await store.claimRefund(id, now, new Date(now.getTime() + LEASE_MS));
+  if (!claimed) return;
+  const captureId = claimed.captureId!;
+  try {
+    const capture = await paypal.getCapture(captureId);
+    if (capture.status === 'REFUNDED') return await bookReturned(deps, claimed, null);
+    const refund = await paypal.refundCapture({ captureId, requestId: `ref-${id}` });
+    await afterRefund(deps, claimed, refund);
+  } catch (error) {
+    if (!(error instanceof PaypalError)) throw error;
+    log.warn({ paymentId: id, err: error, debugId: error.debugId }, 'PayPal did not refund a payment');
+    if (error.issue === 'CAPTURE_FULLY_REFUNDED') return store.lookAgain(id, now);
+    const isRefused = error.status === 422 && !error.retryable && !error.outcomeUnknown;
+    if (!isRefused) return store.lookAgain(id, soon(now, error.retryAfterMs));
+    log.error({ paymentId: id, issue: error.issue }, 'PayPal refuses a refund: a person must look');
+    return store.dropRefund(id);
+  }
+}
+
+async function afterRefund(deps: PaymentDeps, payment: Payment, refund: Refund): Promise<void> {
+  const { store, clock, log } = deps;
+  const now = clock.now();
+  if (refund.status === 'COMPLETED') {
+    const part = { ref: refund.id, amountMinor: refund.amountMinor };
+    return store.bookBack(payment.id, { kind: 'refund', part, total: payment.amountMinor, now });
+  }
+  if (refund.status === 'PENDING' || refund.status === 'UNKNOWN')
+    return store.lookAgain(payment.id, nextLook(payment, now));
+  log.error({ paymentId: payment.id, refund }, 'PayPal refuses a refund: a person must look');
+  return store.dropRefund(payment.id);
+}
+
+/** Asks what went back of a completed payment, and books it. */
+export async function bookReturned(
+  { store, paypal, clock }: PaymentDeps,
+  payment: Payment,
+  hint: ReturnHint,
+): Promise<void> {
+  const capture = await paypal.getCapture(payment.captureId!);
+  // A capture says that a part went back, and its order how much.
+  const total = capture.refundedMinor ?? (await paypal.getOrder(payment.orderId!)).capture?.refundedMinor ?? null;
+  const refund = hint?.refundId ? await paypal.getRefund(hint.refundId) : null;
+  const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
+  const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
+  await store.bookBack(payment.id, { kind, part, total, now: clock.now() });
+}
