@@ -28,6 +28,7 @@ afterAll(async () => {
 });
 
 const path = '/rest/v1/entries';
+const FIND = '/functions/v1/find-entries';
 const ID = '11111111-2222-4333-8444-555555555555';
 const answerAll = { prefer: 'return=representation,count=exact' };
 const merge = { prefer: 'resolution=merge-duplicates,return=representation' };
@@ -77,10 +78,15 @@ const QUESTIONS: Question[] = [
   ['POST', '?select=date,revision', merge, rows([TODAY, LOCKED])],
   ['POST', '?select=date', ignore, rows([TODAY, LOCKED])],
   ['POST', '?columns=user_id,date,content', {}, rows([addDays(TODAY, -2), LOCKED])],
+  ['POST', FIND, {}, () => ({ query: WORD })],
+  ['POST', FIND, {}, () => ({ query: `flew ${WORD.slice(0, 3)}` })],
 ];
 
 async function answered(person: Person, [method, query, headers, body]: Question) {
-  const answer = await world.ask(person, method, path + query, { headers: headers ?? {}, body: body?.(person) });
+  const answer = await world.ask(person, method, query.startsWith('/') ? query : path + query, {
+    headers: headers ?? {},
+    body: body?.(person),
+  });
   return { said: said(answer), refused: answer.status === 403, stored: await stored(person) };
 }
 
