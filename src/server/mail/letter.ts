@@ -1,7 +1,12 @@
 /** Sets a mail in plain text and in HTML from the same parts. */
 import type { MailMessage } from './message.ts';
 
-export type Part = string | { link: string; label: string } | { code: string };
+export type Part =
+  | string
+  | { link: string; label: string }
+  | { code: string }
+  /** What is what, one under the other. */
+  | { rows: readonly (readonly [string, string])[] };
 
 export function letter(to: string, subject: string, parts: readonly Part[]): MailMessage {
   return {
@@ -15,11 +20,16 @@ export function letter(to: string, subject: string, parts: readonly Part[]): Mai
 /** A code stands alone on its line, where people and password managers find it. */
 function asText(part: Part): string {
   if (typeof part === 'string') return part;
+  if ('rows' in part) return part.rows.map(([name, value]) => `${name}: ${value}`).join('\n');
   return 'link' in part ? part.link : part.code;
 }
 
 function asHtml(part: Part): string {
   if (typeof part === 'string') return `<p style="margin:0 0 16px">${escapeHtml(part)}</p>`;
+  if ('rows' in part) {
+    const rows = part.rows.map(([name, value]) => row(escapeHtml(name), escapeHtml(value)));
+    return `<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${rows.join('')}</table>`;
+  }
   if ('code' in part) {
     return `<p style="margin:0 0 16px;font:600 26px/1.4 monospace;letter-spacing:4px">${escapeHtml(part.code)}</p>`;
   }
@@ -27,6 +37,9 @@ function asHtml(part: Part): string {
     'display:inline-block;padding:12px 20px;border-radius:6px;background:#b8390e;color:#fffdf9;text-decoration:none';
   return `<p style="margin:0 0 16px"><a href="${escapeHtml(part.link)}" style="${style}">${escapeHtml(part.label)}</a></p>`;
 }
+
+const row = (name: string, value: string): string =>
+  `<tr><td style="padding:2px 24px 2px 0;color:#6b6257">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
 /** Mail programs read neither style sheets nor variables, so what is needed stands in each element. */
 const page = (title: string, body: string): string => `<!doctype html>

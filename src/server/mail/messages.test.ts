@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { letter } from './letter.ts';
 import * as messages from './messages.ts';
+import * as paymentMessages from './payment-messages.ts';
 
 const given = {
   to: 'a@example.com',
@@ -10,9 +11,18 @@ const given = {
   resetLink: 'https://journal.example.com/forgot-password',
   code: '042117',
   contact: 'help@example.com',
+  number: 'HF-2026-3F9A1C2B',
+  amount: '$24.00 USD',
+  paidOn: 'November 21, 2026',
+  orderId: '5O190127TN364715T',
+  validUntil: 'November 21, 2027',
+  endsOn: 'November 21, 2027',
+  receiptLink: 'https://journal.example.com/receipt?payment=3f9a1c2b-0000-4000-8000-000000000000',
+  profileLink: 'https://journal.example.com/profile',
 };
+const all = { ...messages, ...paymentMessages };
 
-test.each(Object.entries(messages))('%s says the same in text and in HTML, in our voice', (_name, write) => {
+test.each(Object.entries(all))('%s says the same in text and in HTML, in our voice', (_name, write) => {
   const { to, subject, text, html } = write(given);
   expect(to).toBe(given.to);
   for (const words of [subject, text, html.replace('<!doctype html>', '')]) expect(words).not.toContain('!');
@@ -22,10 +32,30 @@ test.each(Object.entries(messages))('%s says the same in text and in HTML, in ou
   expect(html.includes(given.code)).toBe(text.split('\n').includes(given.code));
 });
 
+test('a receipt says what was paid for, how much, when, under which numbers and until when, and how refunds work', () => {
+  const { text, html } = paymentMessages.receiptMail(given);
+  const facts = [given.number, 'Hustle Forge Closer, one year', given.amount, given.paidOn, given.orderId];
+  for (const fact of [...facts, given.validUntil, '14 days', given.contact]) {
+    expect(text).toContain(fact);
+    expect(html).toContain(fact);
+  }
+  expect(text.split('\n')).toEqual(expect.arrayContaining([given.receiptLink, given.profileLink]));
+  const endless = paymentMessages.receiptMail({ ...given, validUntil: null, contact: null });
+  expect(endless.text).not.toMatch(/null|until/);
+});
+
+test('a reminder says that nothing is deleted and that nothing renews by itself', () => {
+  const { subject, text } = paymentMessages.yearEndsMail(given);
+  expect(subject).toBe('Your year ends on November 21, 2027');
+  expect(text).toContain('Nothing is deleted then, and nothing renews by itself');
+  expect(text.split('\n')).toContain(given.profileLink);
+});
+
 test('nothing in a letter can become markup', () => {
   const { html } = letter('a@example.com', '<b>', [
     '<script>alert(1)</script>',
     { link: 'https://x.example/"onclick="', label: '&' },
+    { rows: [['<script>', '<b>']] },
   ]);
   expect(html).not.toMatch(/<script|<b>|"onclick="/);
 });
