@@ -20,6 +20,7 @@ import { requestLog } from './http/request-log.ts';
 import { sandboxForward } from './http/sandbox-forward.ts';
 import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
+import type { Payments } from './payments/payments.ts';
 import { pageRoutes } from './site/pages.ts';
 import type { Site } from './site/pages.ts';
 
@@ -33,6 +34,8 @@ export type Deps = {
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;
+  /** Null when payments are not set up. */
+  payments: Payments | null;
   site: Site;
 };
 

@@ -13,8 +13,13 @@ import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { jobList } from './jobs/job-list.ts';
+import { createJobs } from './jobs/jobs.ts';
+import type { Jobs } from './jobs/jobs.ts';
 import type { Logger } from './log.ts';
 import { createMailer } from './mail/mailer.ts';
+import { createPayments } from './payments/payments.ts';
+import { tellBuyers } from './payments/tell-buyers.ts';
 import { loadSite } from './site/pages.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
@@ -23,7 +28,9 @@ type Given = { config: Config; database: Database; clock: Clock; log: Logger };
 
 export type Serving = {
   readonly port: number;
-  /** Requests under way finish, mail that waits is sent; the database is the caller's to close. */
+  /** Begins with the work that nobody asks for; in the background, and never in the way of requests. */
+  startJobs(): void;
+  /** Requests and jobs under way finish, mail that waits is sent; the database is the caller's to close. */
   stop(): Promise<void>;
 };
 
@@ -33,6 +40,13 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
   const passwords = createPasswords();
+  const paid = createPayments({ config, database, clock, log });
+  const payments = paid && tellBuyers(paid, () => jobs.request('send-receipts'));
+  const jobs: Jobs = createJobs({
+    database,
+    log,
+    jobs: jobList({ config, database, clock, log, mailer, payments }),
+  });
   const app = createApp({
     config,
     database,
@@ -40,6 +54,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
     log,
     mailer,
     passwords,
+    payments,
     signingKeys,
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
@@ -48,8 +63,9 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
   return {
     port: listening.port,
+    startJobs: () => jobs.start(),
     async stop() {
-      await listening.stop();
+      await Promise.all([listening.stop(), jobs.stop()]);
       await Promise.all([mailer.close(), passwords.close()]);
     },
   };

@@ -11,24 +11,26 @@ import type { AppEnv } from '../http/app-env.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Database } from '../database/database.ts';
+import type { Payments } from '../payments/payments.ts';
 import { findEntries } from './find-entries.ts';
+import { captureOrder } from './paypal-capture-order.ts';
+import { createOrder } from './paypal-create-order.ts';
 
 type FunctionDeps = {
   config: { publishableKey: string };
   database: Database;
+  /** Null when payments are not set up. */
+  payments: Payments | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
 };
 
 type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
 
-const paymentsAreOff: ServerFunction = (context) =>
-  context.json({ success: false, error: 'Payments are not set up on this server.' }, 503);
-
 /** Every function there is, by the name in its address. */
 const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map([
-    ['paypal-create-order', paymentsAreOff],
-    ['paypal-capture-order', paymentsAreOff],
+    ['paypal-create-order', createOrder(deps.payments)],
+    ['paypal-capture-order', captureOrder(deps.payments)],
     ['find-entries', findEntries(deps)],
   ]);
 

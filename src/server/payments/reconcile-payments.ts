@@ -12,10 +12,16 @@ const MOST_AT_ONCE = 100;
 /** PayPal itself stops telling after three days. */
 const EVENT_LIFE_MS = 3 * 24 * 60 * 60_000;
 
-export async function reconcilePayments(deps: PaymentDeps, signal?: AbortSignal): Promise<void> {
+/** Answers how many it looked at. */
+export async function reconcilePayments(
+  deps: PaymentDeps,
+  signal?: AbortSignal,
+): Promise<{ events: number; payments: number }> {
   const { store, clock, log } = deps;
+  const looked = { events: 0, payments: 0 };
   for (const { raw, id, receivedAt } of await store.waitingEvents(MOST_AT_ONCE)) {
-    if (signal?.aborted) return;
+    if (signal?.aborted) return looked;
+    looked.events += 1;
     const event = parseEvent(raw);
     const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
     if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
@@ -23,9 +29,11 @@ export async function reconcilePayments(deps: PaymentDeps, signal?: AbortSignal)
     else await followEvent(deps, event);
   }
   for (const id of await store.due(clock.now(), MOST_AT_ONCE)) {
-    if (signal?.aborted) return;
+    if (signal?.aborted) return looked;
+    looked.payments += 1;
     await settlePayment(deps, id);
   }
+  return looked;
 }
 
 /** Asks PayPal about what an event names, and acts on the answer. What cannot be done now is left for the sweep. */

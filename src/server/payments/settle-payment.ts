@@ -25,8 +25,10 @@ export type Settlement =
   | 'refunded'
   /** PayPal holds the money back. */
   | 'pending'
-  /** The payer has not agreed, or has to choose another way to pay: the approval page is still good. */
+  /** The payer has not agreed. */
   | 'unapproved'
+  /** The payer's bank or card refused: the approval page is still good for another one. */
+  | 'refused'
   /** No money moved, and none will. */
   | 'ended'
   /** Somebody else is at it. */
@@ -208,7 +210,7 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
   }
   if (error.issue !== null && PAYER_CAN_HELP.has(error.issue)) {
     await store.release(claimed, { status: 'created', dueAt: nextLook(claimed, now), refused: true });
-    return 'unapproved';
+    return 'refused';
   }
   log.warn({ paymentId: id, err: error, debugId: error.debugId }, 'PayPal did not take a payment');
   if (error.status === 404 && isOver(read, now)) {

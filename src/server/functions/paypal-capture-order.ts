@@ -1,0 +1,36 @@
+/** `paypal-capture-order` {order_id, user_id}: takes the money of an approved order and opens every log. */
+import type { Context } from 'hono';
+import { MESSAGES } from '#domain/messages.ts';
+import { isOrderId } from '#domain/payment.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Payments } from '../payments/payments.ts';
+import { readBody, refusal } from './paypal-body.ts';
+
+export function captureOrder(payments: Payments | null) {
+  return async function capture(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+    const { order_id, user_id } = await readBody(context);
+    if (!isOrderId(order_id)) return refusal(context, 400, MESSAGES.paymentTokenInvalid);
+    if (user_id !== userId) return refusal(context, 403, MESSAGES.paymentFailed);
+    const finished = await payments.finish(userId, order_id);
+    if (!finished) return refusal(context, 404, MESSAGES.paymentFailed);
+    const { settlement, approvalUrl } = finished;
+    switch (settlement) {
+      case 'completed':
+        return context.json({ success: true });
+      case 'pending':
+      case 'busy':
+      case 'unknown':
+        // The sweep goes on with it, and a mail tells how it ended.
+        return context.json({ success: true, pending: true });
+      case 'unapproved':
+      case 'refused':
+        return context.json({ success: false, error: MESSAGES.paymentFailed, approval_url: approvalUrl }, 402);
+      case 'refunded':
+      case 'ended':
+      case 'needs review':
+        return refusal(context, 409, MESSAGES.paymentFailed);
+    }
+  };
+}

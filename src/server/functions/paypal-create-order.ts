@@ -1,0 +1,38 @@
+/** `paypal-create-order` {amount, currency, user_id}: begins a payment and says where the browser goes to agree to it. */
+import type { Context } from 'hono';
+import { MESSAGES } from '#domain/messages.ts';
+import { PREMIUM_PRICE } from '#domain/plan.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Payments } from '../payments/payments.ts';
+import { PRICE_MINOR } from '../payments/start-payment.ts';
+import { readBody, refusal } from './paypal-body.ts';
+
+const REFUSALS = {
+  endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },
+  'under way': { status: 409, error: MESSAGES.paymentPending },
+  'blocked country': { status: 403, error: 'PayPal payments are not available in your country.' },
+  'no account': { status: 401, error: 'Please sign in' },
+  'PayPal failed': { status: 503, error: 'PayPal cannot be reached right now. Please try again in a few minutes.' },
+} as const;
+
+export function createOrder(payments: Payments | null) {
+  return async function create(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
+    if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
+    const { amount, currency, user_id } = await readBody(context);
+    if (user_id !== userId) return refusal(context, 403, 'This payment is for another account. Please sign in again.');
+    if (!isPrice(amount) || currency !== PREMIUM_PRICE.currency) {
+      return refusal(context, 400, 'The price has changed. Please reload the page and try again.');
+    }
+    const started = await payments.start(userId);
+    if (started.outcome === 'order') return context.json({ success: true, approval_url: started.approvalUrl });
+    const { status, error } = REFUSALS[started.outcome];
+    return refusal(context, status, error);
+  };
+}
+
+/** `24`, `24.0` and `"24.00"` are the same price. */
+function isPrice(amount: unknown): boolean {
+  if (typeof amount === 'string' && !/^\d{1,9}(\.\d{1,2})?$/.test(amount)) return false;
+  return (typeof amount === 'string' || typeof amount === 'number') && Number(amount) * 100 === PRICE_MINOR;
+}

@@ -1,0 +1,67 @@
+/** Everything about money, put together: what the functions, the webhook, the jobs and the operator's commands call. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
+import type { Payment } from './payment-store.ts';
+import { createPaypal } from './paypal/paypal-client.ts';
+import { createPostgresPaymentStore } from './postgres-payment-store.ts';
+import { followEvent, reconcilePayments } from './reconcile-payments.ts';
+import { refundPayment } from './refund-payment.ts';
+import { settlePayment } from './settle-payment.ts';
+import type { Settlement } from './settle-payment.ts';
+import { startPayment } from './start-payment.ts';
+import type { Start } from './start-payment.ts';
+import type { PaypalEvent } from './webhook-event.ts';
+
+export type Payments = {
+  start(userId: string): Promise<Start>;
+  /** Null when this user has no such order. */
+  finish(userId: string, orderId: string): Promise<{ settlement: Settlement; approvalUrl: string | null } | null>;
+  follow(event: PaypalEvent): Promise<void>;
+  reconcile(signal: AbortSignal): Promise<{ events: number; payments: number }>;
+  /** False when there is nothing to give back. */
+  refund(id: string): Promise<boolean>;
+  find(id: string): Promise<Payment | null>;
+  readonly paypal: ReturnType<typeof createPaypal>;
+};
+
+type Parts = { config: Config; database: Database; clock: Clock; log: Logger };
+
+/** How often, and how far apart, a buyer who waits is looked after: somebody else may be taking the same money. */
+const TRIES = 30;
+const PAUSE_MS = 500;
+/** Right after the approval PayPal may not know of it yet. */
+const UNAPPROVED_TRIES = 3;
+
+/** Null when PayPal is not set up. */
+export function createPayments({ config, database, clock, log }: Parts): Payments | null {
+  if (config.paypal === null) return null;
+  const paypal = createPaypal({ config: config.paypal, clock, log });
+  const store = createPostgresPaymentStore(database);
+  const deps = { store, paypal, clock, log, config };
+
+  async function settleForBuyer(id: string): Promise<Settlement> {
+    for (let tried = 1; ; tried += 1) {
+      const settlement = await settlePayment(deps, id);
+      const mayChange = settlement === 'busy' || (settlement === 'unapproved' && tried < UNAPPROVED_TRIES);
+      if (!mayChange || tried === TRIES) return settlement;
+      await delay(PAUSE_MS);
+    }
+  }
+
+  return {
+    paypal,
+    start: (userId) => startPayment(deps, userId),
+    async finish(userId, orderId) {
+      const payment = await store.find({ orderId });
+      if (payment?.userId !== userId) return null;
+      return { settlement: await settleForBuyer(payment.id), approvalUrl: payment.approvalUrl };
+    },
+    follow: (event) => followEvent(deps, event),
+    reconcile: (signal) => reconcilePayments(deps, signal),
+    refund: (id) => refundPayment(deps, id),
+    find: (id) => store.find({ id }),
+  };
+}
