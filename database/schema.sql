@@ -287,6 +287,15 @@ create table public.plan_reminders (
   constraint plan_reminders_pkey PRIMARY KEY (user_id, access_valid_until, days_before)
 );
 
+create table public.plan_uses (
+  user_id uuid not null,
+  id bigint generated always as identity not null,
+  kind text not null,
+  used_at timestamp with time zone not null default now(),
+  constraint plan_uses_known_kind CHECK ((kind = ANY (ARRAY['export'::text, 'analysis'::text]))),
+  constraint plan_uses_pkey PRIMARY KEY (user_id, id)
+);
+
 create table public.profiles (
   id uuid not null,
   country text,
@@ -461,6 +470,7 @@ CREATE TRIGGER never_deleted BEFORE DELETE OR TRUNCATE ON public.payments FOR EA
 CREATE TRIGGER note_first_status AFTER INSERT ON public.payments FOR EACH ROW EXECUTE FUNCTION public.note_payment_status();
 CREATE TRIGGER note_status AFTER UPDATE ON public.payments FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION public.note_payment_status();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
 alter table public.entries enable row level security, force row level security;
@@ -471,6 +481,7 @@ alter table public.payment_ledger enable row level security, force row level sec
 alter table public.payments enable row level security, force row level security;
 alter table public.plan_changes enable row level security, force row level security;
 alter table public.plan_reminders enable row level security, force row level security;
+alter table public.plan_uses enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
 
 create policy "own open days are begun" on public.entries for insert to authenticated
@@ -493,6 +504,9 @@ create policy "own payments are read" on public.payments for select to authentic
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy "own plan changes are read" on public.plan_changes for select to authenticated
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy "own uses of the plan are read" on public.plan_uses for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
 create policy "new user gets a profile" on public.profiles for insert to hustle_forge
@@ -533,6 +547,7 @@ grant insert on public.payment_ledger to service_role;
 grant insert on public.payments to service_role;
 grant insert on public.plan_changes to service_role;
 grant insert on public.plan_reminders to service_role;
+grant insert on public.plan_uses to service_role;
 grant insert on public.profiles to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
 grant select on public.entries to anon;
@@ -547,6 +562,8 @@ grant select on public.payments to service_role;
 grant select on public.plan_changes to authenticated;
 grant select on public.plan_changes to service_role;
 grant select on public.plan_reminders to service_role;
+grant select on public.plan_uses to authenticated;
+grant select on public.plan_uses to service_role;
 grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;

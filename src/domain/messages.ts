@@ -26,6 +26,8 @@ export const MESSAGES = {
   paymentFailed: 'Payment processing failed. Please contact support if the issue persists.',
   paymentCancelled: 'Payment was cancelled. You can try upgrading again anytime.',
   paymentDone: "You're a Closer now. Every log is open.",
+  exportIsPremium: 'Export is a premium feature. Upgrade to Closer to take your logs with you.',
+  importIsPremium: 'Import is a premium feature. Upgrade to Closer to bring your logs back.',
   paymentPending: 'PayPal is still checking your payment. You will get an e-mail.',
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',

@@ -1,6 +1,7 @@
 /** The whole server on one screen: what happens to every request, in order, and which wire answers which address. */
 import { Hono } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/accounts/passwords.ts';
 import { authRoutes } from './auth/routes.ts';
@@ -57,7 +58,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
   app.route('/rest/v1', dataRoutes(deps));
 
-  app.use('/functions/v1/*', limitBody(SMALL_BODY_BYTES));
+  app.use('/functions/v1/*', limitBody(SMALL_BODY_BYTES, { '/functions/v1/import-entries': IMPORT_BODY_BYTES }));
   app.route('/functions/v1', functionRoutes(deps));
 
   if (config.sandbox.url !== null) {

@@ -58,6 +58,11 @@ const TABLES = {
     writable: [],
     ownRow: 'true',
   },
+  plan_uses: {
+    columns: ['user_id', 'id', 'kind', 'used_at'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
   plan_reminders: {
     columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],

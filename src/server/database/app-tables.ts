@@ -110,6 +110,13 @@ export type AppTables = {
     provider_ref: string;
     booked_at: Timestamp;
   };
+  /** What a plan was used for, for the rule on refunds; rows are only ever added. */
+  plan_uses: {
+    user_id: string;
+    id: GeneratedByDatabase<number>;
+    kind: 'export' | 'analysis';
+    used_at: Timestamp;
+  };
   plan_reminders: {
     user_id: string;
     access_valid_until: Day;

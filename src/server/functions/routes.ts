@@ -7,18 +7,22 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AccessTokenError } from '../auth/access-tokens.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
+import type { Clock } from '../clock.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Database } from '../database/database.ts';
 import type { Payments } from '../payments/payments.ts';
 import { findEntries } from './find-entries.ts';
+import { importEntries } from './import-entries.ts';
+import { recordExport } from './record-export.ts';
 import { captureOrder } from './paypal-capture-order.ts';
 import { createOrder } from './paypal-create-order.ts';
 
 type FunctionDeps = {
   config: { publishableKey: string };
   database: Database;
+  clock: Clock;
   /** Null when payments are not set up. */
   payments: Payments | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
@@ -32,6 +36,8 @@ const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
     ['paypal-create-order', createOrder(deps.payments)],
     ['paypal-capture-order', captureOrder(deps.payments)],
     ['find-entries', findEntries(deps)],
+    ['record-export', recordExport(deps)],
+    ['import-entries', importEntries(deps)],
   ]);
 
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {

@@ -1,0 +1,173 @@
+/**
+ * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). The words are written as the user,
+ * under the same policies as every save. What clients may not write, the coach's columns, the service writes: of that
+ * user's rows alone, and only where the words beside it are the file's.
+ *
+ * Nothing is ever overwritten unseen: an entry names the revision that it replaces, or null for a day without a log.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { latestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { isEmptyLog } from '#domain/entry-text.ts';
+import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
+import { IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
+import type { ImportAnswer, ImportOutcome } from '#domain/export/import-wire.ts';
+import { readJsonEntry } from '#domain/export/json-format.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import type { Clock } from '../clock.ts';
+import { cleanLog } from '../data/clean-entry.ts';
+import { DataError } from '../data/errors.ts';
+import { withDateHeaderSql } from '../data/to-sql.ts';
+import { createTurns } from '../data/turns.ts';
+import type { Database } from '../database/database.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/caller.ts';
+import { callerIsPremium } from '../plans/caller-is-premium.ts';
+
+type ImportDeps = { database: Database; clock: Clock };
+
+/** A day that may be written: cleaned, not empty, not in the future. */
+type Writable = ImportedDay & { replaces: number | null };
+type Written = { date: Day; revision: number };
+
+const REFUSAL_OF: Readonly<Record<string, Refusal>> = { '54000': 'tooLong', '54001': 'tooDeep' };
+const LARGEST_REVISION = 2 ** 31 - 1;
+
+const INSERT = `
+  insert into public.entries (user_id, date, content)
+  select $1::uuid, sent.date, ${withDateHeaderSql('sent.date', 'sent.content')}
+    from json_to_recordset($2::json) as sent(date date, content text)
+  on conflict (user_id, date) do nothing
+  returning date, revision`;
+
+const REPLACE = `
+  update public.entries as kept set content = ${withDateHeaderSql('kept.date', 'sent.content')}
+    from json_to_recordset($2::json) as sent(date date, content text, replaces integer)
+   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.replaces
+  returning kept.date, kept.revision`;
+
+/** A feedback from a file is never newer than the words it stands beside: it could otherwise claim to be about them. */
+const COACH = `
+  update public.entries as kept
+     set ai_feedback = sent.feedback, hustle_score = sent."hustleScore",
+         ai_analyzed_at = case when sent."analyzedAt" is null then null
+                               else least(sent."analyzedAt", kept.updated_at - interval '1 millisecond') end
+    from json_to_recordset($2::json)
+      as sent(date date, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
+   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.revision`;
+
+export function importEntries({ database, clock }: ImportDeps) {
+  // Cleaning what other programs wrote is costly: few at once, and one request of each.
+  const turns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
+
+  return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
+    if (userId === null || !(await callerIsPremium(database, identity))) {
+      return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
+    }
+    const entries = await entriesOf(context);
+    if (entries === null) {
+      return answer(context, { success: false, error: `Send one to ${IMPORT_MAX_ENTRIES} entries.` }, 400);
+    }
+    let end: (() => void) | null = null;
+    try {
+      end = await turns.take(userId);
+      const { writable, outcomes } = await readEntries(entries, latestToday(clock.now()));
+      const written = new Map(
+        [
+          ...(await write(
+            INSERT,
+            writable.filter((day) => day.replaces === null),
+          )),
+          ...(await write(
+            REPLACE,
+            writable.filter((day) => day.replaces !== null),
+          )),
+        ].map((row) => [row.date, row.revision]),
+      );
+      const coached = writable.flatMap(({ date, coach }) => {
+        const revision = written.get(date);
+        return coach && revision !== undefined ? [{ date, revision, ...coach }] : [];
+      });
+      if (coached.length > 0) {
+        await database.asService('imported feedback').statement(COACH, [userId, JSON.stringify(coached)]);
+      }
+      for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
+      return answer(context, { success: true, outcomes });
+    } catch (error) {
+      if (error instanceof DataError) {
+        return answer(context, { success: false, error: error.message }, error.status as ContentfulStatusCode);
+      }
+      if (!isRefusedByPolicy(error)) throw error;
+      // The plan ended between the question and the write.
+      return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
+    } finally {
+      end?.();
+    }
+
+    async function write(sql: string, days: readonly Writable[]): Promise<Written[]> {
+      if (days.length === 0) return [];
+      const rows = days.map(({ date, content, replaces }) => ({ date, content, replaces }));
+      return (await database.asUser(identity).statement<Written>(sql, [userId, JSON.stringify(rows)])).rows;
+    }
+  };
+}
+
+async function entriesOf(context: Context<AppEnv>): Promise<unknown[] | null> {
+  const body: unknown = await context.req.json().catch(() => null);
+  if (typeof body !== 'object' || body === null || !('entries' in body) || !Array.isArray(body.entries)) return null;
+  const entries = body.entries as unknown[];
+  return entries.length > 0 && entries.length <= IMPORT_MAX_ENTRIES ? entries : null;
+}
+
+async function readEntries(entries: readonly unknown[], lastDay: Day) {
+  const writable: Writable[] = [];
+  const outcomes: ImportOutcome[] = [];
+  const dates = new Set<Day>();
+  for (const entry of entries) {
+    const read = readJsonEntry(entry);
+    const refuse = (date: string, reason: Refusal) => void outcomes.push({ date, outcome: 'refused', reason });
+    if (read.kind === 'refused') {
+      refuse(read.label, read.reason);
+      continue;
+    }
+    const replaces = replacesOf(entry);
+    if (replaces === 'unreadable') refuse(read.day.date, 'notText');
+    else if (read.day.date > lastDay) refuse(read.day.date, 'futureDay');
+    else if (dates.has(read.day.date)) refuse(read.day.date, 'duplicateDay');
+    else {
+      dates.add(read.day.date);
+      const content = cleaned(read.day.content);
+      if (typeof content !== 'string') refuse(read.day.date, content.reason);
+      else writable.push({ ...read.day, content, replaces });
+      await setImmediate();
+    }
+  }
+  return { writable, outcomes };
+}
+
+function replacesOf(entry: unknown): number | null | 'unreadable' {
+  const { replaces } = entry as { replaces?: unknown };
+  if (replaces == null) return null;
+  const isRevision = typeof replaces === 'number' && Number.isInteger(replaces) && replaces > 0;
+  return isRevision && replaces <= LARGEST_REVISION ? replaces : 'unreadable';
+}
+
+function cleaned(content: string): string | { reason: Refusal } {
+  try {
+    const log = cleanLog(content);
+    return isEmptyLog(log) ? { reason: 'empty' } : log;
+  } catch (error) {
+    const reason = error instanceof DataError ? REFUSAL_OF[error.code] : undefined;
+    if (reason === undefined) throw error;
+    return { reason };
+  }
+}
+
+const isRefusedByPolicy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '42501';
+
+function answer(context: Context<AppEnv>, body: ImportAnswer, status: ContentfulStatusCode = 200): Response {
+  return context.json(body, status);
+}
