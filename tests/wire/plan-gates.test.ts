@@ -3,7 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
+import { expirePlans } from '#server/payments/expire-plans.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
+import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';
 import { dayAtOffset, LOCAL_DAYS, offsetName, OFFSETS } from '../support/local-days.ts';
 import type { Person } from './data-world.ts';
 import { daysUntil, FREE_KINDS, KINDS, PREMIUM_KINDS, startPlanWorld } from './plan-world.ts';
@@ -188,31 +190,69 @@ describe('the last valid day', () => {
 });
 
 describe('a plan that comes and goes', () => {
-  test('locks and opens the same logs, word for word', async () => {
+  const logs = [LONG_AGO, LOCKED, ...OPEN];
+  const all = 'select * from public.entries where user_id = $1 order by date';
+  const allOf = async (person: Person) => (await world.server.admin.query(all, [person.id])).rows as unknown;
+
+  async function profileOf(person: Person): Promise<unknown> {
+    return (await person.client.from('profiles').select('subscription_plan,access_valid_until').single()).data;
+  }
+
+  /** A payment whose money is here, and what it does to the plan at this instant. */
+  async function pays(person: Person, instant: string): Promise<string> {
+    const { rows } = await world.server.admin.query<{ id: string }>(
+      `insert into public.payments (user_id, amount_minor, currency, status) values ($1, 2400, 'USD', 'completed')
+       returning id`,
+      [person.id],
+    );
+    const paymentId = rows[0]!.id;
+    const year = { userId: person.id, paymentId, now: new Date(instant) };
+    await world.server.database.transactAsService('test', (transaction) => grantPaidYear(transaction, year));
+    return paymentId;
+  }
+
+  test('opens and locks the same logs, year after year, and not a word is lost', async () => {
     const { free } = world.people;
     await world.clock.set(AT.toISOString());
     await world.settle(FIRST);
-    await world.wrote(free, [LONG_AGO, LOCKED, ...OPEN]);
-    const all = 'select id, date, content, revision, updated_at from public.entries where user_id = $1 order by date';
-    const before = (await world.server.admin.query(all, [free.id])).rows;
-    const become = (plan: 'free' | 'premium', accessValidUntil: Day | null, reason: string) =>
-      changePlan(world.server.database, { userId: free.id, plan, accessValidUntil, reason });
+    await world.wrote(free, logs);
+    const before = await allOf(free);
+    expect(await daysRead(free)).toEqual(OPEN);
 
-    for (const [plan, until, reason, open] of [
-      ['premium', addDays(FIRST, 365), 'payment', true],
-      ['free', null, 'refund', false],
-      ['premium', FIRST, 'payment', true],
-      ['premium', addDays(FIRST, -1), 'operator grant', false],
-      ['free', null, 'expiry', false],
-      ['premium', null, 'operator grant', true],
-    ] as const) {
-      await become(plan, until, reason);
-      expect(await daysRead(free)).toEqual(open ? [LONG_AGO, LOCKED, ...OPEN] : OPEN);
-      const { data } = await free.client.from('profiles').select('subscription_plan,access_valid_until').single();
-      expect(data).toEqual({ subscription_plan: plan, access_valid_until: until });
-    }
-    const after = await entries(free).select('id,date,content,revision').order('date');
-    expect(after.data).toEqual(before.map(({ id, date, content, revision }) => ({ id, date, content, revision })));
-    expect((await world.server.admin.query(all, [free.id])).rows).toEqual(before);
+    await pays(free, AT.toISOString());
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
+    expect(await daysRead(free)).toEqual(logs);
+
+    // The year ends where the last valid day ends last. By then all of the logs are older than the window.
+    await world.clock.set('2027-03-31T11:59:59.999Z');
+    expect(await daysRead(free)).toEqual(logs);
+    await world.clock.set('2027-03-31T12:00:00.000Z');
+    expect(await daysRead(free)).toEqual([]);
+    const sweep = (instant: string) => expirePlans(world.server.database, { now: () => new Date(instant) });
+    await sweep('2027-03-31T11:59:59.999Z');
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
+    await sweep('2027-03-31T12:00:00.000Z');
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'free', access_valid_until: null });
+    expect(await daysRead(free)).toEqual([]);
+    expect(await allOf(free)).toEqual(before);
+
+    const second = '2027-05-01T09:00:00.000Z';
+    await world.clock.set(second);
+    const paymentId = await pays(free, second);
+    expect(await daysRead(free)).toEqual(logs);
+    const year = { userId: free.id, paymentId, now: new Date(second) };
+    await world.server.database.transactAsService('test', (transaction) =>
+      withdrawPaidYear(transaction, year, 'refund'),
+    );
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'free', access_valid_until: null });
+    expect(await daysRead(free)).toEqual([]);
+    expect(await allOf(free)).toEqual(before);
+
+    const granted = { userId: free.id, plan: 'premium', accessValidUntil: null, reason: 'operator grant' } as const;
+    await changePlan(world.server.database, granted);
+    expect((await entries(free).select().order('date')).data).toMatchObject(
+      logs.map((date) => ({ date, content: '<p>then</p>', revision: 1 })),
+    );
+    expect(await allOf(free)).toEqual(before);
   });
 });
