@@ -42,12 +42,14 @@ afterAll(async () => {
 });
 beforeEach(() => stored.admin.query('delete from payment_events'));
 
-type World = Partial<Pick<WebhookDeps, 'database' | 'paypal' | 'follow'>> & {
+type World = Partial<Pick<WebhookDeps, 'database'> & NonNullable<WebhookDeps['payments']>> & {
   /** What stands at each address; `CERT_URL` holds PayPal's certificates unless something else is given. */
   at?: Record<string, string | (() => Response | Promise<Response>)>;
   hosts?: string[];
   realFetch?: boolean;
 };
+
+const neverAsked = { verifyWebhook: () => Promise.reject(new Error('PayPal was not to be asked')) };
 
 function world({ at = {}, hosts = ['*.paypal.com'], realFetch = false, ...given }: World = {}) {
   const places: NonNullable<World['at']> = { [CERT_URL]: genuineChain, ...at };
@@ -61,18 +63,22 @@ function world({ at = {}, hosts = ['*.paypal.com'], realFetch = false, ...given 
     '/functions/v1/paypal-webhook',
     webhookRoutes({
       config: {
-        apiBase: 'https://api-m.paypal.com',
-        clientId: 'client',
-        clientSecret: new Secret('hush'),
-        webhookId: WEBHOOK_ID,
-        certHosts: hosts,
-        caFile: join(folder, 'ca.pem'),
+        paypal: {
+          apiBase: 'https://api-m.paypal.com',
+          clientId: 'client',
+          clientSecret: new Secret('hush'),
+          webhookId: WEBHOOK_ID,
+          certHosts: hosts,
+          caFile: join(folder, 'ca.pem'),
+        },
       },
-      database: stored.database,
+      database: given.database ?? stored.database,
       clock,
       log: { info: write, warn: write, error: write },
-      paypal: { verifyWebhook: () => Promise.reject(new Error('PayPal was not to be asked')) },
-      follow: (event) => Promise.resolve(void followed.push(event)),
+      payments: {
+        paypal: given.paypal ?? neverAsked,
+        follow: given.follow ?? ((event) => Promise.resolve(void followed.push(event))),
+      },
       ...(!realFetch && {
         fetch: ((address: string) => {
           asked.push(address);
@@ -80,7 +86,6 @@ function world({ at = {}, hosts = ['*.paypal.com'], realFetch = false, ...given 
           return Promise.resolve(typeof place === 'string' ? new Response(place) : place());
         }) as typeof fetch,
       }),
-      ...given,
     }),
   );
   app.onError((_error, context) => context.json({ code: 'unexpected_failure' }, 500));

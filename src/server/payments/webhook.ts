@@ -23,36 +23,36 @@ import { checkSignature, readTransmission } from './webhook-signature.ts';
 const BODY_MAX_BYTES = 256 * 1024;
 
 export type WebhookDeps = {
-  config: PaypalSettings & { webhookId: string };
+  config: { readonly paypal: PaypalSettings | null };
   database: Pick<Database, 'asService'>;
   clock: Clock;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
-  paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
-  /** Asks PayPal and acts on what it says; the answer to PayPal does not wait for it. */
-  follow: (event: PaypalEvent) => Promise<void>;
+  payments: {
+    readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
+    /** Asks PayPal and acts on what it says; the answer to PayPal does not wait for it. */
+    follow(event: PaypalEvent): Promise<void>;
+  } | null;
   fetch?: typeof fetch;
 };
 
+/** Nothing is there as long as PayPal is not set up, or no webhook is. */
 export function webhookRoutes(deps: WebhookDeps): Hono<AppEnv> {
-  const { config, database, clock, log, paypal, follow } = deps;
-  const { certHosts: hosts, caFile, webhookId } = config;
-  const certificates = createCertificates({
-    hosts,
-    clock,
-    trusted: caFile === null ? [] : [readFileSync(caFile, 'utf8')],
-    ...(deps.fetch && { fetch: deps.fetch }),
-  });
+  const { config, database, clock, log, payments } = deps;
+  const routes = new Hono<AppEnv>();
+  const { webhookId = null, certHosts: hosts = [], caFile = null } = config.paypal ?? {};
+  if (payments === null || webhookId === null) return routes;
+  const trusted = caFile === null ? [] : [readFileSync(caFile, 'utf8')];
+  const certificates = createCertificates({ hosts, clock, trusted, ...(deps.fetch && { fetch: deps.fetch }) });
 
-  async function isGenuine(transmission: WebhookTransmission, body: Uint8Array, text: string): Promise<boolean> {
+  const isGenuine = async (transmission: WebhookTransmission, body: Uint8Array, text: string): Promise<boolean> => {
     const verdict = await checkSignature(transmission, body, { certificates, clock, webhookId });
     if (verdict.outcome === 'refused') log.warn({ reason: verdict.reason }, 'a webhook was refused');
     if (verdict.outcome !== 'unproven') return verdict.outcome === 'genuine';
-    const confirmed = await paypal.verifyWebhook(transmission, text);
+    const confirmed = await payments.paypal.verifyWebhook(transmission, text);
     if (!confirmed) log.warn({ reason: 'PayPal does not confirm it' }, 'a webhook was refused');
     return confirmed;
-  }
+  };
 
-  const routes = new Hono<AppEnv>();
   routes.post('/', limitBody(BODY_MAX_BYTES), async (context) => {
     const transmission = readTransmission((name) => context.req.header(name));
     if (transmission === null) return refuse(context, 400, 'bad_headers');
@@ -77,7 +77,7 @@ export function webhookRoutes(deps: WebhookDeps): Hono<AppEnv> {
       ]);
     log.info({ event: event.type, isNew: rowCount === 1 }, 'a webhook came');
     if (rowCount === 1) {
-      follow(event).catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits'));
+      payments.follow(event).catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits'));
     }
     return context.json({ received: true });
   });
