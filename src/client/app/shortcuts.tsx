@@ -1,13 +1,17 @@
 /** The journal's keys, listed. */
 import styles from './sidebar.module.css';
 
-const COMMAND = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
+const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
+export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
+/** On a Mac, Option alone moves the caret and types special letters. */
+const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
 const KEYS = [
-  { keys: ['Alt', '←'], does: 'Previous day' },
-  { keys: ['Alt', '→'], does: 'Next day' },
-  { keys: ['Alt', 'T'], does: 'Today' },
-  { keys: [COMMAND, 'K'], does: 'Calendar' },
+  { keys: FIND_KEYS, does: 'Find' },
+  { keys: [...DAY_KEYS, '←'], does: 'Previous day' },
+  { keys: [...DAY_KEYS, '→'], does: 'Next day' },
+  { keys: [...DAY_KEYS, 'T'], does: 'Today' },
+  { keys: [...DAY_KEYS, 'C'], does: 'Calendar' },
   { keys: ['Alt', 'F10'], does: 'Formatting' },
   { keys: ['?'], does: 'This list, in the menu' },
 ] as const;
@@ -20,13 +24,19 @@ export function Shortcuts() {
           <div key={does}>
             <dt>{does}</dt>
             <dd>
-              {keys.map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
+              <Keys of={keys} />
             </dd>
           </div>
         ))}
       </dl>
     </section>
   );
+}
+
+export function Keys({ of: keys }: { of: readonly string[] }) {
+  return keys.map((key) => (
+    <kbd key={key} className={styles.key}>
+      {key}
+    </kbd>
+  ));
 }

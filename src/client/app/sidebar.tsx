@@ -12,13 +12,13 @@ import { Brand } from '#client/ui/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { Shortcuts } from './shortcuts.tsx';
+import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOut } from './sign-out.tsx';
 import styles from './sidebar.module.css';
 
-type SidebarProps = { onClose: () => void; onUpgrade: () => void };
+type SidebarProps = { onClose: () => void; onFind: () => void; onUpgrade: () => void };
 
-export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
+export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
   const { user } = useSession();
   const premium = usePremium();
   const [shortcuts, setShortcuts] = useState(false);
@@ -48,6 +48,12 @@ export function Sidebar({ onClose, onUpgrade }: SidebarProps) {
           <Link to={ROUTES.journal.path} onClick={onClose}>
             Logs
           </Link>
+          <button type="button" onClick={onFind} aria-haspopup="dialog">
+            Find
+            <span className={styles.shortcut} aria-hidden="true">
+              <Keys of={FIND_KEYS} />
+            </span>
+          </button>
           <Link to={ROUTES.reviews.path}>
             Hustle Reviews
             {premium === false && <LockedCrown role="img" aria-label="Closer only" />}

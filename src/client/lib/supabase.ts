@@ -21,7 +21,7 @@ export type Supabase = {
    * Calls one of the server's functions. Resolves with its answer, whatever the status: a refusal is
    * `{ success: false, error }`. Rejects only when no readable answer came.
    */
-  callFunction: (name: string, body: object) => Promise<FunctionAnswer>;
+  callFunction: (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
 };
 
 export function createSupabase(config: ClientConfig): Supabase {
@@ -50,11 +50,12 @@ export function createSupabase(config: ClientConfig): Supabase {
     return response;
   };
 
-  const callFunction: Supabase['callFunction'] = async (name, body) => {
+  const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
     const response = await withSession(fetch)(`${apiUrl}/functions/v1/${name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
+      ...(signal && { signal }),
     });
     return { ...((await response.json()) as FunctionAnswer), status: response.status };
   };

@@ -35,11 +35,18 @@ export type CalendarProps = {
 type JournalScreenProps = {
   onOpenMenu: () => void;
   onOpenFeedback: (date: Day) => void;
+  onFind: () => void;
   onUpgrade: (feature: UpgradeFeature) => void;
   calendar: ComponentType<CalendarProps>;
 };
 
-export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar: Calendar }: JournalScreenProps) {
+export function JournalScreen({
+  onOpenMenu,
+  onOpenFeedback,
+  onFind,
+  onUpgrade,
+  calendar: Calendar,
+}: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
@@ -56,7 +63,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onUpgrade, calendar:
   const hasNext = date !== null && isBefore(date, today);
   const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
   const next = (): void => void (date && hasNext && open(addDays(date, 1)));
-  useShortcuts({ previous, next, today: () => open(today), calendar: () => setPicking(true) });
+  useShortcuts({ previous, next, today: () => open(today), calendar: () => setPicking(true), find: onFind });
 
   useEffect(() => {
     if (date) document.title = `${dayLabel(date)} · Hustle Forge`;

@@ -1,7 +1,7 @@
-/** The journal's keys (look.md): Alt+arrows for days, Alt+T for today, Ctrl or Cmd+K for the calendar. */
+/** The journal's keys (look.md): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Ctrl or Cmd+K to find. */
 import { useEffect, useEffectEvent } from 'react';
 
-type Shortcuts = { previous: () => void; next: () => void; today: () => void; calendar: () => void };
+type Shortcuts = { previous: () => void; next: () => void; today: () => void; calendar: () => void; find: () => void };
 
 const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -9,21 +9,37 @@ const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 const isDayKey = (event: KeyboardEvent): boolean =>
   event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
 
-const DAY_KEYS: Record<string, keyof Shortcuts> = { ArrowLeft: 'previous', ArrowRight: 'next', KeyT: 'today' };
+/** On a Mac, Control+K deletes to the end of the line. */
+const isFindKey = (event: KeyboardEvent): boolean =>
+  event.metaKey === isApple() && event.ctrlKey !== isApple() && !event.altKey && !event.shiftKey;
+
+const DAY_KEYS: Record<string, keyof Shortcuts> = {
+  ArrowLeft: 'previous',
+  ArrowRight: 'next',
+  KeyT: 'today',
+  KeyC: 'calendar',
+};
+
+/**
+ * The letter on the key, which Dvorak and AZERTY have in other places; where it types none, as with Option, in Cyrillic or
+ * in Hebrew, the place that the letter has on most keyboards.
+ */
+const keyOf = ({ key, code }: KeyboardEvent): string => (/^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : code);
 
 function actionOf(event: KeyboardEvent): keyof Shortcuts | null {
-  // Where the key is, not what it types: layouts differ, and AltGr types letters.
-  if (event.code === 'KeyK' && (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey) return 'calendar';
+  if (keyOf(event) === 'KeyK' && isFindKey(event)) return 'find';
   if (!isDayKey(event)) return null;
-  return DAY_KEYS[event.code] ?? null;
+  return DAY_KEYS[keyOf(event)] ?? null;
 }
 
 export function useShortcuts(shortcuts: Shortcuts): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const action = actionOf(event);
-    if (action === null || event.isComposing || document.querySelector('dialog[open]')) return;
-    event.preventDefault();
-    shortcuts[action]();
+    if (action === null || event.isComposing) return;
+    const covered = document.querySelector('dialog[open]') !== null;
+    // Ctrl+K again must not jump to the browser's own search.
+    if (!covered || action === 'find') event.preventDefault();
+    if (!covered) shortcuts[action]();
   });
   useEffect(() => {
     const listener = (event: KeyboardEvent): void => onKey(event);
