@@ -1,0 +1,141 @@
+/**
+ * Tells buyers what became of their payment: a receipt, a refusal that they were asked to wait for, or their money on
+ * its way back. The database notes with the status that there is something to tell (`payments.mail_due_at`).
+ *
+ * At least once: the note is cleared when the mail server has taken the mail. Whoever claims a note has it to himself
+ * for a while, so that two servers do not both write; one that dies in between is followed by the next.
+ */
+import { dateLabel, day } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { moneyLabel, receiptNumber } from '#domain/receipt.ts';
+import { ROUTES } from '#domain/routes.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { AsService, Database } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import type { Logger } from '../log.ts';
+import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import type { MailMessage } from '../mail/message.ts';
+import { paymentDeclinedMail, paymentReversedMail, receiptMail, refundMail } from '../mail/payment-messages.ts';
+
+type Deps = {
+  config: Pick<Config, 'publicUrl' | 'contact'>;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Pick<Mailer, 'deliver'>;
+};
+
+/** The database's clock writes the notes and ours reads them. */
+const CLOCK_SKEW_MS = 60_000;
+/** Longer than the mailer waits for its server. */
+const LEASE_MS = CLOCK_SKEW_MS + 2 * 60_000;
+/** So many mails in a row that are not taken mean that none is. */
+const MOST_FAILURES = 3;
+
+/** @throws MailNotTaken when some have to wait: they are due again at the next run. */
+export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
+  const { mailer, log } = deps;
+  const service = deps.database.asService('mails about payments');
+  const dueBefore = new Date(deps.clock.now().getTime() + CLOCK_SKEW_MS);
+  const count = { mailed: 0, dropped: 0 };
+  let failures = 0;
+  while (!signal.aborted && failures < MOST_FAILURES) {
+    const claimed = await claimNext(service, dueBefore, deps.clock.now());
+    if (!claimed) break;
+    const message = messageAbout(claimed, deps.config);
+    const outcome = message === null ? 'nobody' : await handOver(mailer, message);
+    if (outcome === 'not taken') {
+      failures += 1;
+      // Behind those that are waiting now, so that this run meets it no second time.
+      await note(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
+    } else if (outcome === 'taken') {
+      const isReceipt = claimed.status === 'completed';
+      await note(service, claimed, { mail_due_at: null, ...(isReceipt && { receipt_mailed_at: deps.clock.now() }) });
+      count.mailed += 1;
+    } else {
+      log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'nobody is told of a payment');
+      await note(service, claimed, { mail_due_at: null });
+      count.dropped += 1;
+    }
+  }
+  if (failures > 0) throw new MailNotTaken(`${failures} mails about payments have to wait`);
+  return count;
+}
+
+async function handOver(mailer: Pick<Mailer, 'deliver'>, message: MailMessage): Promise<Outcome> {
+  try {
+    await mailer.deliver(message);
+    return 'taken';
+  } catch (error) {
+    if (error instanceof MailRefused) return 'refused';
+    if (error instanceof MailNotTaken) return 'not taken';
+    throw error;
+  }
+}
+type Outcome = 'taken' | 'refused' | 'not taken';
+
+type Claimed = NonNullable<Awaited<ReturnType<typeof claimNext>>>;
+
+async function claimNext(service: AsService, dueBefore: Date, now: Date) {
+  const next = sqlFor
+    .selectFrom('payments')
+    .select('id')
+    .where('mail_due_at', '<=', dueBefore)
+    .orderBy('mail_due_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked();
+  const [claimed] = await service.run(
+    sqlFor
+      .updateTable('payments')
+      .set({ mail_due_at: new Date(now.getTime() + LEASE_MS) })
+      .where('id', '=', next)
+      .returning(['id', 'user_id', 'order_id', 'amount_minor', 'currency', 'status', 'completed_at', 'mail_due_at']),
+  );
+  if (!claimed) return null;
+  const [buyer] = await service.run(sqlFor.selectFrom('auth.users').select('email').where('id', '=', claimed.user_id));
+  const [grant] = await service.run(
+    sqlFor
+      .selectFrom('plan_changes')
+      .select('access_valid_until')
+      .where('user_id', '=', claimed.user_id)
+      .where('payment_id', '=', claimed.id)
+      .where('reason', '=', 'payment'),
+  );
+  return { ...claimed, email: buyer?.email ?? null, validUntil: grant?.access_valid_until ?? null };
+}
+
+/** Does nothing when the status has changed since: that is to be told anew, and has a note of its own. */
+async function note(
+  service: AsService,
+  { id, mail_due_at: lease }: Claimed,
+  change: { mail_due_at: Date | null; receipt_mailed_at?: Date },
+): Promise<void> {
+  await service.run(sqlFor.updateTable('payments').set(change).where('id', '=', id).where('mail_due_at', '=', lease));
+}
+
+/** Null when there is nobody to write to any more, or nothing to say. */
+function messageAbout(payment: Claimed, { publicUrl, contact }: Deps['config']): MailMessage | null {
+  const { id, email, order_id: orderId, amount_minor: amountMinor, currency, status, validUntil } = payment;
+  if (email === null || orderId === null) return null;
+  const amount = `${moneyLabel(amountMinor, currency)} ${currency}`;
+  const profileLink = publicUrl + ROUTES.profile.path;
+  const given = { to: email, amount, orderId, profileLink, contact: contact.supportEmail ?? contact.email ?? null };
+  if (status === 'declined') return paymentDeclinedMail(given);
+  if (status === 'refunded') return refundMail(given);
+  if (status === 'reversed') return paymentReversedMail(given);
+  if (status !== 'completed' || payment.completed_at === null) return null;
+  const paidOn = dayInUtc(payment.completed_at);
+  return receiptMail({
+    ...given,
+    number: receiptNumber(id, paidOn),
+    paidOn: dateLabel(paidOn),
+    validUntil: validUntil === null ? null : dateLabel(validUntil),
+    receiptLink: `${publicUrl}${ROUTES.receipt.path}?payment=${id}`,
+  });
+}
+
+/** A mail has no reader's zone; the receipt on the screen shows the same day unless it was paid around midnight. */
+const dayInUtc = (instant: Date): Day => day(instant.toISOString().slice(0, 10));

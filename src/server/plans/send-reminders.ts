@@ -1,0 +1,126 @@
+/**
+ * Writes to Closers whose plan is about to end: 30 and 3 days before, once each. A run that comes late sends the nearest
+ * one alone; a plan without end, or one that a renewal has moved on, gets none.
+ */
+import { addDays, dateLabel, earliestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { REMINDER_DAYS } from '#domain/payment.ts';
+import { ROUTES } from '#domain/routes.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { AsService, Database } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import type { Logger } from '../log.ts';
+import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { yearEndsMail } from '../mail/payment-messages.ts';
+
+type Deps = {
+  config: Pick<Config, 'publicUrl'>;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Pick<Mailer, 'deliver'>;
+};
+
+/** Accounts that are looked at in one statement. */
+const PAGE = 200;
+/** So many mails in a row that are not taken mean that none is. */
+const MOST_FAILURES = 3;
+
+/** @throws MailNotTaken when some have to wait: the next run sends them. */
+export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
+  const { database, clock, log, mailer } = deps;
+  const service = database.asService('reminders');
+  const profileLink = deps.config.publicUrl + ROUTES.profile.path;
+  const today = earliestToday(clock.now());
+  const count = { mailed: 0, dropped: 0 };
+  let failures = 0;
+
+  for await (const reminder of dueReminders(service, today)) {
+    if (signal.aborted || failures >= MOST_FAILURES) break;
+    if (!(await claim(service, reminder, clock.now()))) continue;
+    try {
+      await mailer.deliver(yearEndsMail({ to: reminder.email, endsOn: dateLabel(reminder.endsOn), profileLink }));
+      count.mailed += 1;
+    } catch (error) {
+      if (error instanceof MailRefused) {
+        log.warn({ user: reminder.userId }, 'a reminder was refused');
+        count.dropped += 1;
+        continue;
+      }
+      await giveBack(service, reminder);
+      if (!(error instanceof MailNotTaken)) throw error;
+      failures += 1;
+    }
+  }
+  if (failures > 0) throw new MailNotTaken(`${failures} reminders have to wait`);
+  return count;
+}
+
+type Reminder = { userId: string; email: string; endsOn: Day; daysBefore: number };
+
+/** The nearest first: who has three days left needs no word about thirty. */
+async function* dueReminders(service: AsService, today: Day): AsyncGenerator<Reminder> {
+  let from = today;
+  for (const daysBefore of [...REMINDER_DAYS].toSorted((a, b) => a - b)) {
+    const to = addDays(today, daysBefore);
+    yield* remindersBetween(service, { from, to, daysBefore });
+    from = addDays(to, 1);
+  }
+}
+
+type Ending = { from: Day; to: Day; daysBefore: number };
+
+async function* remindersBetween(service: AsService, { from, to, daysBefore }: Ending): AsyncGenerator<Reminder> {
+  for (let after: string | null = null; ;) {
+    let query = sqlFor
+      .selectFrom('profiles')
+      .innerJoin('auth.users', 'auth.users.id', 'profiles.id')
+      .select(['profiles.id as userId', 'auth.users.email', 'profiles.access_valid_until as endsOn'])
+      .where('subscription_plan', '=', 'premium')
+      .where('access_valid_until', '>=', from)
+      .where('access_valid_until', '<=', to)
+      .where('auth.users.email', 'is not', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('plan_reminders')
+              .select('user_id')
+              .whereRef('user_id', '=', 'profiles.id')
+              .whereRef('plan_reminders.access_valid_until', '=', 'profiles.access_valid_until')
+              .where('days_before', '=', daysBefore),
+          ),
+        ),
+      )
+      .orderBy('profiles.id')
+      .limit(PAGE);
+    if (after !== null) query = query.where('profiles.id', '>', after);
+    const rows = await service.run(query);
+    for (const { userId, email, endsOn } of rows) yield { userId, email: email!, endsOn: endsOn!, daysBefore };
+    if (rows.length < PAGE) return;
+    after = rows.at(-1)!.userId;
+  }
+}
+
+/** Noted before it is sent, so that no second server sends it too. False: sent by another, or renewed since. */
+async function claim(service: AsService, { userId, endsOn, daysBefore }: Reminder, now: Date): Promise<boolean> {
+  const { rowCount } = await service.statement(
+    `insert into plan_reminders (user_id, access_valid_until, days_before, mailed_at)
+     select id, access_valid_until, $3, $4 from profiles
+      where id = $1 and subscription_plan = 'premium' and access_valid_until = $2
+     on conflict do nothing`,
+    [userId, endsOn, daysBefore, now],
+  );
+  return rowCount === 1;
+}
+
+async function giveBack(service: AsService, { userId, endsOn, daysBefore }: Reminder): Promise<void> {
+  await service.run(
+    sqlFor
+      .deleteFrom('plan_reminders')
+      .where('user_id', '=', userId)
+      .where('access_valid_until', '=', endsOn)
+      .where('days_before', '=', daysBefore),
+  );
+}
