@@ -22,6 +22,7 @@ import { sandboxForward } from './http/sandbox-forward.ts';
 import type { Logger } from './log.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { Payments } from './payments/payments.ts';
+import { webhookRoutes } from './payments/webhook.ts';
 import { pageRoutes } from './site/pages.ts';
 import type { Site } from './site/pages.ts';
 
@@ -58,6 +59,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
   app.route('/rest/v1', dataRoutes(deps));
 
+  app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
   app.use('/functions/v1/*', limitBody(SMALL_BODY_BYTES, { '/functions/v1/import-entries': IMPORT_BODY_BYTES }));
   app.route('/functions/v1', functionRoutes(deps));
 
