@@ -74,6 +74,15 @@ describe('without a condition', () => {
     const { rows } = await db.admin.query('select count(*) as left from entries');
     expect(rows).toEqual([{ left: PERSONS.length * DAY_NAMES.length - open }]);
   });
+
+  // Where a statement reads no column, the rules of reading are not asked: those of changing stand alone.
+  test.each(PERSONS)('%s changes the own open days and nothing else', async (person) => {
+    await db.admin.query('delete from entries where date = $1', [DAYS.tomorrow]);
+    const open = DAY_NAMES.filter((day) => ownOutcome('update', person, day) === 1).length;
+    expect(await attempt(db.database, person, "update entries set content = '<p>new</p>'")).toBe(open);
+    const { rows } = await db.admin.query("select user_id from entries where content = '<p>new</p>'");
+    expect(rows).toEqual(Array.from({ length: open }, () => ({ user_id: PEOPLE[person].id })));
+  });
 });
 
 const move = (column: 'user_id' | 'date') => `update entries set ${column} = $3 where user_id = $1 and date = $2`;
