@@ -36,7 +36,7 @@ function stop(): void {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
 endWithParent(stop);
 
-const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox();
+const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox(publicUrl);
 start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], {
   ...sandbox,
   PORT: String(serverPort),

@@ -5,19 +5,29 @@ import { join } from 'node:path';
 import { ROOT } from './parent.ts';
 
 /** The settings that point the product at the simulators, by their variables' names. */
-export type SandboxSettings = { SANDBOX_URL: string; SMTP_URL: string };
+export type SandboxSettings = Readonly<Record<string, string>>;
 
-/** The process ends with this one, whichever way this one ends, because the channel between them closes. */
-export async function startSandbox(): Promise<SandboxSettings> {
-  const simulators = fork(join(ROOT, 'simulators', 'main.ts'), { stdio: 'inherit' });
+/**
+ * The process ends with this one, whichever way this one ends, because the channel between them closes.
+ *
+ * @param publicUrl where people reach the product: payers come back to it, and webhooks go to it
+ */
+export async function startSandbox(publicUrl: string): Promise<SandboxSettings> {
+  const simulators = fork(join(ROOT, 'simulators', 'main.ts'), [publicUrl], { stdio: 'inherit' });
   process.once('exit', () => simulators.kill());
   const gone = once(simulators, 'exit').then(([code]) => {
     throw new Error(`the simulators ended with ${String(code)}`);
   });
-  const [told] = (await Promise.race([once(simulators, 'message'), gone])) as [{ smtpUrl: string; httpUrl: string }];
+  const [told] = (await Promise.race([once(simulators, 'message'), gone])) as [SandboxSettings];
   // From now on their end is no failure of the start: the sandbox pages then answer that they are unreachable.
   gone.catch(() => undefined);
   simulators.unref();
   simulators.channel?.unref();
-  return { SANDBOX_URL: told.httpUrl, SMTP_URL: told.smtpUrl };
+  return withOwnPaypal(told);
 }
+
+/** Whoever tries an account at PayPal in the sandbox keeps all of it: half of each would fit neither. */
+const withOwnPaypal = (settings: SandboxSettings): SandboxSettings =>
+  process.env['PAYPAL_CLIENT_ID']
+    ? Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith('PAYPAL_')))
+    : settings;

@@ -2,16 +2,28 @@
  * The sandbox: one process that plays every outside service, so that a fresh machine needs no key. Its pages live on one
  * loopback port, which the server shows under `/sandbox`; the parent process is told the addresses.
  */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { startMailbox } from './mailbox.ts';
 import { indexPage, SANDBOX_STYLES } from './page.ts';
+import { paypalOnHttp } from './paypal/server.ts';
 
+/** As at PayPal, the payer is back before the event is there. */
+const WEBHOOK_DELAY_MS = 1000;
+
+const [, , publicUrl] = process.argv;
 const mailbox = await startMailbox();
+// The journal remembers orders longer than this process lives: no id may come twice.
+const seed = randomInt(2 ** 32);
+const paypal = paypalOnHttp({ seed, ...(publicUrl !== undefined && { publicUrl }) });
+paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
+process.on('exit', () => paypal.close());
 
-const app = new Hono();
+const app = new Hono<{ Bindings: HttpBindings }>();
 app.use(async (context, next) => {
   // Threat: DNS rebinding, as in the server's own host guard: this port shows everybody's mail as well.
   const name = new URL(context.req.url).hostname;
@@ -22,12 +34,14 @@ app.get('/sandbox', (context) => context.html(indexPage()));
 app.get('/sandbox/style.css', (context) =>
   context.body(SANDBOX_STYLES, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
 );
+app.route('/', paypal.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
 const server = createServer((incoming, outgoing) => void getRequestListener(app.fetch)(incoming, outgoing));
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  process.send?.({ smtpUrl: mailbox.smtpUrl, httpUrl: `http://127.0.0.1:${port}` });
+  const httpUrl = `http://127.0.0.1:${port}`;
+  process.send?.({ SANDBOX_URL: httpUrl, SMTP_URL: mailbox.smtpUrl, ...paypal.settingsAt(httpUrl) });
 });
 
 // Ctrl-C reaches every process of the terminal at once, but mail may still leave while the server stops:

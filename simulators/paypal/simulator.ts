@@ -8,6 +8,7 @@ import { PaypalBooks } from './books/books.ts';
 import { Ids } from './books/ids.ts';
 import { errorBody, Refused } from './books/issues.ts';
 import type { PaypalEvent } from './books/model.ts';
+import type { Addresses } from './books/representations.ts';
 import { Faults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { Outbox } from './webhooks/outbox.ts';
@@ -57,6 +58,7 @@ export type PaypalSimulator = {
   readonly webhooks: Outbox;
   /** null: the connection breaks. */
   answer(request: ApiRequest): Promise<ApiAnswer | null>;
+  addresses(): Addresses;
   /** Where it is reached, once it has a port. */
   setAddresses(addresses: { baseUrl?: string; publicUrl?: string; webhookUrl?: string }): void;
 };
@@ -64,6 +66,8 @@ export type PaypalSimulator = {
 export type PaypalControl = {
   /** Puts a fault in line. */
   fail(fault: Fault): void;
+  /** Those that have met nothing yet. */
+  faults(): readonly Fault[];
   /** Lets the requests go on that a fault holds; answers how many there were. */
   release(): number;
   /** Resolves once a request is held. */
@@ -82,11 +86,11 @@ export type PaypalControl = {
 export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSimulator {
   const { clock = { now: () => new Date() }, seed = 1, wait = () => Promise.resolve() } = options;
   let api = options.baseUrl ?? 'http://paypal.invalid';
-  let payer = options.publicUrl ?? api;
+  let payer = options.publicUrl ?? null;
   let listener = options.webhookUrl ?? null;
   let aheadMs = 0;
   const now = (): Date => (aheadMs === 0 ? clock.now() : new Date(clock.now().getTime() + aheadMs));
-  const addresses = (): { api: string; payer: string } => ({ api, payer });
+  const addresses = (): Addresses => ({ api, payer: payer ?? api });
 
   const ids = new Ids(seed);
   const webhooks = new Outbox({
@@ -94,7 +98,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     ids,
     webhookId: SANDBOX_WEBHOOK_ID,
     baseUrl: () => api,
-    listenerUrl: () => listener ?? (payer === api ? null : payer + LISTENER_PATH),
+    listenerUrl: () => listener ?? (payer === null ? null : payer + LISTENER_PATH),
   });
   const books = new PaypalBooks({ now, ids, addresses, onEvent: (event) => webhooks.add(event) });
   const paypal = new PaypalApi({
@@ -202,6 +206,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
       drained = books.events.length;
       return events;
     },
+    addresses,
     setAddresses(changed) {
       api = changed.baseUrl ?? api;
       payer = changed.publicUrl ?? payer;
@@ -209,6 +214,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     },
     control: {
       fail: (fault) => faults.add(fault),
+      faults: () => faults.waiting,
       release() {
         const count = held.size;
         for (const go of held) go();

@@ -1,4 +1,4 @@
-/** Starts the real server for a test: a real port, a migrated database of its own, the real mailbox, a clock to move. */
+/** Starts the real server for a test: a real port, a migrated database of its own, a mailbox, PayPal, a clock to move. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,8 @@ import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import type { Pool } from 'pg';
 import { startMailbox } from '../../simulators/mailbox.ts';
+import { startPaypalServer } from '../../simulators/paypal/server.ts';
+import type { PaypalServer } from '../../simulators/paypal/server.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {
@@ -30,27 +32,32 @@ export type TestServer = {
   /** A superuser's connection, for looking at what was stored. */
   readonly admin: Pool;
   readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
+  /** Follows the clock of the test. Its webhooks are held until the test delivers them. */
+  readonly paypal: PaypalServer;
   readonly clock: TestClock;
   close(): Promise<void>;
 };
 
 export async function startTestServer(options: Options = {}): Promise<TestServer> {
-  const [{ database, admin, drop }, mailbox, port, dataDir] = await Promise.all([
+  const clock = createTestClock();
+  const port = await freePort();
+  const publicUrl = `http://localhost:${port}`;
+  const [{ database, admin, drop }, mailbox, paypal, dataDir] = await Promise.all([
     createTestDatabase(),
     startMailbox(),
-    freePort(),
+    startPaypalServer({ clock, publicUrl }),
     mkdtemp(join(tmpdir(), 'hustle-forge-test-')),
   ]);
   const config = readConfig({
     PORT: String(port),
-    PUBLIC_URL: `http://localhost:${port}`,
+    PUBLIC_URL: publicUrl,
     DATA_DIR: dataDir,
     AUTH_RATE_LIMITS: 'off',
     SMTP_URL: mailbox.smtpUrl,
+    ...paypal.settings,
     ...options.settings,
   });
   const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
-  const clock = createTestClock();
   const serving = await serve({ config, database, clock, log });
   return {
     url: `http://localhost:${serving.port}`,
@@ -58,10 +65,11 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     database,
     admin,
     mailbox,
+    paypal,
     clock,
     async close() {
       await serving.stop();
-      await mailbox.close();
+      await Promise.all([mailbox.close(), paypal.close()]);
       await drop();
       await rm(dataDir, { recursive: true, force: true });
     },

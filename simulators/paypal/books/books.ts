@@ -54,6 +54,7 @@ export class PaypalBooks {
       updatedAt: now,
       redirectedAt: null,
       way: null,
+      declined: false,
       payerId: null,
       capture: null,
     };
@@ -67,7 +68,7 @@ export class PaypalBooks {
     this.passTime();
     const order = this.orders.get(id);
     if (!order || (clientId !== null && order.clientId !== clientId)) throw unknown(id);
-    if (order.status !== 'VOIDED' && order.status !== 'COMPLETED' && !this.#open.has(order)) throw unknown(id);
+    if (this.isExpired(order)) throw unknown(id);
     return order;
   }
 
@@ -81,6 +82,11 @@ export class PaypalBooks {
     const refund = this.refunds.get(id);
     if (!refund || (clientId !== null && refund.capture.order.clientId !== clientId)) throw unknown(id);
     return refund;
+  }
+
+  /** Nobody can pay it any more, or approve it. */
+  isExpired(order: Order): boolean {
+    return order.status !== 'COMPLETED' && order.status !== 'VOIDED' && !this.#open.has(order);
   }
 
   /** The payer arrives at the approval page: the second window begins. */
@@ -111,6 +117,7 @@ export class PaypalBooks {
     if (order.way === 'bank-declines') {
       order.status = 'PAYER_ACTION_REQUIRED';
       order.way = null;
+      order.declined = true;
       order.updatedAt = this.#parts.now();
       throw new Refused({ issue: 'INSTRUMENT_DECLINED' }, write.approvalUrl(order, this.#parts.addresses()));
     }

@@ -38,6 +38,8 @@ export type Order = NewOrder & {
   /** When the payer was first sent to the approval page. */
   redirectedAt: Date | null;
   way: PaymentWay | null;
+  /** Whether a bank has refused it; the payer may try another way. */
+  declined: boolean;
   payerId: string | null;
   capture: Capture | null;
 };

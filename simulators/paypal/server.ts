@@ -1,0 +1,123 @@
+/** PayPal on a port: its API, its certificate, the payer's pages and the simulator's own commands. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { controlRoutes } from './control.ts';
+import { payerPages } from './pages/payer-pages.ts';
+import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from './simulator.ts';
+import type { PaypalSimulator, SimulatorOptions } from './simulator.ts';
+
+/** The settings that point the product at the simulator, by their variables' names. */
+export type PaypalSettings = Record<
+  | 'PAYPAL_API_BASE'
+  | 'PAYPAL_CLIENT_ID'
+  | 'PAYPAL_CLIENT_SECRET'
+  | 'PAYPAL_WEBHOOK_ID'
+  | 'PAYPAL_CERT_HOSTS'
+  | 'PAYPAL_CA_FILE',
+  string
+>;
+
+type Env = { Bindings: HttpBindings };
+
+export type PaypalOnHttp = {
+  readonly simulator: PaypalSimulator;
+  readonly app: Hono<Env>;
+  /** Call it once the app has an address: the answers carry it. */
+  settingsAt(baseUrl: string): PaypalSettings;
+  /** Removes what was written for the product to read. */
+  close(): void;
+};
+
+/** For a server that has other pages as well. */
+export function paypalOnHttp(options: SimulatorOptions = {}): PaypalOnHttp {
+  const simulator = createPaypalSimulator({ wait, ...options });
+  const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-'));
+  const caFile = join(folder, 'authority.pem');
+  writeFileSync(caFile, simulator.webhooks.signer.authority);
+
+  const app = new Hono<Env>();
+  const control = controlRoutes(simulator);
+  app.route('/__simulator', control);
+  app.route('/sandbox/__simulator', control);
+  app.route('/', payerPages(simulator));
+  for (const path of ['/v1/*', '/v2/*', '/sim-cert.pem', '/other-cert.pem']) {
+    app.all(path, (context) => answer(simulator, context));
+  }
+  return {
+    simulator,
+    app,
+    settingsAt(baseUrl) {
+      simulator.setAddresses({ baseUrl });
+      return {
+        PAYPAL_API_BASE: baseUrl,
+        PAYPAL_CLIENT_ID: SANDBOX_CLIENT.id,
+        PAYPAL_CLIENT_SECRET: SANDBOX_CLIENT.secret,
+        PAYPAL_WEBHOOK_ID: SANDBOX_WEBHOOK_ID,
+        // Where the certificate lies, and the name that stands in it.
+        PAYPAL_CERT_HOSTS: `${baseUrl},*.paypal.com`,
+        PAYPAL_CA_FILE: caFile,
+      };
+    },
+    close() {
+      simulator.webhooks.clear();
+      simulator.control.release();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answer(simulator: PaypalSimulator, context: Context<Env>): Promise<Response> {
+  const { pathname, search } = new URL(context.req.url);
+  const answered = await simulator.answer({
+    method: context.req.method,
+    path: pathname,
+    query: search.slice(1),
+    headers: context.req.header(),
+    body: await context.req.text(),
+  });
+  if (answered === null) {
+    context.env.outgoing.destroy();
+    return RESPONSE_ALREADY_SENT;
+  }
+  const { status, headers, body } = answered;
+  return new Response(body === '' ? null : body, { status, headers });
+}
+
+export type PaypalServer = Pick<PaypalSimulator, 'books' | 'control' | 'webhooks'> & {
+  readonly url: string;
+  readonly settings: PaypalSettings;
+  close(): Promise<void>;
+};
+
+/** On a free port of loopback, for tests; webhooks are held until a test delivers them. */
+export async function startPaypalServer(options: SimulatorOptions = {}): Promise<PaypalServer> {
+  const { simulator, app, settingsAt, close } = paypalOnHttp(options);
+  const listener = getRequestListener(app.fetch);
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { books, control, webhooks } = simulator;
+  return {
+    url,
+    settings: settingsAt(url),
+    books,
+    control,
+    webhooks,
+    close() {
+      close();
+      return new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
