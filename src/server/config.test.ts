@@ -80,6 +80,74 @@ describe('the sandbox shows everybody’s mail, so it runs only out of reach of 
   });
 });
 
+const PAYPAL = { PAYPAL_CLIENT_ID: 'client', PAYPAL_CLIENT_SECRET: 'hush-hush' };
+
+describe('PayPal', () => {
+  test('is off as long as nothing is set', () => {
+    expect(readConfig({}).paypal).toBeNull();
+    expect(readConfig({ PAYPAL_API_BASE: 'https://api-m.sandbox.paypal.com' }).paypal).toBeNull();
+  });
+
+  test('with its credentials is the real one, without webhooks', () => {
+    const { paypal } = readConfig({ ...PRODUCTION, ...PAYPAL });
+    expect(paypal).toMatchObject({
+      apiBase: 'https://api-m.paypal.com',
+      clientId: 'client',
+      webhookId: null,
+      certHosts: ['*.paypal.com'],
+      caFile: null,
+    });
+    expect(paypal?.clientSecret.reveal()).toBe('hush-hush');
+    expect(inspect(paypal) + JSON.stringify(paypal)).not.toContain('hush-hush');
+  });
+
+  test.each([
+    ['a client without its secret', { PAYPAL_CLIENT_ID: 'client' }, ['PAYPAL_CLIENT_SECRET']],
+    ['a secret without its client', { PAYPAL_CLIENT_SECRET: 'hush-hush' }, ['PAYPAL_CLIENT_ID']],
+    ['a webhook alone', { PAYPAL_WEBHOOK_ID: '8PT597110X' }, ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET']],
+    ['plain http', { ...PAYPAL, PAYPAL_API_BASE: 'http://paypal.example.com' }, ['PAYPAL_API_BASE']],
+    ['a path in its address', { ...PAYPAL, PAYPAL_API_BASE: 'https://paypal.example.com/v2' }, ['PAYPAL_API_BASE']],
+    ['everybody’s certificates', { ...PAYPAL, PAYPAL_CERT_HOSTS: '*' }, ['PAYPAL_CERT_HOSTS']],
+    ['a whole country’s certificates', { ...PAYPAL, PAYPAL_CERT_HOSTS: '*.com' }, ['PAYPAL_CERT_HOSTS']],
+    ['an origin elsewhere', { ...PAYPAL, PAYPAL_CERT_HOSTS: 'http://paypal.example.com' }, ['PAYPAL_CERT_HOSTS']],
+  ])('with %s stops the start', (_what, env, names) => {
+    const told = problemsOf(env);
+    expect(told.map((problem) => problem.split(' ')[0])).toEqual(names);
+    expect(told.join()).not.toContain('hush-hush');
+  });
+
+  const SIMULATOR = {
+    ...PAYPAL,
+    PAYPAL_API_BASE: 'http://127.0.0.1:40000',
+    PAYPAL_CERT_HOSTS: 'http://127.0.0.1:40000,*.paypal.com',
+    PAYPAL_CA_FILE: 'ca.pem',
+  };
+
+  test('may be a simulator on this machine', () => {
+    expect(readConfig(SIMULATOR).paypal).toMatchObject({
+      apiBase: 'http://127.0.0.1:40000',
+      certHosts: ['http://127.0.0.1:40000', '*.paypal.com'],
+    });
+  });
+
+  test('is no simulator in production', () => {
+    expect(problemsOf({ ...PRODUCTION, ...SIMULATOR }).map((problem) => problem.split(' ')[0])).toEqual([
+      'PAYPAL_API_BASE',
+      'PAYPAL_CA_FILE',
+      'PAYPAL_CERT_HOSTS',
+    ]);
+    const https = { ...PRODUCTION, ...PAYPAL, PAYPAL_API_BASE: 'https://localhost:8443' };
+    expect(problemsOf(https)).toEqual([expect.stringMatching(/^PAYPAL_API_BASE /)]);
+  });
+});
+
+test('countries that cannot pay are listed by their codes', () => {
+  expect(readConfig({ PAYMENT_BLOCKED_COUNTRIES: 'cu, IR' }).paymentBlockedCountries).toEqual(['CU', 'IR']);
+  expect(problemsOf({ PAYMENT_BLOCKED_COUNTRIES: 'Cuba' })).toEqual([
+    expect.stringMatching(/^PAYMENT_BLOCKED_COUNTRIES /),
+  ]);
+});
+
 test('.env.example names exactly the settings that are read', () => {
   const asked = new Set<string>();
   readConfig(new Proxy<Record<string, string>>({}, { get: (_env, name) => void asked.add(String(name)) }));
