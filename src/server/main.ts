@@ -1,4 +1,7 @@
-/** Starts the server and stops it in order: no new requests, saves under way finish, mail leaves, the database closes. */
+/**
+ * Starts the server, and the jobs once it answers. Stops it in order: no new requests, saves and jobs under way finish,
+ * mail leaves, the database closes.
+ */
 import { ConfigError, readConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './clock.ts';
@@ -49,4 +52,5 @@ async function run(): Promise<void> {
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   process.stdout.write(`Hustle Forge is ready at ${config.publicUrl}\n`);
+  serving.startJobs();
 }

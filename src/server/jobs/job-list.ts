@@ -1,0 +1,58 @@
+/** Every job of this installation, and when it runs. What is not set up has none. */
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { expirePlans } from '../payments/expire-plans.ts';
+import type { Payments } from '../payments/payments.ts';
+import { sendReceipts } from '../payments/send-receipts.ts';
+import { sendReminders } from '../plans/send-reminders.ts';
+import type { Job } from './job.ts';
+
+type Deps = {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Mailer;
+  payments: Payments | null;
+};
+
+export function jobList(deps: Deps): Job[] {
+  const { config, database, clock, payments } = deps;
+  const jobs: Job[] = [
+    {
+      name: 'expire-plans',
+      cron: '7 * * * *',
+      retryDelaySeconds: 60,
+      run: async (signal) => ({ expired: await expirePlans(database, clock, signal) }),
+    },
+  ];
+  if (payments !== null) {
+    jobs.push({
+      name: 'reconcile-payments',
+      cron: '* * * * *',
+      retryDelaySeconds: 5,
+      run: (signal) => payments.reconcile(signal),
+    });
+  }
+  if (config.mail.smtpUrl !== null) {
+    jobs.push({
+      name: 'send-receipts',
+      // Every change of a payment asks for it as well.
+      cron: '*/5 * * * *',
+      retryDelaySeconds: 30,
+      run: (signal) => sendReceipts(deps, signal),
+    });
+  }
+  if (config.mail.smtpUrl !== null && payments !== null) {
+    jobs.push({
+      name: 'send-reminders',
+      cron: '41 6 * * *',
+      retryDelaySeconds: 300,
+      run: (signal) => sendReminders(deps, signal),
+    });
+  }
+  return jobs;
+}
