@@ -83,6 +83,17 @@ describe('without a condition', () => {
     const { rows } = await db.admin.query("select user_id from entries where content = '<p>new</p>'");
     expect(rows).toEqual(Array.from({ length: open }, () => ({ user_id: PEOPLE[person].id })));
   });
+
+  test.each(PERSONS)('%s moves no log to somebody else, nor out of the open days', async (person) => {
+    const { id } = PEOPLE[person];
+    const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
+    await db.admin.query('delete from entries where user_id <> $1 or date <> $2', [id, DAYS.firstOpen]);
+    expect(await attempt(db.database, person, 'update entries set user_id = $1', [other])).toBe(REFUSED);
+    for (const day of DAY_NAMES) {
+      const outcome = ownOutcome('insert', person, day);
+      expect(await attempt(db.database, person, 'update entries set date = $1', [DAYS[day]])).toBe(outcome);
+    }
+  });
 });
 
 const move = (column: 'user_id' | 'date') => `update entries set ${column} = $3 where user_id = $1 and date = $2`;
