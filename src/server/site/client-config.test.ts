@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../config.ts';
+import { clientConfig } from './client-config.ts';
+
+test('the page knows whether anybody can pay, and for whom that does not hold', () => {
+  const settings = {
+    PAYPAL_CLIENT_ID: 'client',
+    PAYPAL_CLIENT_SECRET: 'hush-hush',
+    PAYMENT_BLOCKED_COUNTRIES: 'CU,IR',
+  };
+  const told = clientConfig(readConfig(settings));
+  expect(told).toMatchObject({ features: { payments: true }, paymentBlockedCountries: ['CU', 'IR'] });
+  expect(JSON.stringify(told)).not.toMatch(/hush|client"/);
+});
+
+test('payments are off as long as nobody has set them up', () => {
+  expect(clientConfig(readConfig({}))).toMatchObject({ features: { payments: false }, paymentBlockedCountries: [] });
+});
