@@ -9,5 +9,6 @@ export const showSettings = (port: string, dataDir: string) => ({
   SANDBOX: 'on',
   AUTH_AUTOCONFIRM: 'on',
   AUTH_RATE_LIMITS: 'off',
+  PAYMENT_BLOCKED_COUNTRIES: 'KP',
   LOG_LEVEL: 'error',
 });

@@ -11,11 +11,11 @@ type UpgradeOffer = { title: string; description: string; benefits: readonly str
 
 /** All that a Closer has (product.md 1). */
 export const CLOSER_BENEFITS: readonly string[] = [
-  'Unlimited history: every log you ever wrote',
+  'Unlimited history',
   'Unlimited AI feedback and HustleScore',
   'Export of all entries',
   'Editor font options',
-  'Hustle Reviews: trend analysis of 7 and 30 days',
+  'Hustle Reviews: trend analysis',
   'Priority support',
 ];
 

@@ -36,5 +36,5 @@ function outcomeOf(answer: FunctionAnswer): CaptureOutcome {
   return mayStillCome(answer.status) ? { kind: 'unknown' } : { kind: 'failed' };
 }
 
-/** A session to renew, a server in trouble, somebody else at work on the same payment: the next answer may be another. */
-const mayStillCome = (status: number): boolean => [401, 408, 409, 425, 429].includes(status) || status >= 500;
+/** A session to renew, too many requests, a server in trouble: the next answer may be another. */
+const mayStillCome = (status: number): boolean => [401, 408, 429].includes(status) || status >= 500;

@@ -97,7 +97,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
       <p className={styles.price}>
         <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
         <strong>{PREMIUM_PRICE.label}</strong>
-        <span>One year, paid once. It does not renew by itself.</span>
+        <span>One year. It does not renew by itself.</span>
       </p>
       {features.payments ? (
         <>
@@ -121,11 +121,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
               {blocked && <Blocked country={country} />}
             </div>
           </div>
-          {outcome && !blocked && (
-            <Notice kind={outcome.kind}>
-              {outcome.text} <span className={styles.safe}>Nothing was charged.</span>
-            </Notice>
-          )}
+          {outcome && !blocked && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
           <Button
             tone="primary"
             type="submit"
@@ -150,7 +146,7 @@ function Blocked({ country }: { country: string }) {
   const name = COUNTRIES.find(({ code }) => code === country)?.name ?? 'this country';
   return (
     <Notice kind="info">
-      We cannot take payments from {name}. Your logs stay yours, and the last 30 days stay open.
+      PayPal payments are not available in {name}. Your logs stay yours, and the last 30 days stay open.
     </Notice>
   );
 }
