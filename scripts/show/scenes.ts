@@ -29,6 +29,13 @@ const openFeedback = async (page: Page) => {
   await page.getByRole('dialog').waitFor();
 };
 
+const find = (words: string, outcome?: RegExp) => async (page: Page) => {
+  await editor(page);
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('combobox').fill(words);
+  if (outcome) await page.getByRole('dialog').getByRole('status').filter({ hasText: outcome }).waitFor();
+};
+
 async function fillLogin(page: Page): Promise<void> {
   await page.getByLabel('Email address').fill('pat@example.com');
   await page.getByLabel('Password').fill('not the password');
@@ -146,8 +153,36 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await editor(page);
-      await page.keyboard.press('ControlOrMeta+k');
+      await page.keyboard.press('Alt+c');
       await page.getByRole('dialog').waitFor();
+    },
+  },
+  { name: 'find', as: 'premium', path: ROUTES.journal.path, prepare: find('') },
+  { name: 'find-words', as: 'premium', path: ROUTES.journal.path, prepare: find('failing tes', /days$/) },
+  { name: 'find-day', as: 'premium', path: ROUTES.journal.path, prepare: find('last friday', /Nothing found/) },
+  { name: 'find-nothing', as: 'premium', path: ROUTES.journal.path, prepare: find('xylophone', /Nothing found/) },
+  { name: 'find-dabbler', as: 'free', path: ROUTES.journal.path, prepare: find('billing', /days$/) },
+  { name: 'find-locked-day', as: 'free', path: ROUTES.journal.path, prepare: find('2024-02-29', /Nothing found/) },
+  {
+    name: 'find-offline',
+    as: 'premium',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await find('')(page);
+      await page.context().setOffline(true);
+      await page.getByRole('combobox').fill('billing');
+      await page.getByRole('status').filter({ hasText: 'You are offline' }).waitFor();
+    },
+  },
+  {
+    name: 'find-opened',
+    as: 'premium',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await find('billing', /days$/)(page);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.waitForFunction(() => CSS.highlights.has('found-words'));
     },
   },
   {

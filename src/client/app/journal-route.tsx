@@ -1,9 +1,10 @@
 /** The journal with what lies over it: the menu on the left, the feedback on the right, and Find. */
 import { useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
+import { useToast } from '#client/ui/toast.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
@@ -12,7 +13,11 @@ const CalendarDialog = lazy(async () => ({
 }));
 const Sidebar = lazy(async () => ({ default: (await import('./sidebar.tsx')).Sidebar }));
 const CoachPanel = lazy(async () => ({ default: (await import('#client/features/coach/coach-panel.tsx')).CoachPanel }));
-const JournalFind = lazy(async () => ({ default: (await import('./journal-find.tsx')).JournalFind }));
+const loadFind = () => import('./journal-find.tsx');
+const JournalFind = lazy(async () => ({ default: (await loadFind()).JournalFind }));
+/** Long after everything that the page itself needs. */
+const FETCH_FIND_AFTER_MS = 4_000;
+
 const ReturnFromPaypal = lazy(async () => ({
   default: (await import('./return-from-paypal.tsx')).ReturnFromPaypal,
 }));
@@ -23,6 +28,17 @@ export function JournalRoute() {
   const [menuOpen, setMenuOpen] = useState(false);
   const [finding, setFinding] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
+  const toast = useToast();
+  // Opened only once its code is there: without a connection the page would otherwise break under somebody who writes.
+  const openFind = (): void =>
+    void loadFind().then(
+      () => setFinding(true),
+      () => toast({ kind: 'error', text: 'Find did not arrive. Check your connection, then load the page again.' }),
+    );
+  useEffect(() => {
+    const timer = setTimeout(() => void loadFind().catch(() => undefined), FETCH_FIND_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
   const offer = (feature: UpgradeFeature) => {
     setMenuOpen(false);
@@ -43,7 +59,7 @@ export function JournalRoute() {
       <JournalScreen
         onOpenMenu={() => setMenuOpen(true)}
         onOpenFeedback={setFeedbackOn}
-        onFind={() => setFinding(true)}
+        onFind={openFind}
         onUpgrade={upgrade}
         calendar={CalendarDialog}
       />
@@ -53,7 +69,7 @@ export function JournalRoute() {
             onClose={() => setMenuOpen(false)}
             onFind={() => {
               setMenuOpen(false);
-              setFinding(true);
+              openFind();
             }}
             onUpgrade={() => offer('default')}
           />

@@ -1,7 +1,7 @@
 /** Find: words in every day open to the plan, and days by their names. Typing searches, Enter opens. */
 import { useNavigate } from '@tanstack/react-router';
 import { Lock, Search } from 'lucide-react';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { dayLabel, dayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
@@ -29,12 +29,14 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const ids = useId();
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
+  // Enter came before the answer: the first day that comes is opened, and never one of the search before.
+  const [entered, setEntered] = useState(false);
   const finding = useFind(query, unsaved);
   const { found, words } = finding;
 
   const today = dayOf(new Date());
   const named = soughtDay(query, today);
-  const locked = named !== null && isLocked(named, premium === true, today);
+  const locked = named !== null && isLocked(named, premium !== false, today);
   const count = found.length + (named ? 1 : 0);
   const active = Math.min(chosen, count - 1);
   const optionId = (index: number): string => `${ids}-${index}`;
@@ -51,10 +53,16 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
     markFound(log.date, words);
   };
 
+  const chooseFirst = useEffectEvent(() => choose(0));
+  useEffect(() => {
+    if (entered && finding.state === 'done') chooseFirst();
+  }, [entered, finding.state]);
+
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'ArrowDown') setChosen(Math.min(active + 1, count - 1));
     else if (event.key === 'ArrowUp') setChosen(Math.max(active - 1, 0));
+    else if (event.key === 'Enter' && finding.state === 'busy' && !named) setEntered(true);
     else if (event.key === 'Enter') choose(active);
     else return;
     event.preventDefault();
@@ -76,6 +84,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
             onChange={(event) => {
               setQuery(event.target.value);
               setChosen(0);
+              setEntered(false);
             }}
             onKeyDown={onKeyDown}
             maxLength={QUERY_MAX_LENGTH}
