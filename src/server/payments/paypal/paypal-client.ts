@@ -2,7 +2,7 @@
  * The client of PayPal's REST API (Orders v2, Payments v2), without a library: docs/decisions/0010 says why.
  *
  * A call is tried again only where that moves no money twice: reading, and writing under the same `PayPal-Request-Id`,
- * which PayPal answers with the first result. No call takes longer than 25 seconds, tries and waits together.
+ * which PayPal answers with the first result. No try begins later than 25 seconds after the call, or 10 for a token.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
@@ -19,8 +19,11 @@ import type { Answer } from './send.ts';
 import { linkOf, textAt } from './wire.ts';
 
 const CALL_MAX_MS = 25_000;
+const TOKEN_MAX_MS = 10_000;
 const TRY_MAX_MS = 10_000;
 const TRIES = 3;
+/** What is begun has at least this long. */
+const LAST_TRY_MS = 2000;
 const FIRST_WAIT_MS = 300;
 /** Refused credentials: trying again at once changes nothing. */
 const OURS_TO_MEND = new Set([401, 403]);
@@ -67,7 +70,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     refuse: (answer) => malformed(answer, 'GET'),
     fetchToken: () =>
       // Asking twice for a token does no harm, so it counts as reading.
-      untilDone({ what: 'token', method: 'GET' }, (timeoutMs) =>
+      untilDone({ what: 'token', method: 'GET' }, performance.now() + TOKEN_MAX_MS, (timeoutMs) =>
         send(
           {
             url: `${config.apiBase}/v1/oauth2/token`,
@@ -87,14 +90,14 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
   /** Tries, waits and tries again; the last failure is the one that is told. */
   async function untilDone(
     { what, method }: Pick<Call, 'what' | 'method'>,
+    endsAt: number,
     attempt: (timeoutMs: number) => Promise<Answer>,
     lostBefore = false,
   ): Promise<Answer> {
-    const startedAt = performance.now();
-    const leftMs = (): number => CALL_MAX_MS - (performance.now() - startedAt);
+    const leftMs = (): number => endsAt - performance.now();
     let lost = lostBefore;
     for (let tried = 1; ; tried += 1) {
-      const answer = await attempt(Math.min(tryMaxMs, leftMs()));
+      const answer = await attempt(Math.min(tryMaxMs, Math.max(Math.ceil(leftMs()), LAST_TRY_MS)));
       const { status, debugId } = answer;
       if (succeeded(answer)) {
         log.info({ paypal: what, status, debugId }, 'asked PayPal');
@@ -102,7 +105,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       }
       const failure = failureOf(answer, method, lost);
       const { name, issue, retryable, outcomeUnknown } = failure;
-      log.warn({ paypal: what, status, debugId, name, issue }, 'asked PayPal');
+      log.warn({ paypal: what, status, debugId: failure.debugId, name, issue }, 'asked PayPal');
       lost = outcomeUnknown;
       const waitMs = failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2);
       if (!retryable || OURS_TO_MEND.has(status) || tried === TRIES || waitMs > leftMs()) throw failure;
@@ -113,6 +116,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
   async function call(asked: Call): Promise<Answer> {
     const { method, path, requestId, body = '{}' } = asked;
     const url = config.apiBase + path;
+    const endsAt = performance.now() + CALL_MAX_MS;
     const ask = (token: string, lostBefore: boolean): Promise<Answer> => {
       const headers = {
         Authorization: `Bearer ${token}`,
@@ -120,7 +124,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         ...(requestId !== undefined && { 'PayPal-Request-Id': requestId }),
       };
       const sent = { url, method, headers, ...(method === 'POST' && { body }) };
-      return untilDone(asked, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
+      return untilDone(asked, endsAt, (timeoutMs) => send({ ...sent, timeoutMs }, fetchUrl), lostBefore);
     };
     const token = await accessToken.get();
     try {
