@@ -24,7 +24,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'tests/fences/**/*.test.ts'],
+          include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'tests/{fences,simulators}/**/*.test.ts'],
           exclude: needsDatabase,
           testTimeout: lengthened(15_000),
         },
@@ -32,7 +32,7 @@ export default defineConfig({
       {
         test: {
           name: 'server',
-          include: [...needsDatabase, 'tests/wire/**/*.test.ts', 'tests/policies/**/*.test.ts'],
+          include: [...needsDatabase, 'tests/{wire,policies,payments}/**/*.test.ts'],
           ...database,
         },
       },

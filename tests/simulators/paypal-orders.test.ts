@@ -1,0 +1,279 @@
+/** PayPal's orders as the simulator keeps them (providers.md 1.2, 1.3, 1.6), over real HTTP. */
+import { expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, orderOf, paypalWorld, PUBLIC_URL, refusal, USD } from './paypal-world.ts';
+import type { Json } from './paypal-world.ts';
+
+const paypal = paypalWorld();
+
+test('a token is given for the right name and secret alone', async () => {
+  const given = await paypal().signIn();
+  expect(given.status).toBe(200);
+  expect(given.body).toMatchObject({ token_type: 'Bearer', expires_in: 32_400, access_token: expect.any(String) });
+  for (const [id, secret] of [
+    ['sandbox-client', 'wrong'],
+    ['nobody', 'sandbox-secret'],
+  ]) {
+    const refused = await paypal().signIn(id, secret);
+    expect(refused.status).toBe(401);
+    expect(refused.body).toEqual({
+      error: 'invalid_client',
+      error_description: 'Client Authentication failed',
+    });
+  }
+});
+
+test('without a token, with an old one and with one that was taken back, nothing is answered', async () => {
+  const client = paypal();
+  const orderId = await client.newOrder();
+  const asked = (): Promise<number> => client.get(`/v2/checkout/orders/${orderId}`).then(({ status }) => status);
+  expect(await asked()).toBe(200);
+  client.server.control.advance(32_400_000);
+  expect(await asked()).toBe(401);
+  client.server.control.reset();
+  await client.signIn();
+  await client.command('/tokens/expire');
+  const refused = await client.get('/v2/checkout/orders/X');
+  expect([refused.status, refused.body.error]).toEqual([401, 'invalid_token']);
+});
+
+test('every answer carries a debug id, a refusal the same one in its body', async () => {
+  const client = paypal();
+  const good = await client.create();
+  const bad = await client.create({});
+  expect(good.headers.get('paypal-debug-id')).toMatch(/^[0-9a-f]{13}$/);
+  expect(bad.body.debug_id).toBe(bad.headers.get('paypal-debug-id'));
+  expect(bad.body.debug_id).not.toBe(good.headers.get('paypal-debug-id'));
+});
+
+test('an order waits for its payer, on the page of the product’s own origin', async () => {
+  const { status, body } = await paypal().create();
+  expect(status).toBe(201);
+  expect(body.id).toMatch(/^[A-Z0-9]{17}$/);
+  expect(body.status).toBe('PAYER_ACTION_REQUIRED');
+  expect(body.links.map(({ rel, method }: Json) => [rel, method])).toEqual([
+    ['self', 'GET'],
+    ['payer-action', 'GET'],
+  ]);
+  expect(body.links[1].href).toBe(`${PUBLIC_URL}/sandbox/paypal/checkoutnow?token=${body.id}`);
+  // The short answer is the default.
+  expect(body.purchase_units).toBeUndefined();
+  const whole = await paypal().create(orderOf(), { headers: { Prefer: 'return=representation' } });
+  expect(whole.body.purchase_units[0]).toMatchObject({
+    amount: USD('24.00'),
+    custom_id: 'payment-1',
+    reference_id: 'default',
+  });
+});
+
+test('without a payment source it is an order of the older kind', async () => {
+  const { payment_source: source, ...body } = orderOf();
+  const answer = await paypal().create({ ...body, application_context: source.paypal.experience_context });
+  expect(answer.body.status).toBe('CREATED');
+  expect(answer.body.links.map(({ rel }: Json) => rel)).toEqual(['self', 'approve', 'update', 'capture']);
+});
+
+test('with one, the request id is demanded', async () => {
+  const answer = await paypal().send('POST', '/v2/checkout/orders', { body: orderOf() });
+  expect(refusal(answer)).toEqual([400, 'INVALID_REQUEST', 'PAYPAL_REQUEST_ID_REQUIRED']);
+});
+
+const long = (length: number): string => 'x'.repeat(length);
+
+test.each<[string, Json, string[]]>([
+  ['nothing', {}, ['MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER']],
+  ['no intent', { ...orderOf(), intent: undefined }, ['MISSING_REQUIRED_PARAMETER']],
+  ['another intent', { ...orderOf(), intent: 'GIVE' }, ['INVALID_PARAMETER_VALUE']],
+  ['no units', { ...orderOf(), purchase_units: [] }, ['INVALID_ARRAY_MIN_ITEMS']],
+  ['two units', { ...orderOf(), purchase_units: [{}, {}] }, ['INVALID_ARRAY_MAX_ITEMS']],
+  [
+    'no amount',
+    orderOf({ amount: undefined }),
+    ['MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER'],
+  ],
+  ['a number for an amount', orderOf({ amount: { currency_code: 'USD', value: 24 } }), ['INVALID_PARAMETER_SYNTAX']],
+  ['words for an amount', orderOf({ amount: USD('a lot') }), ['INVALID_PARAMETER_SYNTAX']],
+  ['a custom id of 128', orderOf({ custom_id: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['an invoice id of 128', orderOf({ invoice_id: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['a description of 128', orderOf({ description: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['a soft descriptor of 23', orderOf({ soft_descriptor: long(23) }), ['INVALID_STRING_LENGTH']],
+  ['a reference of 257', orderOf({ reference_id: long(257) }), ['INVALID_STRING_LENGTH']],
+  ['a brand of 128', orderOf({}, { brand_name: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['no address to return to', orderOf({}, { return_url: 'journal' }), ['INVALID_PARAMETER_SYNTAX']],
+  ['another user action', orderOf({}, { user_action: 'PAY_LATER' }), ['INVALID_PARAMETER_VALUE']],
+])('the schema refuses %s', async (_, body, issues) => {
+  expect(refusal(await paypal().create(body))).toEqual([400, 'INVALID_REQUEST', ...issues]);
+});
+
+test('what is no JSON, or does not say that it is, is refused', async () => {
+  expect(refusal(await paypal().create('{"intent":'))).toEqual([400, 'INVALID_REQUEST', 'MALFORMED_REQUEST_JSON']);
+  const plain = await paypal().create(orderOf(), { headers: { 'Content-Type': 'text/plain' } });
+  expect(plain.status).toBe(415);
+});
+
+test.each([
+  ['JPY', '24.50', 'DECIMALS_NOT_SUPPORTED'],
+  ['USD', '24.001', 'DECIMAL_PRECISION'],
+  ['USD', '0.00', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+  ['USD', '-1.00', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
+  ['XXX', '24.00', 'INVALID_CURRENCY_CODE'],
+])('%s %s is refused as %s', async (currency, value, issue) => {
+  const answer = await paypal().create(orderOf({ amount: { currency_code: currency, value } }));
+  expect(refusal(answer)).toEqual([422, 'UNPROCESSABLE_ENTITY', issue]);
+});
+
+test('the parts of an amount must add up', async () => {
+  const amount = (item: string): Json => ({ ...USD('24.00'), breakdown: { item_total: USD(item) } });
+  expect(refusal(await paypal().create(orderOf({ amount: amount('23.00') })))[2 as never]).toBe('AMOUNT_MISMATCH');
+  expect((await paypal().create(orderOf({ amount: amount('24.00') }))).status).toBe(201);
+});
+
+test('the same request id is answered with the same order for six hours, then with another', async () => {
+  const client = paypal();
+  const first = await client.create(orderOf(), { id: 'mine' });
+  client.server.control.advance(6 * HOUR_MS - 1);
+  const again = await client.create(orderOf(), { id: 'mine' });
+  expect([again.status, again.text]).toEqual([200, first.text]);
+  client.server.control.advance(1);
+  const later = await client.create(orderOf(), { id: 'mine' });
+  expect(later.status).toBe(201);
+  expect(later.body.id).not.toBe(first.body.id);
+});
+
+test('a refusal is not remembered: its id may be tried again', async () => {
+  const client = paypal();
+  expect((await client.create({}, { id: 'mine' })).status).toBe(400);
+  expect((await client.create(orderOf(), { id: 'mine' })).status).toBe(201);
+});
+
+test('an order has three hours to reach its payer', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  client.server.control.advance(3 * HOUR_MS - 1);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).status).toBe(200);
+  client.server.control.advance(1);
+  expect(refusal(await client.get(`/v2/checkout/orders/${id}`))).toEqual([
+    404,
+    'RESOURCE_NOT_FOUND',
+    'INVALID_RESOURCE_ID',
+  ]);
+  expect((await client.capture(id)).status).toBe(404);
+});
+
+test('and three more to be captured; an approval that nobody used goes back to the payer', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  client.server.control.advance(2 * HOUR_MS);
+  await client.command(`/orders/${id}/approve`);
+  client.server.control.advance(3 * HOUR_MS - 1);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('APPROVED');
+  client.server.control.advance(1);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('VOIDED');
+  expect((await client.capture(id)).status).toBe(404);
+  const last = client.server.books.events.at(-1)!;
+  expect(last.type).toBe('CHECKOUT.PAYMENT-APPROVAL.REVERSED');
+  expect(JSON.parse(last.body).resource).toMatchObject({ order_id: id, purchase_units: [{ custom_id: 'payment-1' }] });
+});
+
+test('nobody’s order, and somebody else’s, are not found', async () => {
+  const client = paypal();
+  const id = await client.approved();
+  await client.signIn('other-client', 'other-secret');
+  for (const path of [`/v2/checkout/orders/${id}`, '/v2/checkout/orders/5O190127TN364715T', '/v2/nothing'])
+    expect(refusal(await client.get(path))).toEqual([404, 'RESOURCE_NOT_FOUND', 'INVALID_RESOURCE_ID']);
+  expect((await client.capture(id)).status).toBe(404);
+});
+
+test('an order that its payer has not approved takes no money', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  expect(refusal(await client.capture(id))).toEqual([422, 'UNPROCESSABLE_ENTITY', 'ORDER_NOT_APPROVED']);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('PAYER_ACTION_REQUIRED');
+  expect(client.server.books.money()).toEqual({});
+});
+
+test('a capture says what came in and what PayPal keeps of it', async () => {
+  const client = paypal();
+  const id = await client.approved();
+  const answer = await client.capture(id);
+  expect(answer.status).toBe(201);
+  expect(answer.body.status).toBe('COMPLETED');
+  expect(answer.body.payer.payer_id).toMatch(/^[A-Z0-9]{13}$/);
+  const capture = answer.body.purchase_units[0].payments.captures[0];
+  expect(capture).toMatchObject({
+    status: 'COMPLETED',
+    amount: USD('24.00'),
+    custom_id: 'payment-1',
+    final_capture: true,
+    seller_receivable_breakdown: { gross_amount: USD('24.00'), paypal_fee: USD('1.33'), net_amount: USD('22.67') },
+    supplementary_data: { related_ids: { order_id: id } },
+  });
+  expect(capture.id).toMatch(/^[A-Z0-9]{17}$/);
+  expect(capture.links.map(({ rel }: Json) => rel)).toEqual(['self', 'refund', 'up']);
+  expect((await client.get(`/v2/payments/captures/${capture.id}`)).body).toEqual(capture);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body).toEqual(answer.body);
+});
+
+test('the same request id captures once; another one hears that it is done', async () => {
+  const client = paypal();
+  const id = await client.approved();
+  const first = await client.capture(id, { id: 'cap' });
+  const again = await client.capture(id, { id: 'cap' });
+  expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
+  expect(refusal(await client.capture(id))).toEqual([422, 'UNPROCESSABLE_ENTITY', 'ORDER_ALREADY_CAPTURED']);
+  client.server.control.advance(6 * HOUR_MS);
+  expect(refusal(await client.capture(id, { id: 'cap' }))).toContain('ORDER_ALREADY_CAPTURED');
+  expect(client.server.books.money()['USD']!.captured).toBe(2400);
+});
+
+test('a bank that declines leaves the order open, and sends the payer to choose again', async () => {
+  const client = paypal();
+  const id = await client.approved('decline');
+  const refused = await client.capture(id, { id: 'cap' });
+  expect(refusal(refused)).toEqual([422, 'UNPROCESSABLE_ENTITY', 'INSTRUMENT_DECLINED']);
+  expect(refused.body.links).toContainEqual({
+    href: `${PUBLIC_URL}/sandbox/paypal/checkoutnow?token=${id}`,
+    rel: 'redirect',
+    method: 'GET',
+  });
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('PAYER_ACTION_REQUIRED');
+  await client.command(`/orders/${id}/approve`);
+  expect((await client.capture(id, { id: 'cap' })).status).toBe(201);
+});
+
+test('an order may be complete although its capture is not', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  await client.command(`/orders/${id}/approve`, { way: 'declined-capture' });
+  const { body } = await client.capture(id);
+  expect([body.status, body.purchase_units[0].payments.captures[0].status]).toEqual(['COMPLETED', 'DECLINED']);
+  expect(client.server.books.money()).toEqual({});
+});
+
+test('an invoice is paid once, over all orders of one client', async () => {
+  const client = paypal();
+  await client.captured('approve', { invoice_id: 'invoice-1' });
+  const second = await client.approved('approve', { invoice_id: 'invoice-1' });
+  expect(refusal(await client.capture(second))).toContain('DUPLICATE_INVOICE_ID');
+  const other = await client.approved('approve', { invoice_id: 'invoice-2' });
+  expect((await client.capture(other)).status).toBe(201);
+});
+
+test('a request id is at most 108 signs', async () => {
+  expect((await paypal().create(orderOf(), { id: long(108) })).status).toBe(201);
+  expect(refusal(await paypal().create(orderOf(), { id: long(109) }))).toContain('INVALID_STRING_LENGTH');
+});
+
+test('PayPal-Mock-Response forces an issue and does nothing', async () => {
+  const client = paypal();
+  const id = await client.approved();
+  const headers = { 'PayPal-Mock-Response': '{"mock_application_codes":"INSTRUMENT_DECLINED"}' };
+  expect(refusal(await client.capture(id, { headers }))).toEqual([422, 'UNPROCESSABLE_ENTITY', 'INSTRUMENT_DECLINED']);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('APPROVED');
+});
+
+test('time is PayPal’s own, and moves on command', async () => {
+  const client = paypal();
+  const before = client.server.control.now().getTime();
+  const { body } = await client.command('/clock', { advanceMs: DAY_MS });
+  expect(Date.parse(body.now) - before).toBe(DAY_MS);
+});
