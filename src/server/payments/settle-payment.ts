@@ -51,6 +51,11 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
     else await lookForMoney(deps, payment);
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
+    // PayPal forgets an order that nobody paid: there is nothing more to learn of it.
+    if (error.status === 404 && !isOpen(payment.status)) {
+      await deps.store.lookAgain(id, null);
+      return settlementOf(payment);
+    }
     await postpone(deps, payment, error);
     return 'unknown';
   }
@@ -232,5 +237,5 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
 
 async function postpone({ store, clock, log }: PaymentDeps, payment: Payment, failure?: PaypalError): Promise<void> {
   if (failure) log.warn({ paymentId: payment.id, err: failure, debugId: failure.debugId }, 'PayPal did not answer');
-  await store.lookAgain(payment.id, nextLook(payment, clock.now()));
+  if (payment.dueAt !== null) await store.lookAgain(payment.id, nextLook(payment, clock.now()));
 }

@@ -1,0 +1,296 @@
+/**
+ * The payments in memory, for the model test: each method does in one step what the database does in one transaction.
+ * `payment-store.test.ts` holds both to the same answers and the same rows.
+ */
+import { latestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { extendPlan, withdrawYear, yearBegins } from '#domain/payment.ts';
+import type { PaymentStatus } from '#domain/payment.ts';
+import type { PlanId } from '#domain/plan.ts';
+import { isOpen, isOpenForMoney } from '#server/payments/payment-store.ts';
+import type { Buyer, Payment, PaymentStore } from '#server/payments/payment-store.ts';
+import type { Capture } from '#server/payments/paypal/paypal.ts';
+
+type Kind = 'capture' | 'fee' | 'refund' | 'reversal';
+export type Line = { paymentId: string; kind: Kind; amountMinor: number; currency: string; ref: string };
+export type PlanChange = {
+  userId: string;
+  plan: PlanId;
+  until: Day | null;
+  reason: string;
+  paymentId: string | null;
+  validFrom: Day | null;
+};
+type Event = { id: string; raw: string; receivedAt: Date; isDone: boolean };
+type Change = { -readonly [K in keyof Payment]?: Payment[K] };
+
+export class MemoryPaymentStore implements PaymentStore {
+  readonly buyers = new Map<string, Buyer>();
+  readonly payments = new Map<string, Payment>();
+  readonly ledger: Line[] = [];
+  readonly planChanges: PlanChange[] = [];
+  readonly events = new Map<string, Event>();
+  readonly #newId: () => string;
+
+  constructor(newId: () => string) {
+    this.#newId = newId;
+  }
+
+  buyer(userId: string) {
+    return soon(() => this.buyers.get(userId) ?? null);
+  }
+
+  begin(asked: Parameters<PaymentStore['begin']>[0], mayGoOn: (open: Payment) => boolean) {
+    return soon(() => {
+      if (!this.buyers.has(asked.userId)) return null;
+      const open = [...this.payments.values()]
+        .filter(({ userId, status }) => userId === asked.userId && isOpen(status))
+        .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
+      const goesOn = open.find(mayGoOn);
+      if (goesOn) return goesOn;
+      const begun: Payment = {
+        ...asked,
+        id: this.#newId(),
+        status: 'created',
+        orderId: null,
+        captureId: null,
+        leaseUntil: null,
+        refusedCaptures: 0,
+        refundRequestedAt: null,
+        approvalUrl: null,
+        completedAt: null,
+      };
+      this.payments.set(begun.id, begun);
+      return begun;
+    });
+  }
+
+  find(by: Parameters<PaymentStore['find']>[0]) {
+    return soon(() => {
+      if ('id' in by) return this.payments.get(by.id) ?? null;
+      const all = [...this.payments.values()];
+      const found =
+        'orderId' in by
+          ? all.find((one) => one.orderId === by.orderId)
+          : all.find((one) => one.captureId === by.captureId);
+      return found ?? null;
+    });
+  }
+
+  noteOrder(id: string, { orderId, approvalUrl }: { orderId: string; approvalUrl: string }, dueAt: Date) {
+    return soon(() => {
+      if (this.#of(id).orderId === null) this.#change(id, { orderId, approvalUrl, dueAt });
+      return this.#of(id);
+    });
+  }
+
+  claim(read: Payment, now: Date, leaseUntil: Date) {
+    return soon(() => {
+      const { status, leaseUntil: lease } = this.#of(read.id);
+      if (status !== read.status || lease?.getTime() !== read.leaseUntil?.getTime() || isLeased(lease, now))
+        return null;
+      return this.#change(read.id, { status: 'capturing', leaseUntil, dueAt: leaseUntil });
+    });
+  }
+
+  release(claimed: Payment, { status, dueAt, refused = false }: Parameters<PaymentStore['release']>[1]) {
+    return soon(() => {
+      const now = this.#of(claimed.id);
+      if (now.status !== 'capturing' || now.leaseUntil?.getTime() !== claimed.leaseUntil?.getTime()) return;
+      const refusedCaptures = now.refusedCaptures + (refused ? 1 : 0);
+      this.#change(claimed.id, { status, leaseUntil: null, dueAt, refusedCaptures });
+    });
+  }
+
+  end(id: string, status: PaymentStatus, captureId: string | null) {
+    return soon(() => {
+      if (!isOpen(this.#of(id).status)) return;
+      this.#change(id, { status, leaseUntil: null, dueAt: null, ...(captureId !== null && { captureId }) });
+    });
+  }
+
+  hold(id: string, captureId: string, dueAt: Date) {
+    return soon(() => {
+      if (isOpen(this.#of(id).status)) this.#change(id, { status: 'pending', captureId, leaseUntil: null, dueAt });
+    });
+  }
+
+  lookAgain(id: string, dueAt: Date | null) {
+    return soon(() => {
+      if (this.#of(id).status !== 'capturing') this.#change(id, { leaseUntil: null, dueAt });
+    });
+  }
+
+  complete(id: string, capture: Capture, now: Date) {
+    return soon(() => {
+      const payment = this.#of(id);
+      if (!isOpenForMoney(payment.status)) return 'nothing' as const;
+      this.#bookCapture(id, capture);
+      const granted = this.#grant(payment, now);
+      this.#change(id, {
+        status: 'completed',
+        captureId: capture.id,
+        completedAt: now,
+        leaseUntil: null,
+        refundRequestedAt: granted ? null : now,
+        dueAt: granted && capture.status === 'COMPLETED' ? null : now,
+      });
+      return granted ? ('granted' as const) : ('without account' as const);
+    });
+  }
+
+  review(id: string, capture: Capture) {
+    return soon(() => {
+      if (!isOpenForMoney(this.#of(id).status)) return;
+      this.#bookCapture(id, capture);
+      this.#change(id, { status: 'needs_review', captureId: capture.id, leaseUntil: null, dueAt: null });
+    });
+  }
+
+  bookBack(id: string, { kind, part, total, now }: Parameters<PaymentStore['bookBack']>[1]) {
+    return soon(() => {
+      const payment = this.#of(id);
+      if (payment.status !== 'completed') return;
+      const { captureId, currency, amountMinor } = payment;
+      const booked = this.ledger.filter((line) => line.paymentId === id && /refund|reversal/.test(line.kind));
+      let sum = booked.reduce((before, line) => before + line.amountMinor, 0);
+      if (part && !booked.some(({ ref }) => ref === part.ref) && sum + part.amountMinor <= (total ?? amountMinor)) {
+        this.#book({ paymentId: id, kind, amountMinor: part.amountMinor, currency, ref: part.ref });
+        sum += part.amountMinor;
+      }
+      if (total !== null && sum < total) {
+        this.#book({ paymentId: id, kind, amountMinor: total - sum, currency, ref: `${captureId}/${total}` });
+        sum = total;
+      }
+      if (sum >= amountMinor) {
+        this.#withdraw(payment, kind, now);
+        this.#change(id, { status: kind === 'refund' ? 'refunded' : 'reversed', leaseUntil: null, dueAt: null });
+      } else if (payment.refundRequestedAt === null) {
+        this.#change(id, { dueAt: null });
+      }
+    });
+  }
+
+  requestRefund(id: string, now: Date) {
+    return soon(() => {
+      const payment = this.payments.get(id);
+      if (payment?.status !== 'completed') return false;
+      this.#change(id, { refundRequestedAt: payment.refundRequestedAt ?? now, dueAt: now });
+      return true;
+    });
+  }
+
+  claimRefund(id: string, now: Date, leaseUntil: Date) {
+    return soon(() => {
+      const { status, refundRequestedAt, leaseUntil: lease } = this.#of(id);
+      if (status !== 'completed' || refundRequestedAt === null || isLeased(lease, now)) return null;
+      return this.#change(id, { leaseUntil, dueAt: leaseUntil });
+    });
+  }
+
+  dropRefund(id: string) {
+    return soon(() => {
+      if (this.#of(id).status === 'completed') {
+        this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt: null });
+      }
+    });
+  }
+
+  due(now: Date, limit: number) {
+    return soon(() =>
+      [...this.payments.values()]
+        .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+        .toSorted((a, b) => a.dueAt!.getTime() - b.dueAt!.getTime())
+        .slice(0, limit)
+        .map(({ id }) => id),
+    );
+  }
+
+  waitingEvents(limit: number) {
+    return soon(() =>
+      [...this.events.values()]
+        .filter(({ isDone }) => !isDone)
+        .slice(0, limit)
+        .map(({ id, raw, receivedAt }) => ({ id, raw, receivedAt })),
+    );
+  }
+
+  eventDone(id: string) {
+    return soon(() => {
+      const event = this.events.get(id);
+      if (event) event.isDone = true;
+    });
+  }
+
+  /** What the webhook route does: PayPal's id makes an event told twice one event. Answers whether it is new. */
+  receive(id: string, raw: string, receivedAt: Date): boolean {
+    if (this.events.has(id)) return false;
+    this.events.set(id, { id, raw, receivedAt, isDone: false });
+    return true;
+  }
+
+  #of(id: string): Payment {
+    const payment = this.payments.get(id);
+    if (!payment) throw new Error(`no payment ${id}`);
+    return payment;
+  }
+
+  #change(id: string, change: Change): Payment {
+    const changed = { ...this.#of(id), ...change };
+    this.payments.set(id, changed);
+    return changed;
+  }
+
+  #bookCapture(paymentId: string, { id: ref, amountMinor, feeMinor, currency }: Capture): void {
+    this.#book({ paymentId, kind: 'capture', amountMinor, currency, ref });
+    if (feeMinor !== null) this.#book({ paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
+  }
+
+  /** As the unique constraint of the table has it. */
+  #book(line: Line): void {
+    if (this.ledger.some(({ kind, ref }) => kind === line.kind && ref === line.ref)) throw new Error('booked twice');
+    this.ledger.push(line);
+  }
+
+  #grant({ id: paymentId, userId }: Payment, now: Date): boolean {
+    const buyer = this.buyers.get(userId);
+    if (!buyer) return false;
+    const today = latestToday(now);
+    const { subscription_plan: plan, access_valid_until: validUntil } = buyer;
+    const before = plan === 'premium' ? validUntil : null;
+    const until = plan === 'premium' && validUntil === null ? null : extendPlan(before, today);
+    const validFrom = yearBegins(before, today);
+    this.changePlan({ userId, plan: 'premium', until, reason: 'payment', paymentId, validFrom });
+    return true;
+  }
+
+  #withdraw({ id: paymentId, userId }: Payment, reason: string, now: Date): void {
+    const buyer = this.buyers.get(userId);
+    if (buyer?.subscription_plan !== 'premium' || buyer.access_valid_until === null) return;
+    const own = this.planChanges.filter((change) => change.userId === userId);
+    const granted = own.findIndex((change) => change.paymentId === paymentId && change.reason === 'payment');
+    const grant = own[granted];
+    if (!grant?.until || !grant.validFrom) return;
+    if (own.slice(granted + 1).some((change) => change.paymentId === null || change.plan === 'free')) return;
+    const year = { from: grant.validFrom, until: grant.until };
+    const left = withdrawYear(buyer.access_valid_until, year, latestToday(now));
+    const plan = left === null ? 'free' : 'premium';
+    this.changePlan({ userId, plan, until: left, reason, paymentId, validFrom: null });
+  }
+
+  changePlan(change: PlanChange): void {
+    const group = (reason: string): string => (reason === 'reversal' ? 'refund' : reason);
+    const isTwin = (other: PlanChange): boolean =>
+      other.paymentId === change.paymentId && group(other.reason) === group(change.reason);
+    if (change.paymentId !== null && this.planChanges.some(isTwin)) throw new Error('two plan changes for one payment');
+    const buyer = this.buyers.get(change.userId)!;
+    this.buyers.set(change.userId, { ...buyer, subscription_plan: change.plan, access_valid_until: change.until });
+    this.planChanges.push(change);
+  }
+}
+
+const isLeased = (leaseUntil: Date | null, now: Date): boolean => leaseUntil !== null && leaseUntil > now;
+
+/** In one step, and with errors as rejections. */
+// oxlint-disable-next-line typescript/require-await -- what it does may throw, and must reject
+const soon = async <T>(work: () => T): Promise<T> => work();

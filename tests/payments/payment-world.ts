@@ -1,0 +1,236 @@
+/**
+ * A small world of buyers, two server processes and PayPal, in which a list of numbers is a history: each number is the
+ * next thing that happens. The servers run the real state machine over the real client; PayPal is the real simulator.
+ */
+import { randomUUID } from 'node:crypto';
+import { latestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { createLog } from '#server/log.ts';
+import type { PaymentStore } from '#server/payments/payment-store.ts';
+import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
+import { followEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
+import { refundPayment } from '#server/payments/refund-payment.ts';
+import { settlePayment } from '#server/payments/settle-payment.ts';
+import type { PaymentDeps } from '#server/payments/settle-payment.ts';
+import { startPayment } from '#server/payments/start-payment.ts';
+import { parseEvent } from '#server/payments/webhook-event.ts';
+import { Secret } from '#server/secret.ts';
+import type { PaymentWay, PaypalEvent } from '../../simulators/paypal/books/model.ts';
+import { Refused } from '../../simulators/paypal/books/issues.ts';
+import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
+import type { PaypalSimulator } from '../../simulators/paypal/simulator.ts';
+import { Interrupted, Scheduler } from './scheduler.ts';
+
+/** What a world needs besides the state machine's own store: the things that happen to accounts and events. */
+export type KeptWorld = {
+  store: PaymentStore;
+  addBuyer(userId: string): Promise<void>;
+  deleteAccount(userId: string): Promise<void>;
+  /** Answers whether the event is new. */
+  receive(event: PaypalEvent): Promise<boolean>;
+};
+
+const API = 'http://127.0.0.1:1';
+const PROCESSES = 2;
+const MINUTE_MS = 60_000;
+const silent = createLog('silent');
+const START = Date.parse('2026-11-21T12:00:00Z');
+
+export class PaymentWorld {
+  readonly kept: KeptWorld;
+  readonly simulator: PaypalSimulator;
+  readonly scheduler = new Scheduler();
+  readonly users: readonly string[];
+  readonly deleted = new Set<string>();
+  readonly startedOn: Day;
+  #nowMs = START;
+  readonly #clock = { now: () => new Date(this.#nowMs) };
+  readonly #servers: { deps: PaymentDeps }[] = [];
+  readonly #events: PaypalEvent[] = [];
+
+  constructor(kept: KeptWorld, users = [randomUUID(), randomUUID()]) {
+    this.kept = kept;
+    this.users = users;
+    this.simulator = createPaypalSimulator({ clock: this.#clock, baseUrl: API, publicUrl: API });
+    this.startedOn = latestToday(this.now);
+    for (let process = 0; process < PROCESSES; process += 1) this.#boot(process);
+  }
+
+  get now(): Date {
+    return this.#clock.now();
+  }
+
+  async begin(): Promise<void> {
+    for (const user of this.users) await this.kept.addBuyer(user);
+  }
+
+  #boot(process: number): void {
+    const { scheduler, simulator } = this;
+    const paypal = createPaypal({
+      config: {
+        apiBase: API,
+        clientId: SANDBOX_CLIENT.id,
+        clientSecret: new Secret(SANDBOX_CLIENT.secret),
+        webhookId: null,
+        certHosts: [],
+        caFile: null,
+      },
+      log: silent,
+      clock: this.#clock,
+      pause: () => Promise.resolve(),
+      fetch: (input, init) =>
+        String(input).endsWith('/token')
+          ? simulator.fetch(input as string, init)
+          : scheduler.step(
+              process,
+              () => simulator.fetch(input as string, init),
+              () => new TypeError('lost'),
+            ),
+    });
+    const store = scheduler.steps(process, this.kept.store, () => new Interrupted('the database went away'));
+    this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent } };
+  }
+
+  /** One thing happens. */
+  async happen(number: number): Promise<void> {
+    const choice = Math.floor(number / WEIGHTS_SUM);
+    let left = number % WEIGHTS_SUM;
+    for (const [name, weight] of WEIGHTS) {
+      if (left < weight) return this.#do(name, choice);
+      left -= weight;
+    }
+  }
+
+  async #do(name: Happening, choice: number): Promise<void> {
+    const { scheduler, simulator, users } = this;
+    const { books } = simulator;
+    const process = choice % PROCESSES;
+    const { deps } = this.#servers[process]!;
+    const one = <T>(from: Iterable<T>): T | undefined => {
+      const all = [...from];
+      return all[Math.floor(choice / PROCESSES) % Math.max(1, all.length)];
+    };
+    switch (name) {
+      case 'go on':
+        return scheduler.advance(choice, 'go');
+      case 'lose':
+        return scheduler.advance(choice, 'fail');
+      case 'kill':
+        scheduler.kill(process);
+        return this.#boot(process);
+      case 'click': {
+        const config = { publicUrl: API, paymentBlockedCountries: [] };
+        return scheduler.begin(process, () => startPayment({ ...deps, config }, one(users)!));
+      }
+      case 'pay': {
+        const ways: PaymentWay[] = ['instant', 'instant', 'instant', 'bank-declines', 'declined-capture', 'echeck'];
+        const order = one(books.orders.keys());
+        if (order !== undefined) atPaypal(() => books.approve(order, ways[choice % ways.length]));
+        return undefined;
+      }
+      case 'return': {
+        const order = one(books.orders.keys());
+        if (order === undefined) return undefined;
+        const payment = await this.kept.store.find({ orderId: order });
+        return payment ? scheduler.begin(process, () => settlePayment(deps, payment.id)) : undefined;
+      }
+      case 'webhook': {
+        this.#events.push(...simulator.drainWebhooks());
+        const event = one(this.#events);
+        if (event && (await this.kept.receive(event))) await this.#follow(process, event);
+        return undefined;
+      }
+      case 'sweep':
+        return scheduler.begin(process, () => reconcilePayments(deps));
+      case 'time':
+        this.#nowMs += [10_000, MINUTE_MS, 6 * MINUTE_MS, 70 * MINUTE_MS, 200 * MINUTE_MS, 26 * 60 * MINUTE_MS][
+          choice % 6
+        ]!;
+        return undefined;
+      case 'echeck': {
+        const pending = one([...books.captures.values()].filter(({ status }) => status === 'PENDING'));
+        if (pending)
+          atPaypal(() => (choice % 3 === 0 ? books.denyCapture(pending.id) : books.completeCapture(pending.id)));
+        return undefined;
+      }
+      case 'money back': {
+        const capture = one(books.captures.values());
+        if (!capture) return undefined;
+        const amount = choice % 3 === 0 ? { currency: 'USD', minor: 500 } : null;
+        atPaypal(() =>
+          choice % 5 === 0 ? books.reverseCapture(capture.id) : books.refundCapture(capture.id, { amount }),
+        );
+        return undefined;
+      }
+      case 'refund': {
+        const capture = one(books.captures.values());
+        if (!capture) return undefined;
+        return scheduler.begin(process, () => refundPayment(deps, capture.order.customId!));
+      }
+      case 'leave': {
+        const user = one(users)!;
+        this.deleted.add(user);
+        return this.kept.deleteAccount(user);
+      }
+    }
+  }
+
+  async #follow(process: number, event: PaypalEvent): Promise<void> {
+    const parsed = parseEvent(event.body);
+    if (parsed) await this.scheduler.begin(process, () => followEvent(this.#servers[process]!.deps, parsed));
+  }
+
+  /** Everything calms down: nothing fails any more, PayPal decides what it held back, and the sweeps run as they do. */
+  async calmDown(): Promise<void> {
+    const { scheduler, simulator } = this;
+    await scheduler.finishAll();
+    for (const hours of [0, 0.02, 1, 8, 30, 30, 30]) {
+      this.#nowMs += hours * 60 * MINUTE_MS;
+      await this.sweep();
+      for (const { id, status } of simulator.books.captures.values()) {
+        if (status === 'PENDING') simulator.books.completeCapture(id);
+      }
+    }
+  }
+
+  async sweep(): Promise<void> {
+    await this.scheduler.begin(0, () => reconcilePayments(this.#servers[0]!.deps));
+    await this.scheduler.finishAll();
+  }
+
+  /** PayPal tells again until it is heard: every event comes at last, and some come twice. */
+  async hearEverything(): Promise<void> {
+    this.#events.push(...this.simulator.drainWebhooks());
+    for (const event of this.#events) await this.kept.receive(event);
+    await this.sweep();
+    this.#nowMs += 30 * 60 * MINUTE_MS;
+    await this.sweep();
+  }
+}
+
+/** What PayPal refuses a payer or a seller at its own site is nothing to us. */
+function atPaypal(work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+}
+
+const WEIGHTS = [
+  ['go on', 60],
+  ['click', 5],
+  ['pay', 8],
+  ['return', 6],
+  ['webhook', 7],
+  ['sweep', 5],
+  ['time', 5],
+  ['lose', 4],
+  ['kill', 3],
+  ['echeck', 2],
+  ['money back', 2],
+  ['refund', 1],
+  ['leave', 1],
+] as const;
+type Happening = (typeof WEIGHTS)[number][0];
+const WEIGHTS_SUM = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);

@@ -1,0 +1,97 @@
+/**
+ * Runs many things at once, one step at a time, in the order that a test chooses. Whatever is handed through `steps`
+ * stops twice at every call: before it takes effect and after. There the test lets it go on, makes the call fail, or
+ * kills the process that it belongs to: what was on its way then never goes on, and what had taken effect stays.
+ */
+type Gate = { process: number; go(): void; fail(): void };
+
+export class Scheduler {
+  readonly #waiting: Gate[] = [];
+  /** Raised by every kill: what a dead process left behind never reaches a gate again. */
+  readonly #lives = new Map<number, number>();
+  #arrived: () => void = () => undefined;
+  /** What went wrong and was no part of the play. */
+  readonly failures: unknown[] = [];
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Begins a task of a process, and comes back when it waits at its first gate or has ended. */
+  async begin(process: number, task: (process: number) => Promise<unknown>): Promise<void> {
+    const life = this.#lifeOf(process);
+    const stopped = this.#untilItStops();
+    void task(process).then(
+      () => this.#stop(process, life),
+      (error: unknown) => {
+        if (!(error instanceof Interrupted)) this.failures.push(error);
+        this.#stop(process, life);
+      },
+    );
+    await stopped;
+  }
+
+  /** Lets one of those who wait go on, or its call fail. */
+  async advance(choice: number, how: 'go' | 'fail'): Promise<void> {
+    const [gate] = this.#waiting.splice(choice % this.#waiting.length, 1);
+    if (!gate) return;
+    const stopped = this.#untilItStops();
+    gate[how]();
+    await stopped;
+  }
+
+  /** kill -9. */
+  kill(process: number): void {
+    this.#lives.set(process, this.#lifeOf(process) + 1);
+    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
+      if (this.#waiting[at]!.process === process) this.#waiting.splice(at, 1);
+    }
+  }
+
+  async finishAll(): Promise<void> {
+    while (this.#waiting.length > 0) await this.advance(0, 'go');
+  }
+
+  /** The same object, with a gate before and after the effect of every method. */
+  steps<T extends object>(process: number, target: T, failure: () => Error): T {
+    return new Proxy(target, {
+      get: (object, name, receiver) => {
+        const method: unknown = Reflect.get(object, name, receiver);
+        if (typeof method !== 'function') return method;
+        return async (...args: unknown[]): Promise<unknown> =>
+          this.step(process, () => method.apply(object, args), failure);
+      },
+    });
+  }
+
+  async step<T>(process: number, effect: () => T | Promise<T>, failure: () => Error): Promise<T> {
+    await this.#gate(process, failure);
+    const answer = await effect();
+    await this.#gate(process, failure);
+    return answer;
+  }
+
+  #gate(process: number, failure: () => Error): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ process, go: resolve, fail: () => reject(failure()) });
+      this.#arrived();
+    });
+  }
+
+  #untilItStops(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#arrived = resolve;
+    });
+  }
+
+  #stop(process: number, life: number): void {
+    if (life === this.#lifeOf(process)) this.#arrived();
+  }
+
+  #lifeOf(process: number): number {
+    return this.#lives.get(process) ?? 0;
+  }
+}
+
+/** A call that the test let fail. */
+export class Interrupted extends Error {}

@@ -1,0 +1,115 @@
+/**
+ * Thousands of random histories: browsers that return, webhooks in any order and twice, sweeps, two processes that die
+ * at any await, answers that are lost, cards that are declined, money that goes back. In every one of them the money
+ * that PayPal has and the plans that we granted agree in the end.
+ */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { daysBetween, latestToday } from '#domain/day.ts';
+import { isOpen } from '#server/payments/payment-store.ts';
+import type { Payment } from '#server/payments/payment-store.ts';
+import type { Capture } from '../../simulators/paypal/books/model.ts';
+import { lengthened } from '../support/long-form.ts';
+import { MemoryPaymentStore } from './memory-payment-store.ts';
+import { PaymentWorld } from './payment-world.ts';
+
+const SCHEDULES = lengthened(1000);
+const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });
+
+test(
+  `money and plans agree in each of ${SCHEDULES} histories`,
+  async () => {
+    await fc.assert(fc.asyncProperty(history, happens), { numRuns: SCHEDULES, seed: 20_261_121 });
+  },
+  lengthened(60_000),
+);
+
+async function happens(numbers: readonly number[]): Promise<void> {
+  const store = new MemoryPaymentStore(randomUUID);
+  const world = new PaymentWorld({
+    store,
+    addBuyer: (userId) => {
+      store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: null });
+      return Promise.resolve();
+    },
+    deleteAccount: (userId) => Promise.resolve(void store.buyers.delete(userId)),
+    receive: ({ id, body }) => Promise.resolve(store.receive(id, body, world.now)),
+  });
+  await world.begin();
+  for (const number of numbers) await world.happen(number);
+  await world.calmDown();
+  // Before PayPal has told anything more: the sweep alone finds all money that came.
+  for (const capture of world.simulator.books.captures.values()) expectMoneyBooked(store, capture);
+  await world.hearEverything();
+  expect(world.scheduler.failures).toEqual([]);
+  for (const capture of world.simulator.books.captures.values()) {
+    expectMoneyBooked(store, capture);
+    expectReturnsBooked(store, world, capture);
+  }
+  for (const payment of store.payments.values()) expectAtRest(store, world, payment);
+  for (const user of world.users) expectPlan(store, world, user);
+}
+
+const sum = (lines: readonly { amountMinor: number }[]): number =>
+  lines.reduce((before, { amountMinor }) => before + amountMinor, 0);
+const came = ({ feeMinor }: Capture): boolean => feeMinor !== null;
+
+function expectMoneyBooked(store: MemoryPaymentStore, capture: Capture): void {
+  const paymentId = capture.order.customId!;
+  const lines = store.ledger.filter((line) => line.paymentId === paymentId);
+  const grants = store.planChanges.filter((change) => change.paymentId === paymentId && change.reason === 'payment');
+  const captured = lines.filter(({ kind }) => kind === 'capture');
+  const fees = lines.filter(({ kind }) => kind === 'fee');
+  if (!came(capture)) {
+    expect(lines).toEqual([]);
+    expect(grants).toEqual([]);
+    return;
+  }
+  expect(captured).toMatchObject([{ ref: capture.id, amountMinor: capture.amount.minor, currency: 'USD' }]);
+  expect(fees).toMatchObject([{ amountMinor: capture.feeMinor }]);
+  const { userId, status } = store.payments.get(paymentId)!;
+  if (grants.length === 0) {
+    // Only of somebody who had left was money taken without a grant, and it goes back.
+    expect(store.buyers.has(userId)).toBe(false);
+    expect(status).toBe('refunded');
+  } else {
+    expect(grants).toMatchObject([{ userId, plan: 'premium' }]);
+  }
+}
+
+function expectReturnsBooked(store: MemoryPaymentStore, world: PaymentWorld, capture: Capture): void {
+  const lines = store.ledger.filter(
+    ({ paymentId, kind }) => paymentId === capture.order.customId && (kind === 'refund' || kind === 'reversal'),
+  );
+  const refunds = [...world.simulator.books.refunds.values()].filter((refund) => refund.capture === capture);
+  expect(sum(lines)).toBe(sum(refunds.map(({ amount }) => ({ amountMinor: amount.minor }))));
+  const { status } = store.payments.get(capture.order.customId!)!;
+  const wentBack = came(capture) && capture.refundedMinor === capture.amount.minor;
+  expect(status === 'refunded' || status === 'reversed').toBe(wentBack);
+}
+
+function expectAtRest(store: MemoryPaymentStore, world: PaymentWorld, payment: Payment): void {
+  expect(isOpen(payment.status), `${payment.status} is no rest`).toBe(false);
+  expect(payment, payment.status).toMatchObject({ dueAt: null, leaseUntil: null });
+  const captures = [...world.simulator.books.captures.values()].filter(({ order }) => order.customId === payment.id);
+  if (captures.some(came)) return;
+  expect(store.ledger.filter(({ paymentId }) => paymentId === payment.id)).toEqual([]);
+  expect(store.planChanges.filter(({ paymentId }) => paymentId === payment.id)).toEqual([]);
+}
+
+/** As many years as were paid for and not given back, counted from a day of this history. */
+function expectPlan(store: MemoryPaymentStore, world: PaymentWorld, user: string): void {
+  const buyer = store.buyers.get(user);
+  if (!buyer) return;
+  const paid = [...store.payments.values()].filter(({ userId, status }) => userId === user && status === 'completed');
+  if (paid.length === 0) {
+    expect(buyer).toMatchObject({ subscription_plan: 'free', access_valid_until: null });
+    return;
+  }
+  expect(buyer.subscription_plan).toBe('premium');
+  const days = daysBetween(world.startedOn, buyer.access_valid_until!);
+  const elapsed = daysBetween(world.startedOn, latestToday(world.now));
+  expect(days).toBeGreaterThanOrEqual(365 * paid.length);
+  expect(days).toBeLessThanOrEqual(366 * paid.length + elapsed);
+}
