@@ -19,11 +19,9 @@ export function useUpgrade(): (country: string) => Promise<string | null> {
       if (error) return providerMessage({ code: error.code, message: error.message, status });
       void refreshProfile();
     }
-    const answer = await callFunction('paypal-create-order', {
-      amount: Number(PREMIUM_PRICE.amount),
-      currency: PREMIUM_PRICE.currency,
-      user_id: user.id,
-    });
+    const order = { amount: Number(PREMIUM_PRICE.amount), currency: PREMIUM_PRICE.currency, user_id: user.id };
+    const answer = await callFunction('paypal-create-order', order).catch(() => null);
+    if (answer === null) return MESSAGES.unknown;
     if (answer.success && typeof answer['approval_url'] === 'string') {
       location.assign(answer['approval_url']);
       return null;
