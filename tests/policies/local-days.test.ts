@@ -1,6 +1,5 @@
 /** A user's own today, wherever they are and whatever their clocks do: as the browser finds it, and as SQL allows it. */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -140,7 +139,7 @@ function localDayIn(zone: string): (at: Date) => Day {
 
 /** The browser's own rule, in a process whose machine stands in that zone. */
 async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
-  const module = fileURLToPath(new URL('../../src/domain/day.ts', import.meta.url));
+  const module = new URL('../../src/domain/day.ts', import.meta.url).href;
   const program = `import { dayOf } from ${JSON.stringify(module)};
     console.log(JSON.stringify(JSON.parse(process.argv[1]).map((at) => dayOf(new Date(at)))));`;
   const { stdout } = await promisify(execFile)(
