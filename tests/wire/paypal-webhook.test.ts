@@ -313,12 +313,30 @@ describe('certificates', () => {
     expect(await send()).toBe(200);
     clock.ahead = 2 * 60 * 60_000;
     expect(await send()).toBe(401);
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   });
 
   test('an issuer that was sent along is a link between the leaf and a root', async () => {
     const middle = makeAuthority('Test Middle', root);
     expect((await attempt({ at: { [CERT_URL]: makeLeaf(middle, paypalKeys) + middle.pem } })).status).toBe(200);
+  });
+
+  test('one whose issuer ends sooner than itself is believed no longer than that', async () => {
+    const middle = makeAuthority('Test Middle', root, {
+      notBefore: daysFromNow(-9),
+      notAfter: new Date(Date.now() + 60 * 60_000),
+    });
+    const { post, clock } = world({
+      at: { [CERT_URL]: makeLeaf(middle, paypalKeys) + middle.pem },
+      paypal: { verifyWebhook: () => Promise.resolve(false) },
+    });
+    const send = async (): Promise<number> => {
+      const body = eventText();
+      return (await post(body, signedHeaders(body, paypalKeys.privateKey, { time: clock.now() }))).status;
+    };
+    expect(await send()).toBe(200);
+    clock.ahead = 2 * 60 * 60_000;
+    expect(await send()).toBe(401);
   });
 
   test('an issuer that has expired is none', async () => {

@@ -43,34 +43,32 @@ export type Certificates = { get(address: string): Promise<SigningCertificate> }
 
 export function createCertificates({ hosts, clock, trusted = [], ...deps }: CertificateDeps): Certificates {
   const fetchUrl = deps.fetch ?? fetch;
-  const kept = new BoundedMap<string, { pems: readonly string[]; until: number }>(KEPT);
-  const underWay = new Map<string, Promise<readonly string[]>>();
+  const kept = new BoundedMap<string, { certificate: SigningCertificate; until: number }>(KEPT);
+  const underWay = new Map<string, Promise<SigningCertificate>>();
   let asked = { minute: 0, times: 0 };
 
-  async function fetchPems(address: string): Promise<readonly string[]> {
-    const now = clock.now().getTime();
-    const minute = Math.floor(now / 60_000);
+  async function fetchAndJudge(address: string): Promise<SigningCertificate> {
+    const now = clock.now();
+    const minute = Math.floor(now.getTime() / 60_000);
     asked = { minute, times: asked.minute === minute ? asked.times + 1 : 1 };
     if (asked.times > ASKED_PER_MINUTE) throw new CertificateUnavailable('too many certificates asked for');
     const text = await download(address, fetchUrl);
-    const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    if (pems.length === 0 || pems.length > MAX_CERTIFICATES) throw new CertificateRefused('no certificate in it');
-    kept.set(address, { pems, until: now + KEPT_FOR_MS });
-    return pems;
+    const { endsAt, ...certificate } = judge(text, { hosts, trusted, now });
+    kept.set(address, { certificate, until: Math.min(now.getTime() + KEPT_FOR_MS, endsAt.getTime()) });
+    return certificate;
   }
 
   return {
     async get(address) {
       if (!isAllowedAddress(address, hosts)) throw new CertificateRefused('an address that is not PayPal’s');
       const held = kept.get(address);
-      const now = clock.now();
-      if (held && now.getTime() < held.until) return judge(held.pems, { hosts, trusted, now });
+      if (held && clock.now().getTime() < held.until) return held.certificate;
       let fetching = underWay.get(address);
       if (!fetching) {
-        fetching = fetchPems(address).finally(() => underWay.delete(address));
+        fetching = fetchAndJudge(address).finally(() => underWay.delete(address));
         underWay.set(address, fetching);
       }
-      return judge(await fetching, { hosts, trusted, now });
+      return fetching;
     },
   };
 }
@@ -106,7 +104,9 @@ async function download(address: string, fetchUrl: typeof fetch): Promise<string
 
 type Trust = { hosts: readonly string[]; trusted: readonly string[]; now: Date };
 
-function judge(pems: readonly string[], { hosts, trusted, now }: Trust): SigningCertificate {
+function judge(text: string, { hosts, trusted, now }: Trust): SigningCertificate & { endsAt: Date } {
+  const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (pems.length > MAX_CERTIFICATES) throw new CertificateRefused('too many certificates');
   const [leaf, ...others] = pems.map(readCertificate);
   if (leaf === undefined) throw new CertificateRefused('no certificate in it');
   if (leaf.ca) throw new CertificateRefused('an authority, not a signer');
@@ -117,29 +117,29 @@ function judge(pems: readonly string[], { hosts, trusted, now }: Trust): Signing
     throw new CertificateRefused('a key of another kind');
   }
   if (leaf.issuer === leaf.subject) throw new CertificateRefused('signed by itself');
-  return { leaf, chain: leadsToRoot(leaf, others, trusted, now) ? 'trusted' : 'incomplete' };
+  const roots = [...trusted, ...rootCertificates].map(readCertificate);
+  const issuers = issuersOf(leaf, others, roots, now);
+  const ends = [leaf, ...(issuers ?? [])].map(({ validToDate }) => validToDate.getTime());
+  return { leaf, chain: issuers === null ? 'incomplete' : 'trusted', endsAt: new Date(Math.min(...ends)) };
 }
 
-/** Issuers are looked for among the roots first, then among what was sent along; each of those is used once. */
-function leadsToRoot(
+/** From the one that signed the certificate to a root, or null. Those that were sent along are used once each. */
+function issuersOf(
   certificate: X509Certificate,
   others: readonly X509Certificate[],
-  trusted: readonly string[],
+  roots: readonly X509Certificate[],
   now: Date,
-): boolean {
+): X509Certificate[] | null {
   const signed = (issuer: X509Certificate): boolean =>
     issuer.ca && isValidAt(issuer, now) && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
-  if ([...trusted, ...rootCertificates].some((pem) => signed(new X509Certificate(pem)))) return true;
-  return others.some(
-    (issuer, index) =>
-      signed(issuer) &&
-      leadsToRoot(
-        issuer,
-        others.filter((_, other) => other !== index),
-        trusted,
-        now,
-      ),
-  );
+  const root = roots.find(signed);
+  if (root) return [root];
+  for (const issuer of others.filter(signed)) {
+    const unused = others.filter((other) => other !== issuer);
+    const further = issuersOf(issuer, unused, roots, now);
+    if (further) return [issuer, ...further];
+  }
+  return null;
 }
 
 function readCertificate(pem: string): X509Certificate {
