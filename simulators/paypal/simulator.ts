@@ -29,8 +29,6 @@ export type SimulatorOptions = {
   publicUrl?: string;
   /** Where the API answers. */
   baseUrl?: string;
-  /** The listener; by default below `publicUrl`. */
-  webhookUrl?: string;
   seed?: number;
   /** How a delay is waited for; by default it is over at once. */
   wait?: (ms: number) => Promise<void>;
@@ -60,7 +58,7 @@ export type PaypalSimulator = {
   answer(request: ApiRequest): Promise<ApiAnswer | null>;
   addresses(): Addresses;
   /** Where it is reached, once it has a port. */
-  setAddresses(addresses: { baseUrl?: string; publicUrl?: string; webhookUrl?: string }): void;
+  setAddresses(addresses: { baseUrl?: string; publicUrl?: string }): void;
 };
 
 export type PaypalControl = {
@@ -87,7 +85,6 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   const { clock = { now: () => new Date() }, seed = 1, wait = () => Promise.resolve() } = options;
   let api = options.baseUrl ?? 'http://paypal.invalid';
   let payer = options.publicUrl ?? null;
-  let listener = options.webhookUrl ?? null;
   let aheadMs = 0;
   const now = (): Date => (aheadMs === 0 ? clock.now() : new Date(clock.now().getTime() + aheadMs));
   const addresses = (): Addresses => ({ api, payer: payer ?? api });
@@ -98,7 +95,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     ids,
     webhookId: SANDBOX_WEBHOOK_ID,
     baseUrl: () => api,
-    listenerUrl: () => listener ?? (payer === null ? null : payer + LISTENER_PATH),
+    listenerUrl: () => (payer === null ? null : payer + LISTENER_PATH),
   });
   const books = new PaypalBooks({ now, ids, addresses, onEvent: (event) => webhooks.add(event) });
   const paypal = new PaypalApi({
@@ -210,7 +207,6 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     setAddresses(changed) {
       api = changed.baseUrl ?? api;
       payer = changed.publicUrl ?? payer;
-      listener = changed.webhookUrl ?? listener;
     },
     control: {
       fail: (fault) => faults.add(fault),

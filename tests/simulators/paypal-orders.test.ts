@@ -123,7 +123,7 @@ test.each([
 
 test('the parts of an amount must add up', async () => {
   const amount = (item: string): Json => ({ ...USD('24.00'), breakdown: { item_total: USD(item) } });
-  expect(refusal(await paypal().create(orderOf({ amount: amount('23.00') })))[2 as never]).toBe('AMOUNT_MISMATCH');
+  expect(refusal(await paypal().create(orderOf({ amount: amount('23.00') })))).toContain('AMOUNT_MISMATCH');
   expect((await paypal().create(orderOf({ amount: amount('24.00') }))).status).toBe(201);
 });
 

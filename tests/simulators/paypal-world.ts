@@ -96,7 +96,7 @@ export class Client {
 }
 
 /** The shape of a refusal, and nothing of its words. */
-export const refusal = ({ status, body }: Answered): unknown => [
+export const refusal = ({ status, body }: Answered): (string | number)[] => [
   status,
   body.name,
   ...body.details.map((d: Json) => d.issue),
@@ -104,7 +104,7 @@ export const refusal = ({ status, body }: Answered): unknown => [
 
 const parsed = (text: string): Json => {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     return null;
   }

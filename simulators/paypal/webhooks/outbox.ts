@@ -11,7 +11,6 @@ import type { Signer, Transmission } from './signer.ts';
 const ANSWER_WITHIN_MS = 30_000;
 /** PayPal tries 25 times within three days. */
 const MAX_TRIES = 25;
-const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 4 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -46,9 +45,21 @@ export type DeliverySettings = {
   /** What comes within one delay goes out newest first. */
   reversed: boolean;
   corrupt: Corruption | null;
+  /** After a refusal; doubled with each further one. */
+  firstRetryMs: number;
+  /** null: the product's, below the address that payers come back to. */
+  listenerUrl: string | null;
 };
 
-const HELD: DeliverySettings = { automatic: false, delayMs: 0, times: 1, reversed: false, corrupt: null };
+const HELD: DeliverySettings = {
+  automatic: false,
+  delayMs: 0,
+  times: 1,
+  reversed: false,
+  corrupt: null,
+  firstRetryMs: 1000,
+  listenerUrl: null,
+};
 
 export type SignedWebhook = { headers: Record<string, string>; body: string };
 
@@ -191,7 +202,7 @@ export class Outbox {
 
   async #post(delivery: Delivery, corrupt: Corruption | null): Promise<number | null> {
     const { headers, body } = await this.signed(delivery.event.id, corrupt);
-    const url = this.#parts.listenerUrl();
+    const url = this.#settings.listenerUrl ?? this.#parts.listenerUrl();
     let status: number | null = null;
     if (url !== null) {
       try {
@@ -224,7 +235,7 @@ export class Outbox {
 
   #retry(delivery: Delivery): void {
     if (delivery.answers.length >= MAX_TRIES) return;
-    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** delivery.answers.length, LAST_RETRY_MS);
+    const waitMs = Math.min(this.#settings.firstRetryMs * 2 ** (delivery.answers.length - 1), LAST_RETRY_MS);
     this.#after(waitMs, async () => {
       await this.#post(delivery, this.#settings.corrupt);
       if (!delivery.delivered) this.#retry(delivery);

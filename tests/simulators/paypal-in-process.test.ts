@@ -1,0 +1,93 @@
+/** The simulator without a network, as tests of many schedules use it: the same seed and clock give the same everything. */
+import { expect, test } from 'vitest';
+import { createPaypalSimulator } from '../../simulators/paypal/simulator.ts';
+import type { PaypalSimulator, SimulatorOptions } from '../../simulators/paypal/simulator.ts';
+import { orderOf } from './paypal-world.ts';
+
+const NOON = new Date('2026-11-21T12:00:00Z');
+const start = (options: SimulatorOptions = {}): PaypalSimulator =>
+  createPaypalSimulator({ clock: { now: () => NOON }, publicUrl: 'http://journal.test', ...options });
+
+async function ask(paypal: PaypalSimulator, path: string, init: RequestInit = {}): Promise<Response> {
+  const authorization = `Basic ${btoa('sandbox-client:sandbox-secret')}`;
+  const token = await paypal.fetch('http://paypal.test/v1/oauth2/token', {
+    method: 'POST',
+    headers: { authorization },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: access } = (await token.json()) as { access_token: string };
+  const headers = { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json', 'PayPal-Request-Id': path };
+  return paypal.fetch(`http://paypal.test${path}`, { headers, ...init });
+}
+
+const create = (paypal: PaypalSimulator): Promise<Response> =>
+  ask(paypal, '/v2/checkout/orders', { method: 'POST', body: JSON.stringify(orderOf()) });
+
+async function pay(paypal: PaypalSimulator): Promise<string> {
+  const { id } = (await (await create(paypal)).json()) as { id: string };
+  paypal.books.approve(id);
+  return (await ask(paypal, `/v2/checkout/orders/${id}/capture`, { method: 'POST', body: '{}' })).text();
+}
+
+test('the same seed and clock give the same answers and events, another seed others', async () => {
+  const [one, same, other] = [start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })];
+  const paid = await pay(one);
+  expect(await pay(same)).toBe(paid);
+  expect(await pay(other)).not.toBe(paid);
+  expect(same.drainWebhooks()).toEqual(one.drainWebhooks());
+});
+
+test('events are handed out once, oldest first', async () => {
+  const paypal = start();
+  await pay(paypal);
+  expect(paypal.drainWebhooks().map(({ type }) => type)).toEqual([
+    'CHECKOUT.ORDER.APPROVED',
+    'PAYMENT.CAPTURE.COMPLETED',
+  ]);
+  expect(paypal.drainWebhooks()).toEqual([]);
+});
+
+test('a broken connection is what fetch makes of it', async () => {
+  const paypal = start();
+  paypal.control.fail({ path: '/orders$', dropAfterWork: true });
+  await expect(create(paypal)).rejects.toThrow(TypeError);
+  expect(paypal.books.orders.size).toBe(1);
+});
+
+test('a caller who gives up leaves the work behind', async () => {
+  const paypal = start();
+  paypal.control.fail({ path: '/orders$', hold: 'before' });
+  const left = new AbortController();
+  const asked = ask(paypal, '/v2/checkout/orders', {
+    method: 'POST',
+    body: JSON.stringify(orderOf()),
+    signal: left.signal,
+  });
+  await paypal.control.whenHeld();
+  left.abort();
+  await expect(asked).rejects.toThrow('aborted');
+  paypal.control.release();
+  await expect.poll(() => paypal.books.orders.size).toBe(1);
+});
+
+test('a delay is waited for in the way that was handed in', async () => {
+  const waited: number[] = [];
+  const paypal = start({
+    wait: (ms) => {
+      waited.push(ms);
+      return Promise.resolve();
+    },
+  });
+  paypal.control.fail({ path: '/orders$', delayMs: 9000 });
+  expect((await create(paypal)).status).toBe(201);
+  expect(waited).toEqual([9000]);
+});
+
+test('the certificate is served here as well, and what it signed is PayPal’s', async () => {
+  const paypal = start({ baseUrl: 'http://paypal.test' });
+  await pay(paypal);
+  const { headers, body } = await paypal.webhooks.signed(paypal.books.events[0]!.id);
+  const pem = await (await paypal.fetch(headers['paypal-cert-url']!)).text();
+  expect(pem).toContain(paypal.webhooks.signer.authority);
+  expect(JSON.parse(body)).toMatchObject({ event_type: 'CHECKOUT.ORDER.APPROVED' });
+});

@@ -1,0 +1,289 @@
+/** PayPal's webhooks and pages as the simulator sends and shows them (providers.md 1.4, decisions.md 8). */
+import { X509Certificate, verify } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Corruption } from '../../simulators/paypal/webhooks/outbox.ts';
+import { paypalWorld } from './paypal-world.ts';
+import type { Client, Json } from './paypal-world.ts';
+
+const paypal = paypalWorld();
+
+type Received = { headers: Record<string, string>; body: string };
+let received: Received[] = [];
+/** What the listener answers next; 200 when nothing is left. */
+let answers: number[] = [];
+
+const listener = createServer((incoming, outgoing) => {
+  let body = '';
+  incoming.setEncoding('utf8');
+  incoming.on('data', (part: string) => void (body += part));
+  incoming.on('end', () => {
+    received.push({ headers: incoming.headers as Record<string, string>, body });
+    outgoing.writeHead(answers.shift() ?? 200).end();
+  });
+});
+let listenerUrl = '';
+beforeAll(async () => {
+  await new Promise<void>((listening) => listener.listen(0, '127.0.0.1', listening));
+  listenerUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/hook`;
+});
+afterAll(() => void listener.close());
+
+beforeEach(async () => {
+  received = [];
+  answers = [];
+  await paypal().send('PUT', '/__simulator/webhooks', {
+    body: { automatic: false, delayMs: 0, times: 1, reversed: false, corrupt: null, listenerUrl },
+  });
+});
+
+/** As somebody would who has read PayPal's documentation and nothing of this repository. */
+async function isGenuine(client: Client, { headers, body }: Received): Promise<boolean> {
+  const pem = await (await fetch(headers['paypal-cert-url']!)).text();
+  const certificate = new X509Certificate(pem);
+  const { PAYPAL_CA_FILE: caFile, PAYPAL_WEBHOOK_ID: webhookId } = client.server.settings;
+  const root = new X509Certificate(readFileSync(caFile));
+  const trusted = certificate.checkIssued(root) && certificate.verify(root.publicKey) && root.ca && !certificate.ca;
+  const message = [headers['paypal-transmission-id'], headers['paypal-transmission-time'], webhookId, crc32(body)].join(
+    '|',
+  );
+  const signature = Buffer.from(headers['paypal-transmission-sig']!, 'base64');
+  return trusted && verify('sha256', Buffer.from(message), certificate.publicKey, signature);
+}
+
+/** What PayPal itself says about one. */
+const asks = (client: Client, { headers, body }: Received): Promise<string> =>
+  client
+    .send('POST', '/v1/notifications/verify-webhook-signature', {
+      body: `${JSON.stringify({
+        auth_algo: headers['paypal-auth-algo'],
+        cert_url: headers['paypal-cert-url'],
+        transmission_id: headers['paypal-transmission-id'],
+        transmission_sig: headers['paypal-transmission-sig'],
+        transmission_time: headers['paypal-transmission-time'],
+        webhook_id: client.server.settings.PAYPAL_WEBHOOK_ID,
+      }).slice(0, -1)},"webhook_event":${body}}`,
+    })
+    .then((answer) => answer.body.verification_status as string);
+
+const listed = async (client: Client): Promise<Json[]> => (await client.get('/__simulator/webhooks')).body as Json[];
+
+test('an event is held until a test delivers it', async () => {
+  const client = paypal();
+  const id = await client.approved();
+  const [held] = await listed(client);
+  expect(held).toMatchObject({ type: 'CHECKOUT.ORDER.APPROVED', delivered: false, answers: [] });
+  expect(received).toEqual([]);
+  expect((await client.command(`/webhooks/${held.id}/deliver`)).body).toEqual({ answers: [200] });
+  expect((await listed(client))[0]).toMatchObject({ delivered: true, answers: [200] });
+  const event = JSON.parse(received[0]!.body);
+  expect(event).toMatchObject({ id: held.id, event_type: 'CHECKOUT.ORDER.APPROVED', resource_type: 'checkout-order' });
+  expect([event.resource.id, event.resource.status]).toEqual([id, 'APPROVED']);
+});
+
+test('it is signed as PayPal signs, by a certificate that the authority’s file vouches for', async () => {
+  const client = paypal();
+  await client.captured();
+  await client.command('/webhooks/deliver');
+  expect(received.map(({ body }) => JSON.parse(body).event_type)).toEqual([
+    'CHECKOUT.ORDER.APPROVED',
+    'PAYMENT.CAPTURE.COMPLETED',
+  ]);
+  for (const one of received) {
+    expect(one.headers['paypal-auth-algo']).toBe('SHA256withRSA');
+    expect(await isGenuine(client, one)).toBe(true);
+    expect(await asks(client, one)).toBe('SUCCESS');
+  }
+  const certificate = new X509Certificate(await (await fetch(`${client.server.url}/sim-cert.pem`)).text());
+  expect(certificate.checkHost('messageverificationcerts.paypal.com')).toBeDefined();
+  expect(certificate.publicKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
+});
+
+test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate'])(
+  'a wrong %s makes it a forgery',
+  async (corrupt) => {
+    const client = paypal();
+    await client.captured();
+    const id = (await listed(client))[1].id as string;
+    await client.command(`/webhooks/${id}/corrupt`, { corrupt });
+    expect(await isGenuine(client, received[0]!)).toBe(false);
+    expect(await asks(client, received[0]!)).toBe('FAILURE');
+  },
+);
+
+test('so does a certificate elsewhere; one that is sent late is only old', async () => {
+  const client = paypal();
+  await client.captured();
+  const id = (await listed(client))[1].id as string;
+  await client.command(`/webhooks/${id}/corrupt`, { corrupt: 'certificate-host' });
+  expect(received[0]!.headers['paypal-cert-url']).toMatch(/^https:\/\/api\.paypal\.com\.example\//);
+  await client.command(`/webhooks/${id}/corrupt`, { corrupt: 'time' });
+  expect(await isGenuine(client, received[1]!)).toBe(true);
+  const sentAt = Date.parse(received[1]!.headers['paypal-transmission-time']!);
+  expect(client.server.control.now().getTime() - sentAt).toBeGreaterThan(29 * 24 * 60 * 60 * 1000);
+});
+
+test('the same event twice is the same bytes with the same transmission', async () => {
+  const client = paypal();
+  await client.approved();
+  const [{ id }] = (await listed(client)) as [Json];
+  expect((await client.command(`/webhooks/${id}/duplicate`)).body).toEqual({ answers: [200, 200] });
+  expect(received[1]!.body).toBe(received[0]!.body);
+  expect(received[1]!.headers['paypal-transmission-id']).toBe(received[0]!.headers['paypal-transmission-id']);
+});
+
+test('what the listener did not take stays held', async () => {
+  const client = paypal();
+  await client.captured();
+  answers = [500, 401];
+  expect((await client.command('/webhooks/deliver')).body).toEqual({ answers: [500, 401] });
+  expect((await listed(client)).map(({ delivered }) => delivered as boolean)).toEqual([false, false]);
+  expect((await client.command('/webhooks/deliver', { reversed: true })).body).toEqual({ answers: [200, 200] });
+  expect(received.map(({ body }) => JSON.parse(body).event_type).slice(2)).toEqual([
+    'PAYMENT.CAPTURE.COMPLETED',
+    'CHECKOUT.ORDER.APPROVED',
+  ]);
+  expect(await listed(client)).toMatchObject([{ answers: [500, 200] }, { answers: [401, 200] }]);
+});
+
+test('by themselves they go out late, in reverse and as often as wished, and again when refused', async () => {
+  const client = paypal();
+  await client.send('PUT', '/__simulator/webhooks', {
+    body: { automatic: true, delayMs: 50, times: 2, reversed: true, firstRetryMs: 1 },
+  });
+  answers = [200, 200, 503, 503, 503];
+  client.server.books.approve(await client.newOrder());
+  client.server.books.approve(await client.newOrder());
+  await expect.poll(() => received.length).toBe(6);
+  const [first, second] = client.server.books.events as [Json, Json];
+  const ids = received.map(({ body }) => JSON.parse(body).id as string);
+  expect(ids).toEqual([second.id, second.id, first.id, first.id, first.id, first.id]);
+  await expect.poll(() => listed(client)).toMatchObject([{ answers: [503, 503, 503, 200] }, { answers: [200, 200] }]);
+});
+
+test('a client without webhooks asks for the events, and may have one sent again', async () => {
+  const client = paypal();
+  await client.captured();
+  const { body } = await client.get('/v1/notifications/webhooks-events?page_size=1');
+  expect([body.count, body.events.length, body.events[0].event_type]).toEqual([2, 1, 'PAYMENT.CAPTURE.COMPLETED']);
+  const one = `/v1/notifications/webhooks-events/${body.events[0].id}`;
+  expect((await client.get(one)).body).toEqual(body.events[0]);
+  expect((await client.get('/v1/notifications/webhooks-events?event_type=CHECKOUT.ORDER.APPROVED')).body.count).toBe(1);
+  await client.command('/webhooks/deliver');
+  expect((await client.send('POST', `${one}/resend`)).status).toBe(202);
+  await client.command('/webhooks/deliver');
+  expect(received.map(({ body: text }) => JSON.parse(text).id).filter((id) => id === body.events[0].id)).toHaveLength(
+    2,
+  );
+  expect(received[2]!.headers['paypal-transmission-id']).not.toBe(received[1]!.headers['paypal-transmission-id']);
+});
+
+const page = (client: Client, token: string, choice?: string): Promise<Response> =>
+  fetch(`${client.server.url}/sandbox/paypal/checkoutnow?token=${token}`, {
+    redirect: 'manual',
+    ...(choice !== undefined && { method: 'POST', body: new URLSearchParams({ choice }) }),
+  });
+
+test('the payer’s page says who gets how much, and that no money moves', async () => {
+  const client = paypal();
+  const id = await client.newOrder({ description: '<b>Closer</b>, one year' }, { brand_name: 'Hustle & Forge' });
+  const html = await (await page(client, id)).text();
+  expect(html).toContain('PayPal sandbox: no money moves');
+  expect(html).toContain('Hustle &amp; Forge');
+  expect(html).toContain('&lt;b&gt;Closer&lt;/b&gt;, one year');
+  expect(html).toContain('$24.00 USD');
+  for (const button of ['Pay now', 'Pay, the bank will decline', 'Pay with eCheck (pending)', 'Cancel'])
+    expect(html).toContain(`>${button}</button>`);
+});
+
+test.each([
+  ['pay', 'COMPLETED'],
+  ['echeck', 'PENDING'],
+])('choosing "%s" sends the payer back, approved', async (choice, status) => {
+  const client = paypal();
+  const id = await client.newOrder();
+  const answer = await page(client, id, choice);
+  const { payerId } = client.server.books.orders.get(id)!;
+  expect(answer.status).toBe(302);
+  expect(answer.headers.get('location')).toBe(
+    `http://journal.test/journal?payment=success&token=${id}&PayerID=${payerId}`,
+  );
+  const { body } = await client.capture(id);
+  expect(body.purchase_units[0].payments.captures[0].status).toBe(status);
+});
+
+test('a bank that declines is found out at the capture, and said on the page', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  expect((await page(client, id, 'decline')).status).toBe(302);
+  expect((await client.capture(id)).body.details[0].issue).toBe('INSTRUMENT_DECLINED');
+  expect(await (await page(client, id)).text()).toContain('The bank declined the last try.');
+});
+
+test('cancelling leads to the other address, and leaves the order as it was', async () => {
+  const client = paypal();
+  const id = await client.newOrder();
+  const answer = await page(client, id, 'cancel');
+  expect(answer.headers.get('location')).toBe(`http://journal.test/journal?payment=cancelled&token=${id}`);
+  expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('PAYER_ACTION_REQUIRED');
+  expect(client.server.books.events).toEqual([]);
+});
+
+test('what is paid, expired or unknown cannot be paid', async () => {
+  const client = paypal();
+  const paid = await client.approved();
+  await client.capture(paid);
+  for (const token of [paid, 'UNKNOWN', '<script>']) {
+    expect((await page(client, token)).status).toBe(404);
+    const tried = await page(client, token, 'pay');
+    expect([tried.status, tried.headers.get('location')]).toEqual([404, null]);
+    expect(await tried.text()).not.toContain('<script>');
+  }
+});
+
+const JSON_LIST = { accept: 'application/json' };
+
+test('scripts get the payments as JSON, newest first', async () => {
+  const client = paypal();
+  const first = await client.approved('approve', { custom_id: 'one' });
+  const second = await client.newOrder({ custom_id: 'two', amount: { currency_code: 'EUR', value: '5.00' } });
+  await client.capture(first);
+  const at = client.server.control.now().toISOString();
+  for (const headers of [JSON_LIST, { accept: '*/*' }]) {
+    const answer = await fetch(`${client.server.url}/sandbox/payments`, { headers });
+    expect(await answer.json()).toEqual([
+      { orderId: second, status: 'PAYER_ACTION_REQUIRED', amount: '5.00', currency: 'EUR', customId: 'two', at },
+      { orderId: first, status: 'COMPLETED', amount: '24.00', currency: 'USD', customId: 'one', at },
+    ]);
+  }
+});
+
+test('people get a page with what may happen next', async () => {
+  const client = paypal();
+  const shown = (): Promise<string> =>
+    fetch(`${client.server.url}/sandbox/payments`, { headers: { accept: 'text/html' } }).then((answer) =>
+      answer.text(),
+    );
+  const act = (capture: string, command: string): Promise<Response> =>
+    fetch(`${client.server.url}/sandbox/payments`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ capture, do: command }),
+    });
+  expect(await shown()).toContain('No payments yet.');
+  const pending = await client.captured('echeck', { description: '<i>' });
+  expect(await shown()).toContain('The money arrives');
+  expect(await shown()).not.toContain('<i>');
+  expect((await act(pending, 'complete')).headers.get('location')).toBe('/sandbox/payments');
+  expect(await shown()).toMatch(/Paid[\s\S]*Refund/);
+  await act(pending, 'refund');
+  expect(await shown()).toContain('>Refunded<');
+  // A page that was open for a while offers what is over.
+  expect((await act(pending, 'deny')).status).toBe(303);
+  const reversed = await client.captured();
+  await act(reversed, 'reverse');
+  expect(await shown()).toContain('Taken back by the payer’s bank');
+});
