@@ -39,11 +39,38 @@ test('a Closer’s font is kept and reaches the editor', async ({ page, signUp, 
   await expect(page.getByRole('radio', { name: /^Monospace/ })).toBeChecked();
 });
 
-test('a font kept from better days rests while the plan does not cover it', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.evaluate(() => localStorage.setItem('fontFamily', 'monospace'));
+test('a font rests while the plan does not cover it, is there before the first paint, and comes back with the plan', async ({
+  page,
+  signUp,
+  admin,
+}) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  await page.goto('/settings');
+  await page.getByRole('radio', { name: /^Serif/ }).check();
+  await page.addInitScript(() => {
+    new MutationObserver((_changes, observer) => {
+      if (!document.body) return;
+      observer.disconnect();
+      document.documentElement.dataset['firstFont'] = document.documentElement.dataset['editorFont'];
+    }).observe(document, { childList: true, subtree: true });
+  });
+  const html = page.locator('html');
+  await page.goto('/journal');
+  await expect(html).toHaveAttribute('data-first-font', 'serif');
+  await expect(page.locator('.ProseMirror')).toHaveCSS('font-family', /Newsreader/);
+
+  await admin('plan:revoke', email);
   await page.reload();
-  await expect(page.locator('html')).toHaveAttribute('data-editor-font', 'default');
+  await expect(html).toHaveAttribute('data-editor-font', 'default');
+  // From now on no page begins in the font that it would lose a moment later.
+  await page.reload();
+  await expect(html).toHaveAttribute('data-first-font', 'default');
+  await expect(page.locator('.ProseMirror')).toHaveCSS('font-family', /Instrument Sans/);
+
+  await admin('plan:grant', email);
+  await page.reload();
+  await expect(html).toHaveAttribute('data-editor-font', 'serif');
 });
 
 test('the theme follows the system until somebody chooses, and is there before the first paint', async ({

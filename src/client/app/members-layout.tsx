@@ -6,7 +6,7 @@ import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
 import { usePremium } from '#client/lib/premium.ts';
-import { applyEditorFont } from '#client/lib/preferences.ts';
+import { keepEditorFont } from '#client/lib/preferences.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { ToLogin, useMayEnter } from './guards.tsx';
@@ -38,9 +38,7 @@ function Members() {
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
 
   useEffect(() => {
-    // The font is a Closer's choice: one kept from better days rests while the plan does not cover it.
-    if (premium === false) applyEditorFont('default');
-    if (premium === true) applyEditorFont();
+    if (premium !== null) keepEditorFont(premium);
   }, [premium]);
 
   return (

@@ -1,5 +1,5 @@
 /** The two choices that stay in this browser: theme and editor font (product.md 3). */
-import { FONT_KEY, THEME_KEY } from './storage-keys.ts';
+import { FONT_KEY, RESTING_FONT_KEY, THEME_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
 const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
@@ -64,14 +64,30 @@ export function followTheme(onChange: () => void): () => void {
   };
 }
 
-export function storedEditorFont(): EditorFont {
-  const font = read(FONT_KEY);
+export const storedEditorFont = (): EditorFont => fontUnder(FONT_KEY);
+
+function fontUnder(key: string): EditorFont {
+  const font = read(key);
   return EDITOR_FONTS.find((known) => known === font) ?? 'default';
 }
 
 /** The editor's style sheet reads `data-editor-font` on the root element. */
 export function applyEditorFont(font: EditorFont = storedEditorFont()): void {
   document.documentElement.dataset['editorFont'] = font;
+}
+
+/**
+ * The font is a Closer's choice. When the plan ends it is put aside, so that no page begins in a font that would be taken
+ * away a moment later; when the plan begins again it is taken up.
+ */
+export function keepEditorFont(premium: boolean): void {
+  const [from, to] = premium ? [RESTING_FONT_KEY, FONT_KEY] : [FONT_KEY, RESTING_FONT_KEY];
+  const font = fontUnder(from);
+  if (font !== 'default') {
+    write(to, font);
+    write(from, 'default');
+  }
+  applyEditorFont(premium ? storedEditorFont() : 'default');
 }
 
 export function chooseEditorFont(font: EditorFont): void {

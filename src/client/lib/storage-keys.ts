@@ -1,6 +1,8 @@
 /** The names under which this browser keeps things, in one place because the early script reads them as well. */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
+/** The font of somebody whose plan has ended, for when it begins again. */
+export const RESTING_FONT_KEY = 'hustle-forge:resting-font';
 /** Plain text: the line a visitor typed on the landing page, carried into the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /** The id of the user who asked to sign out here: tells a wish from an expiry, in every tab (see session-provider). */
