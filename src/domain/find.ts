@@ -135,7 +135,7 @@ const SNIPPET_LENGTH = 160;
 /** What is shown before the first word found. */
 const SNIPPET_LEAD = 40;
 
-/** A line or two of a log around the first word found, in parts; line breaks are shown as spaces. */
+/** A line or two of a log around the first word found, in parts; a line's end is shown as a dot. */
 export function snippetOf(words: readonly SoughtWord[], text: string): TextPart[] {
   const places = placesOf(words, text);
   const first = places[0]?.from ?? 0;
@@ -143,7 +143,7 @@ export function snippetOf(words: readonly SoughtWord[], text: string): TextPart[
   const to = from + SNIPPET_LENGTH >= text.length ? text.length : wordAfter(text, from + SNIPPET_LENGTH);
   const parts: TextPart[] = [];
   const add = (start: number, end: number, marked: boolean): void => {
-    if (end > start) parts.push({ text: text.slice(start, end).replace(/\s+/g, ' '), marked });
+    if (end > start) parts.push({ text: inOneLine(text.slice(start, end)), marked });
   };
   let at = from;
   for (const place of places) {
@@ -157,6 +157,8 @@ export function snippetOf(words: readonly SoughtWord[], text: string): TextPart[
   if (to < text.length) parts.push({ text: ' …', marked: false });
   return parts;
 }
+
+const inOneLine = (text: string): string => text.replace(/\s*\n\s*/g, ' · ').replace(/\s+/g, ' ');
 
 /** The first beginning of a word at or after `at`, but not after `limit`; never between the halves of a character. */
 function wordBefore(text: string, at: number, limit: number): number {

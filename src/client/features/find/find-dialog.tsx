@@ -204,7 +204,7 @@ function Outcome({ finding: { state, found, more, complete, reason }, named }: {
       return <>{reason ?? 'The search got no answer. What you wrote is safe.'}</>;
     case 'done':
       if (!complete) return <>Still reading your older logs...</>;
-      if (found.length === 0) return <>Nothing found</>;
+      if (found.length === 0) return named ? null : <>Nothing found</>;
       if (more) return <>The newest {found.length} days. Add a word to narrow it down.</>;
       return <>{found.length === 1 ? '1 day' : `${found.length} days`}</>;
   }
