@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { endWithParent, loadEnvFile, ROOT } from './parent.ts';
 import { startSandbox } from './sandbox.ts';
 import { toolCommand } from './tools.ts';
@@ -16,6 +16,7 @@ loadEnvFile();
 const pagesPort = Number(process.env['PORT'] ?? 3000);
 const serverPort = pagesPort + SERVER_PORT_OFFSET;
 const publicUrl = `http://localhost:${pagesPort}`;
+const dataDir = resolve(process.env['DATA_DIR'] || 'data');
 
 const children: ChildProcess[] = [];
 const start = (args: readonly string[], env: Record<string, string>): void => {
@@ -36,7 +37,7 @@ function stop(): void {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
 endWithParent(stop);
 
-const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox(publicUrl);
+const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox({ publicUrl, dataDir });
 start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], {
   ...sandbox,
   PORT: String(serverPort),

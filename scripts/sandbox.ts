@@ -10,10 +10,17 @@ export type SandboxSettings = Readonly<Record<string, string>>;
 /**
  * The process ends with this one, whichever way this one ends, because the channel between them closes.
  *
- * @param publicUrl where people reach the product: payers come back to it, and webhooks go to it
+ * @param place.publicUrl where people reach the product: payers come back to it, and webhooks go to it
+ * @param place.dataDir below it the payments are kept, as the product keeps its own
  */
-export async function startSandbox(publicUrl: string): Promise<SandboxSettings> {
-  const simulators = fork(join(ROOT, 'simulators', 'main.ts'), [publicUrl], { stdio: 'inherit' });
+export async function startSandbox({
+  publicUrl,
+  dataDir,
+}: {
+  publicUrl: string;
+  dataDir: string;
+}): Promise<SandboxSettings> {
+  const simulators = fork(join(ROOT, 'simulators', 'main.ts'), [publicUrl, dataDir], { stdio: 'inherit' });
   process.once('exit', () => simulators.kill());
   const gone = once(simulators, 'exit').then(([code]) => {
     throw new Error(`the simulators ended with ${String(code)}`);

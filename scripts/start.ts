@@ -10,10 +10,11 @@ loadEnvFile();
 endWithParent(() => process.kill(process.pid, 'SIGTERM'));
 
 try {
-  const { sandbox, publicUrl } = readConfig();
+  const config = readConfig();
+  const { sandbox } = config;
   const [, addresses] = await Promise.all([
     buildClient(),
-    sandbox.on && sandbox.url === null ? startSandbox(publicUrl) : null,
+    sandbox.on && sandbox.url === null ? startSandbox(config) : null,
   ]);
   // An operator who tries a real mail server in the sandbox keeps it.
   for (const [name, value] of Object.entries(addresses ?? {})) process.env[name] ||= value;

@@ -5,21 +5,26 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { startMailbox } from './mailbox.ts';
-import { indexPage, SANDBOX_STYLES } from './page.ts';
+import { fontFile, indexPage, SANDBOX_STYLES } from './page.ts';
 import { paypalOnHttp } from './paypal/server.ts';
 
 /** As at PayPal, the payer is back before the event is there. */
 const WEBHOOK_DELAY_MS = 1000;
 
-const [, , publicUrl] = process.argv;
+const [, , publicUrl, dataDir] = process.argv;
 const mailbox = await startMailbox();
 // The journal remembers orders longer than this process lives: no id may come twice.
 const seed = randomInt(2 ** 32);
-const paypal = paypalOnHttp({ seed, ...(publicUrl !== undefined && { publicUrl }) });
+const paypal = paypalOnHttp({
+  seed,
+  ...(publicUrl !== undefined && { publicUrl }),
+  ...(dataDir !== undefined && { keptIn: join(dataDir, 'sandbox', 'paypal.json') }),
+});
 paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
 process.on('exit', () => paypal.close());
 
@@ -34,6 +39,12 @@ app.get('/sandbox', (context) => context.html(indexPage()));
 app.get('/sandbox/style.css', (context) =>
   context.body(SANDBOX_STYLES, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
 );
+app.get('/sandbox/fonts/:name', (context) => {
+  const font = fontFile(context.req.param('name'));
+  return font
+    ? context.body(font, 200, { 'Content-Type': 'font/woff2', 'Cache-Control': 'max-age=3600' })
+    : context.notFound();
+});
 app.route('/', paypal.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -48,4 +59,5 @@ server.listen(0, '127.0.0.1', () => {
 // the sandbox ends when its parent is gone, or when it is told to by name.
 process.on('SIGINT', () => undefined);
 process.on('SIGHUP', () => undefined);
+process.on('SIGTERM', () => process.exit(0));
 process.on('disconnect', () => process.exit(0));

@@ -1,8 +1,18 @@
 /** The sandbox's pages: one plain document in the product's look, with a linked style sheet because the policy allows no other. */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 export const SANDBOX_STYLES = readFileSync(join(import.meta.dirname, 'sandbox.css'), 'utf8');
+
+const FONTS = ['instrument-sans', 'newsreader', 'jetbrains-mono'];
+
+/** The product's own fonts, by the names that sandbox.css gives them; null for any other name. */
+export function fontFile(name: string): Buffer<ArrayBuffer> | null {
+  if (!FONTS.includes(name)) return null;
+  const file = `@fontsource-variable/${name}/files/${name}-latin-wght-normal.woff2`;
+  return readFileSync(createRequire(import.meta.url).resolve(file));
+}
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 

@@ -1,15 +1,17 @@
 /** PayPal on a port: its API, its certificate, the payer's pages and the simulator's own commands. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
+import type { PaypalBooks } from './books/books.ts';
+import { ordersFromText, ordersToText } from './books/keep.ts';
 import { controlRoutes } from './control.ts';
 import { payerPages } from './pages/payer-pages.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from './simulator.ts';
@@ -37,14 +39,25 @@ export type PaypalOnHttp = {
   close(): void;
 };
 
-/** For a server that has other pages as well. */
-export function paypalOnHttp(options: SimulatorOptions = {}): PaypalOnHttp {
+/**
+ * For a server that has other pages as well.
+ *
+ * @param options.keptIn a file in which the orders outlive the process
+ */
+export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn?: string } = {}): PaypalOnHttp {
   const simulator = createPaypalSimulator({ wait, ...options });
   const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-'));
   const caFile = join(folder, 'authority.pem');
   writeFileSync(caFile, simulator.webhooks.signer.authority);
 
   const app = new Hono<Env>();
+  if (keptIn !== undefined) {
+    takeUp(simulator.books, keptIn);
+    app.use(async (context, next) => {
+      await next();
+      if (context.req.method !== 'GET') keep(simulator.books, keptIn);
+    });
+  }
   const control = controlRoutes(simulator);
   app.route('/__simulator', control);
   app.route('/sandbox/__simulator', control);
@@ -73,6 +86,21 @@ export function paypalOnHttp(options: SimulatorOptions = {}): PaypalOnHttp {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function takeUp(books: PaypalBooks, file: string): void {
+  try {
+    books.restore(ordersFromText(readFileSync(file, 'utf8')));
+  } catch {
+    // The first run, or a file that somebody has changed: the sandbox begins anew.
+  }
+}
+
+/** In one step, so that a kill leaves the old file or the new one. */
+function keep(books: PaypalBooks, file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, ordersToText(books.orders.values()));
+  renameSync(`${file}.new`, file);
 }
 
 async function answer(simulator: PaypalSimulator, context: Context<Env>): Promise<Response> {

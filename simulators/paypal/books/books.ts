@@ -308,6 +308,19 @@ export class PaypalBooks {
     }
   }
 
+  /** Takes up orders of an earlier run; what they have told the world stays told. */
+  restore(orders: readonly Order[]): void {
+    for (const order of orders) {
+      const { capture, clientId, invoiceId } = order;
+      this.orders.set(order.id, order);
+      if (order.status !== 'COMPLETED' && order.status !== 'VOIDED') this.#open.add(order);
+      if (capture === null) continue;
+      this.captures.set(capture.id, capture);
+      for (const refund of capture.refunds) this.refunds.set(refund.id, refund);
+      if (invoiceId !== null && capture.status !== 'DECLINED') this.#usedInvoices.add(`${clientId} ${invoiceId}`);
+    }
+  }
+
   clear(): void {
     for (const kept of [this.orders, this.captures, this.refunds, this.#open, this.#usedInvoices]) kept.clear();
     this.events.length = 0;

@@ -1,0 +1,27 @@
+/** The orders as text and back, so that a restart of the sandbox forgets no payment: the journal does not forget it either. */
+import type { Capture, Order } from './model.ts';
+
+export function ordersToText(orders: Iterable<Order>): string {
+  const plain = Array.from(orders, (order) => ({ ...order, capture: order.capture && plainCapture(order.capture) }));
+  return JSON.stringify(plain);
+}
+
+/** What hangs on an order is written below it, without the way back up. */
+const plainCapture = (capture: Capture): unknown => ({
+  ...capture,
+  order: undefined,
+  refunds: capture.refunds.map((refund) => ({ ...refund, capture: undefined })),
+});
+
+/** Throws when the text is none of ours. */
+export function ordersFromText(text: string): Order[] {
+  const orders = JSON.parse(text, (name, value: unknown) =>
+    name.endsWith('At') && typeof value === 'string' ? new Date(value) : value,
+  ) as Order[];
+  for (const order of orders) {
+    if (order.capture === null) continue;
+    Object.assign(order.capture, { order });
+    for (const refund of order.capture.refunds) Object.assign(refund, { capture: order.capture });
+  }
+  return orders;
+}

@@ -1,0 +1,72 @@
+/** The sandbox's PayPal forgets no payment when its process ends, because the journal does not forget it either. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { paypalOnHttp } from '../../simulators/paypal/server.ts';
+import type { PaypalOnHttp } from '../../simulators/paypal/server.ts';
+import { orderOf } from './paypal-world.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-kept-'));
+const keptIn = join(folder, 'sandbox', 'paypal.json');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const running: PaypalOnHttp[] = [];
+afterEach(() => {
+  for (const paypal of running.splice(0)) paypal.close();
+});
+
+let seed = 0;
+/** A new process as far as PayPal is concerned: other ids, nothing in memory. */
+function start(): PaypalOnHttp {
+  const paypal = paypalOnHttp({ keptIn, seed: (seed += 1) });
+  running.push(paypal);
+  return paypal;
+}
+
+async function ask(paypal: PaypalOnHttp, path: string, body: unknown = {}, id = path): Promise<Response> {
+  const token = await paypal.app.request('/v1/oauth2/token', {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa('sandbox-client:sandbox-secret')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  const { access_token: access } = (await token.json()) as { access_token: string };
+  return paypal.app.request(path, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json', 'PayPal-Request-Id': id },
+    body: JSON.stringify(body),
+  });
+}
+
+const command = (paypal: PaypalOnHttp, path: string): Response | Promise<Response> =>
+  paypal.app.request(`/__simulator${path}`, { method: 'POST' });
+
+test('what was approved can be captured, what was captured refunded, and the books are the same', async () => {
+  const first = start();
+  const { id } = (await (await ask(first, '/v2/checkout/orders', orderOf({ invoice_id: 'i' }))).json()) as {
+    id: string;
+  };
+  await command(first, `/orders/${id}/approve`);
+
+  const second = start();
+  const captured = await ask(second, `/v2/checkout/orders/${id}/capture`);
+  expect(captured.status).toBe(201);
+  const capture = second.simulator.books.orders.get(id)!.capture!;
+
+  const third = start();
+  expect(third.simulator.books.money()).toEqual(second.simulator.books.money());
+  expect((await ask(third, `/v2/payments/captures/${capture.id}/refund`)).status).toBe(201);
+
+  const fourth = start();
+  expect(fourth.simulator.books.capture(capture.id).status).toBe('REFUNDED');
+  expect(fourth.simulator.books.money()['USD']).toMatchObject({ captured: 2400, refunded: 2400 });
+  expect([...fourth.simulator.books.orders.values()]).toEqual([...third.simulator.books.orders.values()]);
+});
+
+test('a file that is none of ours is left behind', async () => {
+  writeFileSync(keptIn, '{"orders":');
+  const paypal = start();
+  expect(paypal.simulator.books.orders.size).toBe(0);
+  await ask(paypal, '/v2/checkout/orders', orderOf());
+  expect(start().simulator.books.orders.size).toBe(1);
+});
