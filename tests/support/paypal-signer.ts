@@ -10,13 +10,14 @@ type Dates = { notBefore: Date; notAfter: Date };
 
 export const CERT_URL = 'https://api.paypal.com/v1/notifications/certs/CERT-360caa42-fca2a594-1';
 export const WEBHOOK_ID = '8PT597110X687430LKGECATA';
-export const SIGNER_NAME = 'messageverificationcerts.paypal.com';
+const SIGNER_NAME = 'messageverificationcerts.paypal.com';
 
 const DAY_MS = 24 * 60 * 60_000;
 export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 const dates: Dates = { notBefore: daysFromNow(-10), notAfter: daysFromNow(300) };
 
 export const ecKeys = (): Pair => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+export const pssKeys = (): Pair => generateKeyPairSync('rsa-pss', { modulusLength: 2048 });
 export const rsaKeys = (modulusLength = 2048): Pair => generateKeyPairSync('rsa', { modulusLength });
 
 export function makeAuthority(name: string, issuer?: Issuer, lasting: Dates = dates) {
@@ -27,8 +28,8 @@ export function makeAuthority(name: string, issuer?: Issuer, lasting: Dates = da
 export const makeLeaf = (
   issuer: Issuer,
   keys: Pair,
-  { name = SIGNER_NAME, authority = false, ...lasting }: Partial<Dates> & { name?: string; authority?: boolean } = {},
-): string => writeCertificate({ name, keys, issuer, authority, ...dates, ...lasting });
+  { name = SIGNER_NAME, ...lasting }: Partial<Dates> & { name?: string } = {},
+): string => writeCertificate({ name, keys, issuer, authority: false, ...dates, ...lasting });
 
 export type Signing = { time?: Date; webhookId?: string; certUrl?: string; id?: string };
 

@@ -20,6 +20,7 @@ import {
   ecKeys,
   makeAuthority,
   makeLeaf,
+  pssKeys,
   rsaKeys,
   signedHeaders,
 } from '../support/paypal-signer.ts';
@@ -285,7 +286,6 @@ describe('certificates', () => {
     ['is for later', () => makeLeaf(root, paypalKeys, { notBefore: daysFromNow(1) }) + root.pem],
     ['is for another name', () => makeLeaf(root, paypalKeys, { name: 'paypal.com.evil.test' }) + root.pem],
     ['is for a name that ends like it', () => makeLeaf(root, paypalKeys, { name: 'evil-paypal.com' }) + root.pem],
-    ['is an authority', () => makeLeaf(root, paypalKeys, { authority: true }) + root.pem],
     ['is none', () => 'Not Found'],
     ['is garbage', () => '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
     ['is one of too many', () => genuineChain.repeat(6)],
@@ -298,8 +298,9 @@ describe('certificates', () => {
     const short = rsaKeys(1024);
     const pem = makeLeaf(root, short) + root.pem;
     expect((await attempt({ at: { [CERT_URL]: pem } }, CERT_URL, short)).status).toBe(401);
-    const curve = ecKeys();
-    expect((await attempt({ at: { [CERT_URL]: makeLeaf(root, curve) } }, CERT_URL, curve)).status).toBe(401);
+    for (const keys of [ecKeys(), pssKeys()]) {
+      expect((await attempt({ at: { [CERT_URL]: makeLeaf(root, keys) } }, CERT_URL, keys)).status).toBe(401);
+    }
   });
 
   test('one that ends while we keep it is no longer believed', async () => {
@@ -372,6 +373,13 @@ describe('certificates', () => {
     ])('%s', async (_what, verifyWebhook, expected) => {
       expect((await attempt({ at, paypal: { verifyWebhook } })).status).toBe(expected);
       expect(await kept()).toHaveLength(expected === 200 ? 1 : 0);
+    });
+
+    test('as it is about an authority that only has the name of a root', async () => {
+      const impostor = makeAuthority(root.name);
+      const pem = makeLeaf(impostor, paypalKeys) + impostor.pem;
+      const paypal = { verifyWebhook: () => Promise.resolve(false) };
+      expect((await attempt({ at: { [CERT_URL]: pem }, paypal })).status).toBe(401);
     });
 
     test('but only about a signature that fits', async () => {

@@ -109,7 +109,6 @@ function judge(text: string, { hosts, trusted, now }: Trust): SigningCertificate
   if (pems.length > MAX_CERTIFICATES) throw new CertificateRefused('too many certificates');
   const [leaf, ...others] = pems.map(readCertificate);
   if (leaf === undefined) throw new CertificateRefused('no certificate in it');
-  if (leaf.ca) throw new CertificateRefused('an authority, not a signer');
   if (!isValidAt(leaf, now)) throw new CertificateRefused('not valid now');
   if (!namesOf(leaf).some((name) => isNameOf(name, hosts))) throw new CertificateRefused('for another name');
   const { asymmetricKeyType, asymmetricKeyDetails } = leaf.publicKey;
