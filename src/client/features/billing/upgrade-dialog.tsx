@@ -77,6 +77,13 @@ function Benefits({ of }: { of: readonly string[] }) {
   );
 }
 
+/** Made once: choosing a country by its letters must not draw 250 of them anew. */
+const OPTIONS = [{ code: '', name: 'Choose your country' }, ...COUNTRIES].map(({ code, name }) => (
+  <option key={code} value={code}>
+    {name}
+  </option>
+));
+
 function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => void }) {
   const { profile } = useSession();
   const { features, paymentBlockedCountries } = useClientConfig();
@@ -110,12 +117,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
               onChange={(event) => setCountry(event.target.value)}
               required
             >
-              <option value="">Choose your country</option>
-              {COUNTRIES.map(({ code, name }) => (
-                <option key={code} value={code}>
-                  {name}
-                </option>
-              ))}
+              {OPTIONS}
             </SelectField>
             <div className={styles.blocked} role="status">
               {blocked && <Blocked country={country} />}

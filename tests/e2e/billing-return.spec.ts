@@ -1,0 +1,197 @@
+/** The way back from PayPal, however it goes. */
+import type { Page } from '@playwright/test';
+import { addYears, daysBetween } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import {
+  atPaypal,
+  expectPaid,
+  expectPlan,
+  expectReload,
+  goToPaypal,
+  openOffer,
+  orderAtPaypal,
+  ownRows,
+  payNow,
+  toast,
+} from '../support/billing-story.ts';
+import { editor, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
+import { inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+const CAPTURE = '**/functions/v1/paypal-capture-order';
+
+/** Signs in nobody: only leads to the approval page. */
+async function toApproval(page: Page): Promise<string> {
+  await openOffer(page);
+  return goToPaypal(page);
+}
+
+for (const [what, token] of [
+  ['16 characters', '5O190127TN364715'],
+  ['18 characters', '5O190127TN364715TX'],
+  ['small letters', '5o190127tn364715t'],
+  ['nothing', ''],
+] as const) {
+  test(`an order's name of ${what} is refused where it is`, async ({ page, signUp }) => {
+    await signUp(page);
+    const asked: string[] = [];
+    page.on('request', (request) => void (request.url().includes('paypal-capture-order') && asked.push(request.url())));
+    await page.goto(`/journal?payment=success&token=${token}`);
+    await expect(toast(page, MESSAGES.paymentTokenInvalid)).toBeVisible();
+    await expect(page).toHaveURL('/journal');
+    await expect(editor(page)).toBeVisible();
+    expect(asked).toEqual([]);
+  });
+}
+
+test('who cancels is told so, once', async ({ page, signUp, expectAccessible }) => {
+  await signUp(page);
+  await toApproval(page);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(toast(page, MESSAGES.paymentCancelled)).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+  await expect(editor(page)).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.reload();
+  await expect(editor(page)).toBeVisible();
+  await expect(toast(page, MESSAGES.paymentCancelled)).toHaveCount(0);
+  await expectPlan(page, 'Dabbler');
+});
+
+test('a declined payment is tried again at PayPal', async ({ page, signUp, expectAccessible }) => {
+  await signUp(page);
+  const orderId = await toApproval(page);
+  await page.getByRole('button', { name: 'Pay, the bank will decline' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('PayPal could not take this payment.');
+  await expect(toast(page, MESSAGES.paymentFailed)).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Try again at PayPal' }).click();
+  await expect(payNow(page)).toBeVisible();
+  expect(new URL(page.url()).searchParams.get('token')).toBe(orderId);
+  await payNow(page).click();
+  await expectPaid(page);
+});
+
+test('an eCheck is pending until PayPal has the money', async ({ page, signUp, request }) => {
+  await signUp(page);
+  const orderId = await toApproval(page);
+  await page.getByRole('button', { name: 'Pay with eCheck (pending)' }).click();
+  await expect(toast(page, MESSAGES.paymentPending)).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+  await expectPlan(page, 'Dabbler');
+  await expect(page.getByRole('cell', { name: 'PayPal is checking it' })).toBeVisible();
+
+  await atPaypal(request, orderId, 'complete');
+  await expect(async () => {
+    await page.reload();
+    await expect(page.getByText("You're a Closer.")).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 30_000 });
+  await expect(page.getByRole('cell', { name: 'Paid' })).toBeVisible();
+});
+
+test('another user’s order opens nothing and is not touched', async ({ page, signUp, request }) => {
+  await signUp(page);
+  const orderId = await toApproval(page);
+  await page.request.post(`/sandbox/__simulator/orders/${orderId}/approve`);
+  await signUp(page);
+  await page.goto(`/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`);
+  await expect(toast(page, MESSAGES.paymentFailed)).toBeVisible();
+  await expect(page).toHaveURL('/journal');
+  await expectPlan(page, 'Dabbler');
+  expect(await ownRows(page, 'payments')).toEqual([]);
+  expect((await orderAtPaypal(request, orderId)).orderId).toBe(orderId);
+});
+
+test('a session that ended on the way: the payment waits for the password', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+  await toApproval(page);
+  await page.evaluate(() => localStorage.clear());
+  await payNow(page).click();
+  await expect(page).toHaveURL('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expectPaid(page);
+});
+
+test('two tabs with the same return buy one year', async ({ page, signUp, context }) => {
+  await signUp(page);
+  const orderId = await toApproval(page);
+  await page.request.post(`/sandbox/__simulator/orders/${orderId}/approve`);
+  const back = `/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`;
+  const other = await context.newPage();
+  await Promise.all([page.goto(back), other.goto(back)]);
+  for (const tab of [page, other]) await expect(toast(tab, MESSAGES.paymentDone)).toBeVisible();
+  await other.close();
+  await expectPlan(page, 'Closer');
+  const changes = await ownRows<{ reason: string }>(page, 'plan_changes');
+  expect(changes.map(({ reason }) => reason)).toEqual(['payment']);
+  const [profile] = await ownRows<{ access_valid_until: Day }>(page, 'profiles');
+  // The server counts from the latest day on Earth, which may be tomorrow here.
+  expect(daysBetween(addYears(today(), 1), profile!.access_valid_until)).toBeLessThanOrEqual(1);
+});
+
+test.describe('without a network', () => {
+  test.use({ expectedErrors: /ERR_FAILED/ });
+
+  test('nothing is lost, and trying again is harmless', async ({ page, signUp, expectAccessible }) => {
+    await signUp(page);
+    await toApproval(page);
+    await page.route(CAPTURE, async (route) => {
+      // The server does the work; its answer is lost.
+      await route.fetch();
+      await route.abort();
+    });
+    await payNow(page).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('No word about your payment yet.');
+    await expect(page).toHaveURL('/journal');
+    await inBothThemes(page, expectAccessible);
+    await page.unroute(CAPTURE);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expectPaid(page);
+    expect(await ownRows(page, 'plan_changes')).toHaveLength(1);
+  });
+
+  test('what was written before paying is sent before the money is taken', async ({ page, signUp, request }) => {
+    await signUp(page);
+    const ENTRIES = '**/rest/v1/entries*';
+    await page.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.continue() : route.abort()));
+    await page.keyboard.type('written before paying');
+    await toApproval(page);
+    await page.unroute(ENTRIES);
+    const order: string[] = [];
+    page.on('request', (asked) => {
+      if (/\/rest\/v1\/entries/.test(asked.url()) && asked.method() !== 'GET') order.push('entries');
+      if (asked.url().endsWith('/paypal-capture-order')) order.push('capture');
+    });
+    await payNow(page).click();
+    await expect(toast(page, MESSAGES.paymentDone)).toBeVisible();
+    expect(order[0]).toBe('entries');
+    expect(order.filter((what) => what === 'capture')).toHaveLength(1);
+    await expectReload(page);
+    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('written before paying'));
+  });
+
+  test('the page does not load again while somebody’s words are unsaved', async ({ page, signUp, request }) => {
+    await signUp(page);
+    await toApproval(page);
+    await payNow(page).click();
+    await expect(editor(page)).toBeVisible();
+    const ENTRIES = '**/rest/v1/entries*';
+    await page.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.continue() : route.abort()));
+    await editor(page).click();
+    await page.keyboard.type('first words of a Closer');
+    await page.evaluate(() => (document.documentElement.dataset['before'] = ''));
+    // A toast stays for five seconds, more than the two after which the page would have gone.
+    await expect(toast(page, MESSAGES.paymentDone)).toHaveCount(0);
+    await expect(page.locator('html[data-before]')).toBeAttached();
+    await expect(items(page)).toHaveText(['first words of a Closer']);
+    await page.unroute(ENTRIES);
+    await page.getByRole('button', { name: 'Try now' }).click();
+    await expect(page.locator('html:not([data-before])')).toBeAttached();
+    await expect(items(page)).toHaveText(['first words of a Closer']);
+    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('first words of a Closer'));
+  });
+});
