@@ -74,7 +74,7 @@ export function createCertificates({ hosts, clock, trusted = [], ...deps }: Cert
 }
 
 /** Only https on its usual port, and only hosts of the setting; an origin in the setting (a simulator's) stands for itself. */
-export function isAllowedAddress(address: string, hosts: readonly string[]): boolean {
+function isAllowedAddress(address: string, hosts: readonly string[]): boolean {
   const url = address.length <= 500 && URL.canParse(address) ? new URL(address) : null;
   // What is not written as it is understood hides something.
   if (url === null || url.href !== address || url.username !== '' || url.password !== '' || url.hash !== '')
