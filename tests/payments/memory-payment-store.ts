@@ -102,10 +102,15 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  end(id: string, status: PaymentStatus, captureId: string | null) {
+  end(id: string, status: PaymentStatus, { captureId, dueAt }: { captureId?: string; dueAt?: Date }) {
     return soon(() => {
       if (!isOpen(this.#of(id).status)) return;
-      this.#change(id, { status, leaseUntil: null, dueAt: null, ...(captureId !== null && { captureId }) });
+      this.#change(id, {
+        status,
+        leaseUntil: null,
+        dueAt: dueAt ?? null,
+        ...(captureId !== undefined && { captureId }),
+      });
     });
   }
 

@@ -34,6 +34,7 @@ const API = 'http://127.0.0.1:1';
 const PROCESSES = 2;
 const MINUTE_MS = 60_000;
 const silent = createLog('silent');
+const WAITS_MS = [10, 10, 40, 40, 40, 400, 400, 400, 4_000, 40_000].map((seconds) => seconds * 1000);
 const START = Date.parse('2026-11-21T12:00:00Z');
 
 export class PaymentWorld {
@@ -41,7 +42,6 @@ export class PaymentWorld {
   readonly simulator: PaypalSimulator;
   readonly scheduler = new Scheduler();
   readonly users: readonly string[];
-  readonly deleted = new Set<string>();
   readonly startedOn: Day;
   #nowMs = START;
   readonly #clock = { now: () => new Date(this.#nowMs) };
@@ -78,14 +78,11 @@ export class PaymentWorld {
       log: silent,
       clock: this.#clock,
       pause: () => Promise.resolve(),
-      fetch: (input, init) =>
-        String(input).endsWith('/token')
-          ? simulator.fetch(input as string, init)
-          : scheduler.step(
-              process,
-              () => simulator.fetch(input as string, init),
-              () => new TypeError('lost'),
-            ),
+      fetch: (input, init) => {
+        const ask = (): Promise<Response> => simulator.fetch(input, init);
+        const isToken = init?.body === 'grant_type=client_credentials';
+        return isToken ? ask() : scheduler.step(process, ask, () => new TypeError('lost'));
+      },
     });
     const store = scheduler.steps(process, this.kept.store, () => new Interrupted('the database went away'));
     this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent } };
@@ -143,9 +140,7 @@ export class PaymentWorld {
       case 'sweep':
         return scheduler.begin(process, () => reconcilePayments(deps));
       case 'time':
-        this.#nowMs += [10_000, MINUTE_MS, 6 * MINUTE_MS, 70 * MINUTE_MS, 200 * MINUTE_MS, 26 * 60 * MINUTE_MS][
-          choice % 6
-        ]!;
+        this.#nowMs += WAITS_MS[choice % WAITS_MS.length]!;
         return undefined;
       case 'echeck': {
         const pending = one([...books.captures.values()].filter(({ status }) => status === 'PENDING'));
@@ -167,10 +162,14 @@ export class PaymentWorld {
         if (!capture) return undefined;
         return scheduler.begin(process, () => refundPayment(deps, capture.order.customId!));
       }
+      case 'tamper': {
+        const order = one([...books.orders.values()].filter(({ capture }) => capture === null));
+        if (order) Object.assign(order, { amount: { currency: 'USD', minor: 1 } });
+        return undefined;
+      }
       case 'leave': {
-        const user = one(users)!;
-        this.deleted.add(user);
-        return this.kept.deleteAccount(user);
+        // Rarely, or nobody would be left to pay.
+        return choice % 5 === 0 ? this.kept.deleteAccount(one(users)!) : undefined;
       }
     }
   }
@@ -220,7 +219,7 @@ function atPaypal(work: () => unknown): void {
 const WEIGHTS = [
   ['go on', 60],
   ['click', 5],
-  ['pay', 8],
+  ['pay', 12],
   ['return', 6],
   ['webhook', 7],
   ['sweep', 5],
@@ -231,6 +230,7 @@ const WEIGHTS = [
   ['money back', 2],
   ['refund', 1],
   ['leave', 1],
+  ['tamper', 1],
 ] as const;
 type Happening = (typeof WEIGHTS)[number][0];
 const WEIGHTS_SUM = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);

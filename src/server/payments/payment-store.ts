@@ -74,7 +74,11 @@ export type PaymentStore = {
   /** Gives back what was claimed; does nothing when somebody else has claimed it since. */
   release(claimed: Payment, to: Release): Promise<void>;
   /** Ends an open payment without money, or puts it aside for a person to look at. */
-  end(id: string, status: 'declined' | 'voided' | 'expired' | 'needs_review', captureId: string | null): Promise<void>;
+  end(
+    id: string,
+    status: 'declined' | 'voided' | 'expired' | 'needs_review',
+    how: { captureId?: string; dueAt?: Date },
+  ): Promise<void>;
   /** PayPal holds the money back. */
   hold(id: string, captureId: string, dueAt: Date): Promise<void>;
   /** When to look again at a payment that nobody has claimed; null: never, until an event says so. */

@@ -20,6 +20,13 @@ export const isOld = (payment: Payment, now: Date): boolean => ageMs(payment, no
 export const isOver = (payment: Payment, now: Date): boolean =>
   ageMs(payment, now) >= ORDER_LIFE_MS + (payment.status === 'capturing' ? HOUR_MS : 0);
 
+/**
+ * Once PayPal captures nothing any more. Who gives up an order that still lives looks once more then: another process
+ * may have sent its capture long before, and it may arrive after ours was refused.
+ */
+export const lastLook = ({ createdAt }: Payment, now: Date): Date =>
+  new Date(Math.max(createdAt.getTime() + ORDER_LIFE_MS, now.getTime()) + HOUR_MS);
+
 /** When the sweep looks at an open payment next: every five minutes while it is young, once a day while it is held. */
 export function nextLook(payment: Pick<Payment, 'createdAt'>, now: Date): Date {
   const age = ageMs(payment, now);

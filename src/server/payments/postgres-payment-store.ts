@@ -107,10 +107,10 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       );
     },
 
-    async end(id, status, captureId) {
+    async end(id, status, { captureId, dueAt = null }) {
       await service().run(
         update()
-          .set({ status, lease_until: null, due_at: null, ...(captureId !== null && { capture_id: captureId }) })
+          .set({ status, lease_until: null, due_at: dueAt, ...(captureId !== undefined && { capture_id: captureId }) })
           .where('id', '=', id)
           .where('status', 'in', OPEN),
       );

@@ -9,7 +9,7 @@
 import type { PaymentStatus } from '#domain/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { LEASE_MS, isOld, isOver, nextLook, soon } from './payment-times.ts';
+import { LEASE_MS, isOld, isOver, lastLook, nextLook, soon } from './payment-times.ts';
 import { isOpen } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
@@ -102,15 +102,17 @@ async function captureOnce(deps: PaymentDeps, read: Payment, claimed: Payment): 
   if (order.capture) return applyCapture(deps, claimed, order.capture);
   if (!fits(order, claimed)) {
     deps.log.error({ paymentId: claimed.id, order }, 'an order is not what was ordered: a person must look');
-    return store.end(claimed.id, 'needs_review', null);
+    return store.end(claimed.id, 'needs_review', {});
   }
   const now = clock.now();
-  if (order.status === 'VOIDED') return store.end(claimed.id, 'voided', null);
-  if (isOver(read, now)) return store.end(claimed.id, 'expired', null);
+  if (order.status === 'VOIDED') return store.end(claimed.id, 'voided', {});
+  if (isOver(read, now)) return store.end(claimed.id, 'expired', {});
   if (order.status !== 'APPROVED') return store.release(claimed, { status: 'created', dueAt: nextLook(claimed, now) });
   // Too late to capture, and too early to be sure that an earlier try is not still on its way.
   if (isOld(claimed, now)) return store.release(claimed, { status: 'capturing', dueAt: nextLook(claimed, now) });
-  if (!(await mayStillBuy(store, claimed.userId))) return store.end(claimed.id, 'voided', null);
+  if (!(await mayStillBuy(store, claimed.userId))) {
+    return store.end(claimed.id, 'voided', { dueAt: lastLook(claimed, now) });
+  }
   const captured = await captureApproved(paypal, claimed);
   if (captured.capture) return applyCapture(deps, claimed, captured.capture);
   return store.release(claimed, { status: 'capturing', dueAt: soon(clock.now()) });
@@ -148,7 +150,7 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
   const isOurs = fits(capture, payment) && (capture.orderId === null || capture.orderId === payment.orderId);
   if (!isOurs) {
     log.error({ paymentId: payment.id, capture }, 'a capture is not what was ordered: a person must look');
-    return isMoney ? store.review(payment.id, capture) : store.end(payment.id, 'needs_review', null);
+    return isMoney ? store.review(payment.id, capture) : store.end(payment.id, 'needs_review', {});
   }
   if (isMoney) {
     const outcome = await store.complete(payment.id, capture, now);
@@ -162,7 +164,7 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
   if (capture.status === 'PENDING') return store.hold(payment.id, capture.id, nextLook(payment, now));
   if (capture.status === 'DECLINED' || capture.status === 'FAILED') {
     log.info({ paymentId: payment.id, reason: capture.reason }, 'PayPal declined a payment');
-    return store.end(payment.id, 'declined', capture.id);
+    return store.end(payment.id, 'declined', { captureId: capture.id });
   }
   log.error({ paymentId: payment.id, capture }, 'PayPal names a state of a capture that is not known here');
   await postpone(deps, payment);
@@ -193,7 +195,7 @@ async function giveUpWhenOld({ store, clock }: PaymentDeps, payment: Payment): P
   const now = clock.now();
   if (!isOpen(payment.status)) return store.lookAgain(payment.id, null);
   return isOld(payment, now)
-    ? store.end(payment.id, 'expired', null)
+    ? store.end(payment.id, 'expired', {})
     : store.lookAgain(payment.id, nextLook(payment, now));
 }
 
@@ -219,11 +221,11 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
   }
   log.warn({ paymentId: id, err: error, debugId: error.debugId }, 'PayPal did not take a payment');
   if (error.status === 404 && isOver(read, now)) {
-    await store.end(id, 'expired', null);
+    await store.end(id, 'expired', {});
     return 'ended';
   }
   if (error.status === 422 && !error.retryable && !error.outcomeUnknown) {
-    await store.end(id, 'declined', null);
+    await store.end(id, 'declined', { dueAt: lastLook(claimed, now) });
     return 'ended';
   }
   // Where money may have moved it stays `capturing`, so that nothing else is done before PayPal has been asked.
