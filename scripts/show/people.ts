@@ -1,4 +1,4 @@
-/** Two people with something to show: one on each plan, both with a few days written. */
+/** People with something to show: one on each plan with a few days written, one new, two whose year is at its end. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ import type { ShowServer } from './show-server.ts';
 const PASSWORD = 'correct horse';
 type StorageState = { cookies: []; origins: { origin: string; localStorage: { name: string; value: string }[] }[] };
 type Person = { email: string; storageState: StorageState };
-export type People = { free: Person; premium: Person; newcomer: Person };
+export type People = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended', Person>;
 
 const LOG = `<ol><li><p>Shipped the billing reconciliation: <strong>0 open differences</strong> since Monday</p></li><li><p>Paired on the import bug; wrote the failing test first</p></li><li><p>Reviewed four pull requests, <em>two of them twice</em></p></li><li><p>Said no to a meeting and used the hour for the release notes</p><ul><li><p>draft is out for comments</p></li></ul></li></ol>`;
 
@@ -20,16 +20,20 @@ export async function createPeople(server: ShowServer): Promise<People> {
   const free = await signUp(server, 'Pat Example', 'pat@example.com');
   const premium = await signUp(server, 'Sam Example', 'sam@example.com');
   const newcomer = await signUp(server, 'Kim Example', 'kim@example.com');
-  await promisify(execFile)(
-    process.execPath,
-    [join(ROOT, 'src/server/admin.ts'), 'plan:grant', premium.email, '--days', '365'],
-    { env: server.env },
-  );
+  const ending = await signUp(server, 'Lou Example', 'lou@example.com');
+  const ended = await signUp(server, 'Max Example', 'max@example.com');
+  await pay(server, premium);
+  await admin(server, 'plan:grant', ending.email, '--days', '12');
+  await admin(server, 'plan:grant', ended.email, '--days', '12');
+  await admin(server, 'plan:revoke', ended.email);
   for (const person of [free, premium]) {
     for (const back of [0, 2, 3, 4, 6]) await write(server, person, addDays(today, -back));
   }
-  return { free, premium, newcomer };
+  return { free, premium, newcomer, ending, ended };
 }
+
+const admin = (server: ShowServer, ...args: string[]): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [join(ROOT, 'src/server/admin.ts'), ...args], { env: server.env });
 
 type SignedUp = Person & { id: string; token: string };
 
@@ -51,6 +55,30 @@ export async function signUp(server: ShowServer, name: string, email: string): P
     token: session.access_token,
     storageState: { cookies: [], origins: [{ origin: server.url, localStorage }] },
   };
+}
+
+/** Buys a year at the sandbox's PayPal, as a browser would. */
+async function pay(server: ShowServer, person: SignedUp): Promise<void> {
+  const order = { amount: 24, currency: 'USD', user_id: person.id };
+  const { approval_url: approval } = await callFunction(server, person, 'paypal-create-order', order);
+  await fetch(String(approval), { method: 'POST', body: new URLSearchParams({ choice: 'pay' }), redirect: 'manual' });
+  const capture = { order_id: new URL(String(approval)).searchParams.get('token'), user_id: person.id };
+  await callFunction(server, person, 'paypal-capture-order', capture);
+}
+
+async function callFunction(
+  server: ShowServer,
+  person: SignedUp,
+  name: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${server.url}/functions/v1/${name}`, {
+    method: 'POST',
+    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${name} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as Record<string, unknown>;
 }
 
 async function write(server: ShowServer, person: SignedUp, date: Day): Promise<void> {

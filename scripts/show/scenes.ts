@@ -1,7 +1,9 @@
 /** Every screen and state that is pictured. A new screen or state belongs here in the commit that brings it. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
+import { addDays, dayOf } from '../../src/domain/day.ts';
 import { ROUTES } from '../../src/domain/routes.ts';
+import { BILLING_SCENES } from './billing-scenes.ts';
 import { linkTo } from './mail.ts';
 import { signUp } from './people.ts';
 import type { People } from './people.ts';
@@ -41,6 +43,15 @@ async function fillLogin(page: Page): Promise<void> {
   await page.getByLabel('Password').fill('not the password');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').filter({ hasText: 'incorrect' }).waitFor();
+}
+
+/** An export of somebody who wrote the same days elsewhere, with one that the calendar does not have. */
+function importedFile() {
+  const today = dayOf(new Date());
+  const dates = [...[2, 3, 40, 41, 42].map((back) => addDays(today, -back)), '2026-02-30'];
+  const entries = dates.map((date) => ({ date, content: '<p>Written on the old laptop</p>' }));
+  const text = JSON.stringify({ format: 'hustle-forge/1', entries });
+  return { name: 'hustle-forge-2026-11-20.json', mimeType: 'application/json', buffer: Buffer.from(text) };
 }
 
 /** Of somebody new each time: an address that asked before has older links lying in its mailbox. */
@@ -220,30 +231,42 @@ export const SCENES: readonly Scene[] = [
       await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
     },
   },
-  {
-    name: 'upgrade-refused',
-    as: 'free',
-    path: ROUTES.reviews.path,
-    prepare: async (page) => {
-      await button('Upgrade to Closer')(page);
-      await page.getByLabel('Country').selectOption('DE');
-      await button('Upgrade with PayPal')(page);
-      await page.getByRole('dialog').getByRole('alert').waitFor();
-    },
-  },
+  ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: openFeedback },
   {
     name: 'settings-free',
     as: 'free',
     path: ROUTES.settings.path,
+    whole: true,
     prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor(),
   },
   {
     name: 'settings-premium',
     as: 'premium',
     path: ROUTES.settings.path,
-    prepare: (page) => page.getByRole('radio', { name: 'Serif', exact: false }).nth(1).check(),
+    whole: true,
+    prepare: (page) => page.getByRole('radio', { name: 'Serif' }).check(),
+  },
+  {
+    name: 'settings-exported',
+    as: 'premium',
+    path: ROUTES.settings.path,
+    whole: true,
+    prepare: async (page) => {
+      await button('Export All Entries')(page);
+      await page.getByText('saved as').waitFor();
+    },
+  },
+  {
+    name: 'settings-import',
+    as: 'premium',
+    path: ROUTES.settings.path,
+    whole: true,
+    prepare: async (page) => {
+      await page.getByLabel('File to import').setInputFiles(importedFile());
+      await page.getByText('Nothing is written yet.').waitFor();
+    },
   },
   {
     name: 'profile-free',
@@ -257,7 +280,7 @@ export const SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.profile.path,
     whole: true,
-    prepare: (page) => page.getByText('Valid Until').waitFor(),
+    prepare: (page) => page.getByRole('link', { name: /^Receipt of/ }).waitFor(),
   },
   {
     name: 'profile-refused',
