@@ -291,6 +291,19 @@ describe('failures', () => {
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({ status: 429, outcomeUnknown: true });
   });
 
+  test.each([
+    [
+      'the same request',
+      json(409, { name: 'RESOURCE_CONFLICT', details: [{ issue: 'PREVIOUS_REQUEST_IN_PROGRESS' }] }),
+    ],
+    ['another capture of the order', unprocessable('ORDER_COMPLETION_IN_PROGRESS')],
+  ])('while PayPal is still at %s, the outcome is open and asked for again', async (_what, inProgress) => {
+    const busy = await world([inProgress]);
+    expect(await failure(busy.paypal.captureOrder(capture))).toMatchObject({ retryable: true, outcomeUnknown: true });
+    const done = await world([inProgress, json(200, ORDER)]);
+    expect((await done.paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
+  });
+
   test('being busy alone leaves nothing open', async () => {
     const { paypal } = await world([json(429, { name: 'RATE_LIMIT_REACHED' })]);
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({

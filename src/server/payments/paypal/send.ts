@@ -60,8 +60,9 @@ export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: bo
   const { status, json, debugId, trouble } = answer;
   const issue = safeWord(textAt(json, 'details', 0, 'issue'));
   // 401 and 403 are about us, not about the payment: the same call works again once the settings are right.
-  const retryable = status === 0 || status >= 500 || [401, 403, 408, 409, 425, 429].includes(status);
-  const lost = status < 400 || status >= 500 || status === 408 || status === 409;
+  const inProgress = status === 409 || issue === 'ORDER_COMPLETION_IN_PROGRESS';
+  const retryable = inProgress || status === 0 || status >= 500 || [401, 403, 408, 425, 429].includes(status);
+  const lost = inProgress || status < 400 || status >= 500 || status === 408;
   return new PaypalError(
     {
       status,
