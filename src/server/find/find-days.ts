@@ -16,30 +16,41 @@ const TIME_LIMIT_MS = 3_000;
 const READ_WHOLE_BYTES = 8_192;
 const READ_AROUND = 2_000;
 
-/** By the number of words: names of nothing but parameters, so that a word is never part of a statement. */
+/**
+ * By the number of words: names of nothing but parameters, so that a word is never part of a statement. Days that have
+ * changed since their words were made count as found where $2 asks for them, and stand in their place among the others:
+ * where none comes out, the days before the last one that does are all there are.
+ */
 function statementFor(words: number): string {
-  const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 3}) > 0`);
+  const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 4}) > 0`);
   return `
-  select e.date, case when octet_length(e.content_text) <= ${READ_WHOLE_BYTES} then e.content_text
-    else substr(e.content_text, greatest(1, strpos(lower(e.content_text), $2) - ${READ_AROUND}), ${2 * READ_AROUND})
-    end as text
-    from public.entry_words w join public.entries e using (user_id, date)
-   where w.user_id = $1 and ${conditions.join(' and ')}
-   order by w.date desc limit ${FIND_MAX_RESULTS + 1}`;
+  select e.date, w.revision is distinct from e.revision as changed,
+         case when octet_length(e.content_text) <= ${READ_WHOLE_BYTES} then e.content_text
+           else substr(e.content_text, greatest(1, strpos(lower(e.content_text), $3) - ${READ_AROUND}), ${2 * READ_AROUND})
+         end as text
+    from public.entries e left join public.entry_words w using (user_id, date)
+   where e.user_id = $1
+     and (($2 and w.revision is distinct from e.revision) or (${conditions.join(' and ')}))
+   order by e.date desc limit ${FIND_MAX_RESULTS + 1}`;
 }
 
+type Row = { date: string; changed: boolean; text: string };
+
+/** Null when words must be made ready first (`readyWords`); with `asTheyAre` that is not asked. */
 export async function findDays(
   database: Database,
   { identity, userId }: { identity: Identity; userId: string },
   words: readonly SoughtWord[],
-): Promise<{ results: FoundDay[]; more: boolean }> {
+  asTheyAre = false,
+): Promise<{ results: FoundDay[]; more: boolean } | null> {
   // The longest is the rarest, as a rule, and the first that is missing ends the look at a log.
   const forms = words.map(formOf).sort((a, b) => b.length - a.length);
   const { rows } = await database.transactAsUser(identity, async (transaction) => {
     await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
-    const values = [userId, forms[0]!.trim(), ...forms];
-    return transaction.statement<{ date: string; text: string }>(statementFor(words.length), values);
+    const values = [userId, !asTheyAre, forms[0]!.trim(), ...forms];
+    return transaction.statement<Row>(statementFor(words.length), values);
   });
+  if (!asTheyAre && rows.some(({ changed }) => changed)) return null;
   const shown = rows.slice(0, FIND_MAX_RESULTS);
   return {
     results: shown.map(({ date, text }) => ({ date, snippet: snippetOf(words, text) })),

@@ -38,8 +38,11 @@ export function findEntries({ database }: FindDeps) {
       if (signal.aborted) return new Response(null, { status: 204 });
       const until = performance.now() + READY_LIMIT_MS;
       const mayGoOn = (): boolean => !signal.aborted && performance.now() < until;
+      const caller = { identity, userId };
+      const found = await findDays(database, caller, words);
+      if (found) return answer(context, { success: true, ...found, complete: true });
       const complete = await readyWords(database.asService('words for a search'), userId, mayGoOn);
-      return answer(context, { success: true, ...(await findDays(database, { identity, userId }, words)), complete });
+      return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
       if (error instanceof DataError)
         return answer(context, refusal(error.message), error.status as ContentfulStatusCode);
