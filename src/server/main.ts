@@ -36,6 +36,9 @@ async function run(): Promise<void> {
     throw error;
   });
   if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
+  if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
+  else if (config.paypal.webhookId === null)
+    log.warn('no PAYPAL_WEBHOOK_ID: PayPal does not tell of money that goes back');
 
   let stopping: Promise<void> | null = null;
   const stop = (): void => {
