@@ -25,8 +25,8 @@ type Event = { id: string; raw: string; receivedAt: Date; isDone: boolean };
 type Change = { -readonly [K in keyof Payment]?: Payment[K] };
 
 export class MemoryPaymentStore implements PaymentStore {
-  readonly buyers = new Map<string, Buyer>();
-  readonly payments = new Map<string, Payment>();
+  buyers = new Map<string, Buyer>();
+  payments = new Map<string, Payment>();
   readonly ledger: Line[] = [];
   readonly planChanges: PlanChange[] = [];
   readonly events = new Map<string, Event>();
@@ -37,11 +37,11 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   buyer(userId: string) {
-    return soon(() => this.buyers.get(userId) ?? null);
+    return this.#transact(() => this.buyers.get(userId) ?? null);
   }
 
   begin(asked: Parameters<PaymentStore['begin']>[0], mayGoOn: (open: Payment) => boolean) {
-    return soon(() => {
+    return this.#transact(() => {
       if (!this.buyers.has(asked.userId)) return null;
       const open = [...this.payments.values()]
         .filter(({ userId, status }) => userId === asked.userId && isOpen(status))
@@ -66,7 +66,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   find(by: Parameters<PaymentStore['find']>[0]) {
-    return soon(() => {
+    return this.#transact(() => {
       if ('id' in by) return this.payments.get(by.id) ?? null;
       const all = [...this.payments.values()];
       const found =
@@ -78,14 +78,14 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   noteOrder(id: string, { orderId, approvalUrl }: { orderId: string; approvalUrl: string }, dueAt: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       if (this.#of(id).orderId === null) this.#change(id, { orderId, approvalUrl, dueAt });
       return this.#of(id);
     });
   }
 
   claim(read: Payment, now: Date, leaseUntil: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       const { status, leaseUntil: lease } = this.#of(read.id);
       if (status !== read.status || lease?.getTime() !== read.leaseUntil?.getTime() || isLeased(lease, now))
         return null;
@@ -94,7 +94,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   release(claimed: Payment, { status, dueAt, refused = false }: Parameters<PaymentStore['release']>[1]) {
-    return soon(() => {
+    return this.#transact(() => {
       const now = this.#of(claimed.id);
       if (now.status !== 'capturing' || now.leaseUntil?.getTime() !== claimed.leaseUntil?.getTime()) return;
       const refusedCaptures = now.refusedCaptures + (refused ? 1 : 0);
@@ -103,7 +103,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   end(id: string, status: PaymentStatus, { captureId, dueAt }: { captureId?: string; dueAt?: Date }) {
-    return soon(() => {
+    return this.#transact(() => {
       if (!isOpen(this.#of(id).status)) return;
       this.#change(id, {
         status,
@@ -115,19 +115,19 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   hold(id: string, captureId: string, dueAt: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       if (isOpen(this.#of(id).status)) this.#change(id, { status: 'pending', captureId, leaseUntil: null, dueAt });
     });
   }
 
   lookAgain(id: string, dueAt: Date | null) {
-    return soon(() => {
+    return this.#transact(() => {
       if (this.#of(id).status !== 'capturing') this.#change(id, { leaseUntil: null, dueAt });
     });
   }
 
   complete(id: string, capture: Capture, now: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       const payment = this.#of(id);
       if (!isOpenForMoney(payment.status)) return 'nothing' as const;
       this.#bookCapture(id, capture);
@@ -145,7 +145,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   review(id: string, capture: Capture) {
-    return soon(() => {
+    return this.#transact(() => {
       if (!isOpenForMoney(this.#of(id).status)) return;
       this.#bookCapture(id, capture);
       this.#change(id, { status: 'needs_review', captureId: capture.id, leaseUntil: null, dueAt: null });
@@ -153,7 +153,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   bookBack(id: string, { kind, part, total, now }: Parameters<PaymentStore['bookBack']>[1]) {
-    return soon(() => {
+    return this.#transact(() => {
       const payment = this.#of(id);
       if (payment.status !== 'completed') return;
       const { captureId, currency, amountMinor } = payment;
@@ -177,7 +177,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   requestRefund(id: string, now: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       const payment = this.payments.get(id);
       if (payment?.status !== 'completed') return false;
       this.#change(id, { refundRequestedAt: payment.refundRequestedAt ?? now, dueAt: now });
@@ -186,7 +186,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   claimRefund(id: string, now: Date, leaseUntil: Date) {
-    return soon(() => {
+    return this.#transact(() => {
       const { status, refundRequestedAt, leaseUntil: lease } = this.#of(id);
       if (status !== 'completed' || refundRequestedAt === null || isLeased(lease, now)) return null;
       return this.#change(id, { leaseUntil, dueAt: leaseUntil });
@@ -194,7 +194,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   dropRefund(id: string) {
-    return soon(() => {
+    return this.#transact(() => {
       if (this.#of(id).status === 'completed') {
         this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt: null });
       }
@@ -202,7 +202,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   due(now: Date, limit: number) {
-    return soon(() =>
+    return this.#transact(() =>
       [...this.payments.values()]
         .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
         .toSorted((a, b) => a.dueAt!.getTime() - b.dueAt!.getTime())
@@ -212,7 +212,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   waitingEvents(limit: number) {
-    return soon(() =>
+    return this.#transact(() =>
       [...this.events.values()]
         .filter(({ isDone }) => !isDone)
         .slice(0, limit)
@@ -221,7 +221,7 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   eventDone(id: string) {
-    return soon(() => {
+    return this.#transact(() => {
       const event = this.events.get(id);
       if (event) event.isDone = true;
     });
@@ -234,6 +234,21 @@ export class MemoryPaymentStore implements PaymentStore {
     return true;
   }
 
+  /** In one step, and as a whole or not at all. */
+  #transact<T>(work: () => T): Promise<T> {
+    const before = [new Map(this.payments), new Map(this.buyers), this.ledger.length, this.planChanges.length] as const;
+    return new Promise((resolve, reject) => {
+      try {
+        resolve(work());
+      } catch (error) {
+        [this.payments, this.buyers] = before;
+        this.ledger.length = before[2];
+        this.planChanges.length = before[3];
+        reject(error);
+      }
+    });
+  }
+
   #of(id: string): Payment {
     const payment = this.payments.get(id);
     if (!payment) throw new Error(`no payment ${id}`);
@@ -241,7 +256,9 @@ export class MemoryPaymentStore implements PaymentStore {
   }
 
   #change(id: string, change: Change): Payment {
-    const changed = { ...this.#of(id), ...change };
+    const before = this.#of(id);
+    const changed = { ...before, ...change };
+    if (before.captureId !== null && changed.captureId !== before.captureId) throw new Error('facts never change');
     this.payments.set(id, changed);
     return changed;
   }
@@ -295,7 +312,3 @@ export class MemoryPaymentStore implements PaymentStore {
 }
 
 const isLeased = (leaseUntil: Date | null, now: Date): boolean => leaseUntil !== null && leaseUntil > now;
-
-/** In one step, and with errors as rejections. */
-// oxlint-disable-next-line typescript/require-await -- what it does may throw, and must reject
-const soon = async <T>(work: () => T): Promise<T> => work();

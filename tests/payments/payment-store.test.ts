@@ -1,0 +1,237 @@
+/**
+ * The contract of a `PaymentStore`: random commands get the same answers from the store in the database and from the one
+ * in memory, and leave the same rows. So what the model test finds out with one holds for the other.
+ */
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '#server/database/database.ts';
+import type { Payment, PaymentStore } from '#server/payments/payment-store.ts';
+import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
+import type { Capture } from '#server/payments/paypal/paypal.ts';
+import { changePlan } from '#server/plans/change-plan.ts';
+import { lengthened } from '../support/long-form.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { MemoryPaymentStore } from './memory-payment-store.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const START = Date.parse('2026-11-21T12:00:00Z');
+const at = (minutes: number): Date => new Date(START + minutes * 60_000);
+
+/** One side of the comparison: a store, and the payments in the order in which it made them. */
+type Side = {
+  store: PaymentStore;
+  made: string[];
+  /** As `read` by some worker, perhaps long ago. */
+  read: Map<string, Payment>;
+  claimed: Map<string, Payment>;
+  leave(userId: string): Promise<unknown>;
+  grantByOperator(userId: string): Promise<unknown>;
+};
+
+const STATUSES = ['declined', 'voided', 'expired', 'needs_review'] as const;
+const RELEASES = ['created', 'approved', 'capturing'] as const;
+
+/** What a number means as a command; every side is given the same ones. */
+async function perform(side: Side, users: readonly string[], number: number, minutes: number): Promise<unknown> {
+  const { store, made, read, claimed } = side;
+  const choice = Math.floor(number / 20);
+  const id = made[choice % Math.max(1, made.length)];
+  const user = users[choice % users.length]!;
+  const now = at(minutes);
+  const lease = at(minutes + 2);
+  if (number % 20 < 3 || id === undefined) {
+    const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: 'DE', createdAt: now, dueAt: lease };
+    const begun = await store.begin(asked, (open) => choice % 3 === 0 && open.status === 'created');
+    if (begun && !made.includes(begun.id)) made.push(begun.id);
+    return begun;
+  }
+  const orderId = `ORDER${made.indexOf(id)} of ${users[0]}`;
+  const status = (['COMPLETED', 'COMPLETED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const)[choice % 4]!;
+  const capture: Capture = {
+    ...{ id: `${id}-${choice % 5 === 0 ? 'b' : 'a'}`, status, reason: null, amountMinor: 2400, currency: 'USD' },
+    ...{ feeMinor: choice % 7 === 0 ? null : 133, customId: id, orderId, refundedMinor: 0 },
+  };
+  switch (number % 20) {
+    case 3:
+      return store.noteOrder(id, { orderId, approvalUrl: `https://paypal/${choice % 2}`, debugId: null }, lease);
+    case 4:
+      return store.find(choice % 2 === 0 ? { orderId } : { captureId: capture.id });
+    case 5: {
+      const found = await store.find({ id });
+      if (found) read.set(id, found);
+      return found;
+    }
+    case 6:
+    case 7: {
+      const old = read.get(id);
+      const taken = old ? await store.claim(old, now, lease) : null;
+      if (taken) claimed.set(id, taken);
+      return taken;
+    }
+    case 8: {
+      const old = claimed.get(id);
+      const to = { status: RELEASES[choice % 3]!, dueAt: lease, refused: choice % 2 === 0 };
+      return old ? store.release(old, to) : null;
+    }
+    case 9:
+      return store.end(id, STATUSES[choice % 4]!, choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease });
+    case 10:
+      return store.hold(id, capture.id, lease);
+    case 11:
+      return store.lookAgain(id, choice % 2 === 0 ? lease : null);
+    case 12:
+    case 13:
+      return store.complete(id, capture, now);
+    case 14:
+      return choice % 4 === 0 ? store.review(id, capture) : store.requestRefund(id, now);
+    case 15: {
+      const part = choice % 2 === 0 ? { ref: `${id}-r${choice % 3}`, amountMinor: 500 + (choice % 3) * 700 } : null;
+      const total = [null, 1000, 1200, 2400][choice % 4]!;
+      return store.bookBack(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now });
+    }
+    case 16:
+      return choice % 4 === 0 ? store.dropRefund(id) : store.claimRefund(id, now, lease);
+    case 17:
+      return (await store.due(now, 3)).length;
+    case 18:
+      return store.buyer(user);
+    default:
+      if (choice % 6 === 0) return side.leave(user);
+      return choice % 6 === 1 ? side.grantByOperator(user) : store.due(at(minutes + 500), 50);
+  }
+}
+
+function memorySide(users: readonly string[]): Side & { store: MemoryPaymentStore } {
+  const store = new MemoryPaymentStore(randomUUID);
+  for (const user of users) {
+    store.buyers.set(user, { subscription_plan: 'free', access_valid_until: null, country: null });
+  }
+  return {
+    ...{ store, made: [], read: new Map(), claimed: new Map() },
+    leave: (userId) => Promise.resolve(void store.buyers.delete(userId)),
+    grantByOperator: (userId) => {
+      const plan = {
+        plan: 'premium',
+        until: null,
+        reason: 'operator grant',
+        paymentId: null,
+        validFrom: null,
+      } as const;
+      if (store.buyers.has(userId)) store.changePlan({ userId, ...plan });
+      return Promise.resolve();
+    },
+  };
+}
+
+async function databaseSide(database: Database, users: readonly string[]): Promise<Side> {
+  await db.admin.query('insert into auth.users (id) select unnest($1::uuid[])', [users]);
+  return {
+    ...{ store: createPostgresPaymentStore(database), made: [], read: new Map(), claimed: new Map() },
+    leave: async (userId) => void (await db.admin.query('delete from auth.users where id = $1', [userId])),
+    grantByOperator: async (userId) => {
+      const plan = { plan: 'premium', accessValidUntil: null, reason: 'operator grant' } as const;
+      await changePlan(database, { userId, ...plan });
+    },
+  };
+}
+
+/** A payment's id is the only thing in which the two may differ. */
+const named = (value: unknown, made: readonly string[]): unknown =>
+  JSON.parse(made.reduce((text, id, index) => text.replaceAll(id, `payment ${index}`), JSON.stringify(value ?? null)));
+
+/** Refusals of the database and errors of the memory are one thing: nothing happened. */
+const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.catch((error: unknown) => {
+    if (error instanceof pg.DatabaseError || (error instanceof Error && error.constructor === Error)) return 'refused';
+    throw error;
+  });
+
+async function rowsOf(userIds: readonly string[]): Promise<unknown> {
+  const read = async (text: string): Promise<unknown[]> => (await db.admin.query(text, [userIds])).rows;
+  return {
+    ledger: await read(
+      `select payment_id as "paymentId", kind, amount_minor as "amountMinor", currency, provider_ref as ref
+         from payment_ledger where payment_id in (select id from payments where user_id = any ($1)) order by id`,
+    ),
+    planChanges: await read(
+      `select user_id as "userId", plan, access_valid_until as until, reason, payment_id as "paymentId",
+              valid_from as "validFrom" from plan_changes where user_id = any ($1) order by id`,
+    ),
+    buyers: await read(
+      `select id, subscription_plan, access_valid_until, country from profiles where id = any ($1) order by id`,
+    ),
+  };
+}
+
+test(
+  'the store in memory and the one in the database answer alike and keep the same',
+  async () => {
+    const command = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }));
+    const commands = fc.array(command, { minLength: 20, maxLength: 60, size: 'max' });
+    const alike = async (numbers: readonly [number, number][]): Promise<void> => {
+      const users = [randomUUID(), randomUUID()].toSorted();
+      const memory = memorySide(users);
+      const database = await databaseSide(db.database, users);
+      let minutes = 0;
+      for (const [number, passes] of numbers) {
+        minutes += passes;
+        const kept = await outcomeOf(perform(memory, users, number, minutes));
+        const stored = await outcomeOf(perform(database, users, number, minutes));
+        // `due` asks for all payments there are, and other histories left some behind.
+        if (number % 20 === 17 || number % 20 === 19) continue;
+        expect(named(stored, database.made), `command ${number % 20}`).toEqual(named(kept, memory.made));
+      }
+      for (const [index, id] of memory.made.entries()) {
+        const stored = await database.store.find({ id: database.made[index]! });
+        expect(named(stored, database.made)).toEqual(named(await memory.store.find({ id }), memory.made));
+      }
+      const { ledger, planChanges, buyers } = memory.store;
+      const kept = { ledger, planChanges, buyers: [...buyers].map(([id, buyer]) => ({ id, ...buyer })) };
+      expect(named(await rowsOf(users), database.made)).toEqual(named(kept, memory.made));
+    };
+    await fc.assert(fc.asyncProperty(commands, alike), { numRuns: lengthened(40), seed: 20_261_121 });
+  },
+  lengthened(60_000),
+);
+
+test('the database alone holds one grant and one end for a payment, whatever the program does', async () => {
+  const user = randomUUID();
+  const side = await databaseSide(db.database, [user]);
+  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const payment = await side.store.begin(asked, () => false);
+  const grant = { userId: user, plan: 'premium', accessValidUntil: null, paymentId: payment!.id } as const;
+  await changePlan(db.database, { ...grant, reason: 'payment' });
+  await changePlan(db.database, { ...grant, reason: 'refund' });
+  for (const reason of ['payment', 'refund', 'reversal']) {
+    await expect(changePlan(db.database, { ...grant, reason })).rejects.toMatchObject({ code: '23505' });
+  }
+});
+
+test('two clicks at once make one payment', async () => {
+  const user = randomUUID();
+  const { store } = await databaseSide(db.database, [user]);
+  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const begun = await Promise.all(Array.from({ length: 4 }, () => store.begin(asked, () => true)));
+  expect(new Set(begun.map((payment) => payment?.id)).size).toBe(1);
+});
+
+test('two captures booked at once grant one year', async () => {
+  const user = randomUUID();
+  const { store } = await databaseSide(db.database, [user]);
+  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const { id } = (await store.begin(asked, () => false))!;
+  const capture: Capture = {
+    ...{ id: `capture of ${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD' },
+    ...{ feeMinor: 133, customId: id, orderId: null, refundedMinor: 0 },
+  };
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => store.complete(id, capture, at(1))));
+  expect(outcomes.toSorted()).toEqual(['granted', 'nothing', 'nothing', 'nothing']);
+});
