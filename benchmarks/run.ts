@@ -7,7 +7,7 @@ import { buildClient } from '../scripts/build-client.ts';
 import { bundleProblems } from '../scripts/bundle-budget.ts';
 import { endWithParent } from '../scripts/parent.ts';
 
-const BENCHMARKS = ['requests', 'start', 'typing', 'editable', 'export', 'lighthouse'];
+const BENCHMARKS = ['requests', 'find', 'start', 'typing', 'editable', 'export', 'lighthouse'];
 
 let running: ReturnType<typeof spawn> | null = null;
 endWithParent(() => {
