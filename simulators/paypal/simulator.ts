@@ -15,7 +15,7 @@ import { Outbox } from './webhooks/outbox.ts';
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
 /** Somebody else's account at PayPal: sees nothing of ours. */
-export const OTHER_CLIENT: Client = { id: 'other-client', secret: 'other-secret' };
+const OTHER_CLIENT: Client = { id: 'other-client', secret: 'other-secret' };
 
 /** The id of the webhook subscription, which is signed with every event. */
 export const SANDBOX_WEBHOOK_ID = '5GP028458E2496506';

@@ -13,7 +13,7 @@ import type { Addresses } from './representations.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 /** From creating an order to sending the payer to it, and from there to capturing it. */
-export const ORDER_WINDOW_MS = 3 * HOUR_MS;
+const ORDER_WINDOW_MS = 3 * HOUR_MS;
 const REFUND_WINDOW_MS = 180 * DAY_MS;
 
 /** What the seller has, in the smallest unit of one currency. */

@@ -24,7 +24,7 @@ export type Addresses = { readonly api: string; readonly payer: string };
 export const approvalUrl = (order: Pick<Order, 'id'>, { payer }: Addresses): string =>
   `${payer}/sandbox/paypal/checkoutnow?token=${order.id}`;
 
-export function orderLinks(order: Order, addresses: Addresses): Body[] {
+function orderLinks(order: Order, addresses: Addresses): Body[] {
   const self = `${addresses.api}/v2/checkout/orders/${order.id}`;
   const links = [link(self, 'self', 'GET')];
   const approve = approvalUrl(order, addresses);
