@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { dateLabel, dayOf } from '#domain/day.ts';
+import { dateLabel } from '#domain/day.ts';
 import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/data-client.ts';
@@ -58,10 +58,9 @@ export function ReceiptScreen() {
 }
 
 function Sheet({ receipt }: { receipt: Receipt }) {
-  const { payment, period, returned } = receipt;
+  const { payment, paidOn, period, returned } = receipt;
   const user = useUser();
   const { contact } = useClientConfig();
-  const paidOn = dayOf(new Date(payment.completed_at ?? payment.created_at));
   const amount = moneyLabel(payment.amount_minor, payment.currency);
   const seller = [contact.operator, contact.address].filter((line) => line !== undefined);
   return (

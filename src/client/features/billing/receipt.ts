@@ -1,5 +1,5 @@
 /** What stands on a receipt: the payment, the year it bought, and the day it was given back. */
-import { dayOf } from '#domain/day.ts';
+import { day, dayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import type { Payment, PlanChange } from '#client/lib/data-client.ts';
 
@@ -8,6 +8,8 @@ type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 
 
 export type Receipt = {
   payment: Paid;
+  /** In UTC, as the receipt that was mailed has it: both are one document. */
+  paidOn: Day;
   period: { from: Day; until: Day } | null;
   returned: Day | null;
 };
@@ -26,6 +28,7 @@ export function paidReceipt(
   const isReturned = payment.status !== 'completed';
   return {
     payment,
+    paidOn: day(new Date(payment.completed_at ?? payment.created_at).toISOString().slice(0, 10)),
     period:
       year?.valid_from && year.access_valid_until ? { from: year.valid_from, until: year.access_valid_until } : null,
     returned: isReturned && end ? dayOf(new Date(end.changed_at)) : null,
