@@ -246,7 +246,7 @@ export const SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.settings.path,
     whole: true,
-    prepare: (page) => page.getByRole('radio', { name: 'Serif' }).check(),
+    prepare: (page) => page.getByRole('radio', { name: /^Serif/ }).check(),
   },
   {
     name: 'settings-exported',

@@ -94,7 +94,9 @@ export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; on
           </Notice>
         )}
       </div>
-      {premium === false && <LockedOffer id="export-lock" onUpgrade={onUpgrade} />}
+      {premium === false && (
+        <LockedOffer id="export-lock" what="Closers take every word along, whenever they like." onUpgrade={onUpgrade} />
+      )}
     </Section>
   );
 }

@@ -37,14 +37,16 @@ export function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUp
                 {label}
                 {value === 'default' && <span className={styles.note}> (default)</span>}
                 <span className={styles.sample} data-font={value} aria-hidden="true">
-                  1. Shipped the thing I kept putting off
+                  1. Shipped what I put off
                 </span>
               </span>
             </label>
           ))}
         </fieldset>
       </div>
-      {premium === false && <LockedOffer id="font-lock" onUpgrade={onUpgrade} />}
+      {premium === false && (
+        <LockedOffer id="font-lock" what="Closers write in the hand that suits them." onUpgrade={onUpgrade} />
+      )}
     </Section>
   );
 }
