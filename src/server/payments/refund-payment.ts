@@ -2,7 +2,7 @@
 import { LEASE_MS, nextLook, soon } from './payment-times.ts';
 import type { Payment } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
-import type { Refund } from './paypal/paypal.ts';
+import type { Paypal, Refund } from './paypal/paypal.ts';
 import type { PaymentDeps } from './settle-payment.ts';
 
 /** What an event said: PayPal's name for the money that went back, and whether the payer's bank took it. */
@@ -53,15 +53,23 @@ async function afterRefund(deps: PaymentDeps, payment: Payment, refund: Refund):
 
 /** Asks what went back of a completed payment, and books it. */
 export async function bookReturned(
-  { store, paypal, clock }: PaymentDeps,
+  { store, paypal, clock, log }: PaymentDeps,
   payment: Payment,
   hint: ReturnHint,
 ): Promise<void> {
   const capture = await paypal.getCapture(payment.captureId!);
-  // A capture says that a part went back, and its order how much.
-  const total = capture.refundedMinor ?? (await paypal.getOrder(payment.orderId!)).capture?.refundedMinor ?? null;
+  // A capture says that a part went back, and its order how much. One that is `COMPLETED` says nothing: PayPal leaves it
+  // so when a bank takes the money back, and only the reversal itself tells.
+  const isSilent = capture.status === 'COMPLETED';
+  const total = isSilent ? null : (capture.refundedMinor ?? (await refundedOfOrder(paypal, payment)));
   const refund = hint?.refundId ? await paypal.getRefund(hint.refundId) : null;
   const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
+  if (hint?.kind === 'reversal' && part === null && total === null) {
+    log.error({ paymentId: payment.id }, 'PayPal tells of a reversal and not of how much: a person must look');
+  }
   const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
   await store.bookBack(payment.id, { kind, part, total, now: clock.now() });
 }
+
+const refundedOfOrder = async (paypal: Paypal, { orderId }: Payment): Promise<number | null> =>
+  (await paypal.getOrder(orderId!)).capture?.refundedMinor ?? null;
