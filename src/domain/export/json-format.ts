@@ -5,7 +5,7 @@ import { refused } from './exported-entry.ts';
 import type { FormatWriter, ImportedDay, ReadDay } from './exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
-export const FEEDBACK_MAX_LENGTH = 20_000;
+const FEEDBACK_MAX_LENGTH = 20_000;
 
 export function jsonWriter({ exportedAt }: { exportedAt: Date }): FormatWriter {
   return {

@@ -13,7 +13,7 @@ const HEADINGS = { h1: '## ', h2: '### ', h3: '#### ', p: '' } as const satisfie
   string
 >;
 /** Between two lists that would otherwise be read as one. */
-export const LIST_BOUNDARY = '<!-- -->';
+const LIST_BOUNDARY = '<!-- -->';
 
 export const markdownWriter = (): FormatWriter => ({
   begin: () => '',
