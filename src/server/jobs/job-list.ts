@@ -10,6 +10,10 @@ import { sendReceipts } from '../payments/send-receipts.ts';
 import { sendReminders } from '../plans/send-reminders.ts';
 import type { Job } from './job.ts';
 
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
 type Deps = {
   config: Config;
   database: Database;
@@ -24,7 +28,7 @@ export function jobList(deps: Deps): Job[] {
   const jobs: Job[] = [
     {
       name: 'expire-plans',
-      cron: '7 * * * *',
+      everySeconds: HOUR,
       retryDelaySeconds: 60,
       run: async (signal) => ({ expired: await expirePlans(database, clock, signal) }),
     },
@@ -32,7 +36,7 @@ export function jobList(deps: Deps): Job[] {
   if (payments !== null) {
     jobs.push({
       name: 'reconcile-payments',
-      cron: '* * * * *',
+      everySeconds: MINUTE,
       retryDelaySeconds: 5,
       run: (signal) => payments.reconcile(signal),
     });
@@ -41,7 +45,7 @@ export function jobList(deps: Deps): Job[] {
     jobs.push({
       name: 'send-receipts',
       // Every change of a payment asks for it as well.
-      cron: '*/5 * * * *',
+      everySeconds: 5 * MINUTE,
       retryDelaySeconds: 30,
       run: (signal) => sendReceipts(deps, signal),
     });
@@ -49,7 +53,7 @@ export function jobList(deps: Deps): Job[] {
   if (config.mail.smtpUrl !== null && payments !== null) {
     jobs.push({
       name: 'send-reminders',
-      cron: '41 6 * * *',
+      everySeconds: DAY,
       retryDelaySeconds: 300,
       run: (signal) => sendReminders(deps, signal),
     });

@@ -3,14 +3,14 @@
  * runs once among them (docs/decisions/0011). Loaded when the server has long been answering.
  */
 import { PgBoss } from 'pg-boss';
-import type { QueueOptions } from 'pg-boss';
+import type { QueueOptions, SendOptions } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Job, JobName } from './job.ts';
 import { JOBS_SCHEMA, queueDatabase } from './queue-database.ts';
 import { installQueueSchema } from './queue-schema.ts';
 
-/** A request from this process is looked at once, so this is for what other processes and the schedule put there. */
+/** What this server asks for is looked at once: this is for what another asked for and could not finish. */
 const POLL_SECONDS = 20;
 /** The least that pg-boss takes. A job whose server died is taken up again this long and one monitor's round later. */
 const HEARTBEAT_SECONDS = 10;
@@ -42,7 +42,8 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     superviseIntervalSeconds: MONITOR_SECONDS,
     monitorIntervalSeconds: MONITOR_SECONDS,
     maintenanceIntervalSeconds: HOUR_SECONDS,
-    cronWorkerIntervalSeconds: POLL_SECONDS,
+    // Its cron knows every rule of every calendar, and the first look at a time zone costs 15 MB.
+    schedule: false,
     // For jobs that wait for other jobs, of which there are none.
     flowIntervalSeconds: 24 * HOUR_SECONDS,
     // Needs the owner of the tables, and ours stay small.
@@ -55,11 +56,13 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
 
   const stopping = new AbortController();
   const workers = new Map<JobName, string>();
+  const timers: NodeJS.Timeout[] = [];
   try {
     await boss.start();
     for (const job of jobs) {
       await prepareQueue(boss, job);
       workers.set(job.name, await boss.work(job.name, { pollingIntervalSeconds: POLL_SECONDS }, () => run(job)));
+      timers.push(setInterval(() => void repeat(job), Math.min(job.everySeconds, HOUR_SECONDS) * 1000));
     }
   } catch (error) {
     await boss.stop({ graceful: false });
@@ -86,15 +89,25 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     }
   }
 
+  /** Every server asks, and the queue takes one job for each stretch of time: whoever asks first. */
+  async function repeat({ name, everySeconds: singletonSeconds }: Job): Promise<void> {
+    await ask(name, { singletonSeconds }).catch((error: unknown) =>
+      log.warn({ err: error, job: name }, 'a job could not be asked for'),
+    );
+  }
+
+  async function ask(name: JobName, options: SendOptions = {}): Promise<void> {
+    const worker = workers.get(name);
+    if (worker === undefined || stopping.signal.aborted) return;
+    await boss.send(name, null, options);
+    boss.notifyWorker(worker);
+  }
+
   return {
-    async request(name) {
-      const worker = workers.get(name);
-      if (worker === undefined || stopping.signal.aborted) return;
-      await boss.send(name);
-      boss.notifyWorker(worker);
-    },
+    request: (name) => ask(name),
     async stop() {
       stopping.abort();
+      for (const timer of timers) clearInterval(timer);
       const finished = Promise.all([...workers.keys()].map((name) => boss.offWork(name, { wait: true })));
       await Promise.race([finished, elapsed(stopLimitMs)]);
       await boss.stop({ graceful: false });
@@ -103,7 +116,7 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
 }
 
 /** At most one of a kind waits or runs, on all servers together. What is given here replaces what an older server set. */
-async function prepareQueue(boss: PgBoss, { name, cron, retryDelaySeconds }: Job): Promise<void> {
+async function prepareQueue(boss: PgBoss, { name, everySeconds, retryDelaySeconds }: Job): Promise<void> {
   const options: QueueOptions = {
     expireInSeconds: EXPIRE_SECONDS,
     heartbeatSeconds: HEARTBEAT_SECONDS,
@@ -111,11 +124,11 @@ async function prepareQueue(boss: PgBoss, { name, cron, retryDelaySeconds }: Job
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
     retryDelayMax: HOUR_SECONDS,
-    deleteAfterSeconds: HOUR_SECONDS,
+    // While a job of this stretch of time is kept, no second one is taken.
+    deleteAfterSeconds: Math.max(everySeconds, HOUR_SECONDS),
   };
   await boss.createQueue(name, { ...options, policy: 'exclusive' });
   await boss.updateQueue(name, options);
-  await boss.schedule(name, cron);
 }
 
 const elapsed = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms).unref());

@@ -1,11 +1,11 @@
-/** Work that the server does by itself, on a schedule, and once on all servers of a database. */
+/** Work that the server does by itself, again and again, and once on all servers of a database. */
 
 export type JobName = 'reconcile-payments' | 'expire-plans' | 'send-receipts' | 'send-reminders';
 
 export type Job = {
   readonly name: JobName;
-  /** When it runs besides the start of a server: a cron expression in UTC. */
-  readonly cron: string;
+  /** How often it runs, besides the start of a server: once in every such stretch of time, counted from 1970 in UTC. */
+  readonly everySeconds: number;
   /** The wait after its first failure; it doubles from there, and an hour is the longest. */
   readonly retryDelaySeconds: number;
   /**

@@ -30,7 +30,11 @@ beforeEach(() => {
 
 const log = createLog('debug', { write: (line: string) => void lines.push(line) });
 const said = (text: string): number => lines.filter((line) => line.includes(text)).length;
-const jobThat = (run: Job['run']): Job => ({ name: 'send-receipts', cron: '0 0 1 1 *', retryDelaySeconds: 1, run });
+const jobThat = (run: Job['run'], everySeconds = 86_400): Job => ({
+  ...{ name: 'send-receipts', retryDelaySeconds: 1 },
+  everySeconds,
+  run,
+});
 
 function startJobs(run: Job['run'], database: Database = db.database): Jobs {
   const jobs = createJobs({ database, log, jobs: [jobThat(run)], firstRetryMs: 1 });
@@ -80,6 +84,19 @@ test('two servers on one database run it once between them, however often both a
   expect(runs).toBe(1);
   await Promise.all(queues.map((queue) => queue.stop()));
   await other.close();
+});
+
+test('without being asked it runs once in every stretch of time, whichever server is first', async () => {
+  const runs: string[] = [];
+  const every = (name: string): Job => jobThat(async () => ({ mailed: runs.push(name) }), 1);
+  for (const name of ['one', 'other']) {
+    toStop.push(await startJobQueue({ database: db.database, log, jobs: [every(name)] }));
+  }
+  await expect.poll(() => runs.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  const { rows } = await db.admin.query(
+    "select singleton_on, count(*) from pgboss.job where name = 'send-receipts' group by 1 having count(*) > 1",
+  );
+  expect(rows).toEqual([]);
 });
 
 test('a job that fails runs again later, and neither the log nor the tables hold what it failed on', async () => {

@@ -18,7 +18,7 @@ export type Jobs = {
   start(): void;
   /**
    * Has a job run within seconds, and waits for nothing. Only ever a hint: while the jobs are not up nothing happens,
-   * and the schedule finds the work all the same.
+   * and the next round finds the work all the same.
    */
   request(name: JobName): void;
   stop(): Promise<void>;
