@@ -23,7 +23,7 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'historical-logs': {
     title: 'Every log you ever wrote',
     description: 'This log is locked. Upgrade to Closer to access historical logs.',
-    benefits: ['Every day since your first one', 'Any word of them, found', 'The whole calendar, no locks'],
+    benefits: ['Every day since your first one', 'Find any word in all of them', 'The whole calendar, no locks'],
   },
   'ai-feedback': {
     title: 'A straight answer about your day',

@@ -37,6 +37,13 @@ test('a paid year has its period, and another payment’s does not matter', () =
   });
 });
 
+test('a first year begins on the day of its payment, a renewal after the year that runs', () => {
+  const from = (valid_from: string) =>
+    paidReceipt('one', [payment('completed')], [{ ...year, valid_from: day(valid_from) }])?.period?.from;
+  expect(from('2026-11-22')).toBe('2026-11-21');
+  expect(from('2026-12-04')).toBe('2026-12-04');
+});
+
 test.each(['refunded', 'reversed'] as const)('money that went back (%s) has its day', (status) => {
   expect(paidReceipt('one', [payment(status)], [refund, year])).toMatchObject({ returned: '2026-12-01' });
 });

@@ -1,5 +1,5 @@
 /** What stands on a receipt: the payment, the year it bought, and the day it was given back. */
-import { day, dayOf } from '#domain/day.ts';
+import { day, dayOf, daysBetween } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import type { Payment, PlanChange } from '#client/lib/data-client.ts';
 
@@ -26,11 +26,18 @@ export function paidReceipt(
   const year = own.find((change) => change.reason === 'payment');
   const end = own.find((change) => change.reason === 'refund' || change.reason === 'reversal');
   const isReturned = payment.status !== 'completed';
+  const paidOn = day(new Date(payment.completed_at ?? payment.created_at).toISOString().slice(0, 10));
   return {
     payment,
-    paidOn: day(new Date(payment.completed_at ?? payment.created_at).toISOString().slice(0, 10)),
+    paidOn,
     period:
-      year?.valid_from && year.access_valid_until ? { from: year.valid_from, until: year.access_valid_until } : null,
+      year?.valid_from && year.access_valid_until ? periodOf(paidOn, year.valid_from, year.access_valid_until) : null,
     returned: isReturned && end ? dayOf(new Date(end.changed_at)) : null,
   };
 }
+
+/** A year is counted from the latest day on Earth, but it opens on the day of the payment. */
+const periodOf = (paidOn: Day, from: Day, until: Day): { from: Day; until: Day } => ({
+  from: daysBetween(paidOn, from) <= 1 ? paidOn : from,
+  until,
+});
