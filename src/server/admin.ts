@@ -10,11 +10,15 @@ import { openDatabase } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { sqlFor } from './database/sql-for.ts';
 import { createLog } from './log.ts';
+import { createPayments } from './payments/payments.ts';
+import { listPayments, refundByOperator } from './payments/refund-command.ts';
 import { changePlan } from './plans/change-plan.ts';
 
 const USAGE = `Commands:
   plan:grant ADDRESS [--days N]  make this account a Closer, for N days from today or without end
   plan:revoke ADDRESS            make this account a Dabbler again; no log is deleted
+  payments ADDRESS               list the payments of this account
+  refund PAYMENT [--anyway]      give a payment back, within the right of withdrawal or anyway
   key:create                     print a private key for AUTH_SIGNING_KEY_FILE
 `;
 
@@ -24,18 +28,32 @@ class Refused extends Error {}
 /** Answers the line to print. */
 async function perform(args: readonly string[]): Promise<string> {
   const { positionals, values } = readArguments(args);
-  const [command, address, ...rest] = positionals;
+  const [command, subject, ...rest] = positionals;
   if (rest.length > 0) throw new Refused(USAGE);
   if (command === 'key:create') return createKey();
-  if ((command !== 'plan:grant' && command !== 'plan:revoke') || address === undefined) throw new Refused(USAGE);
-  if (command === 'plan:revoke') return withDatabase((database) => revoke(database, address));
-  const until = values.days === undefined ? null : lastDay(values.days);
-  return withDatabase((database) => grant(database, address, until));
+  if (command === undefined || subject === undefined) throw new Refused(USAGE);
+  switch (command) {
+    case 'plan:grant': {
+      const until = values.days === undefined ? null : lastDay(values.days);
+      return withDatabase((database) => grant(database, subject, until));
+    }
+    case 'plan:revoke':
+      return withDatabase((database) => revoke(database, subject));
+    case 'payments':
+      return withDatabase(async (database) => listPayments(database, await accountOf(database, subject)));
+    case 'refund':
+      return refund(subject, values.anyway ?? false);
+    default:
+      throw new Refused(USAGE);
+  }
 }
 
-function readArguments(args: readonly string[]): { positionals: string[]; values: { days?: string | undefined } } {
+const OPTIONS = { days: { type: 'string' }, anyway: { type: 'boolean' } } as const;
+type Values = { days?: string | undefined; anyway?: boolean | undefined };
+
+function readArguments(args: readonly string[]): { positionals: string[]; values: Values } {
   try {
-    return parseArgs({ args: [...args], options: { days: { type: 'string' } }, allowPositionals: true });
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
     throw new Refused(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error });
   }
@@ -57,6 +75,20 @@ async function revoke(database: Database, address: string): Promise<string> {
   const userId = await accountOf(database, address);
   await changePlan(database, { userId, plan: 'free', accessValidUntil: null, reason: 'operator revocation' });
   return `${address} is a Dabbler.`;
+}
+
+async function refund(id: string, anyway: boolean): Promise<string> {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
+    throw new Refused(`"${id}" names no payment: "payments ADDRESS" lists them`);
+  }
+  const config = readConfig();
+  return withDatabase(async (database) => {
+    const payments = createPayments({ config, database, clock: systemClock, log: createLog('warn') });
+    const refundNow = payments && ((payment: string) => payments.refund(payment));
+    const answer = await refundByOperator({ database, clock: systemClock, refundNow }, id, anyway);
+    if ('refused' in answer) throw new Refused(answer.refused);
+    return answer.done;
+  });
 }
 
 async function accountOf(database: Database, address: string): Promise<string> {

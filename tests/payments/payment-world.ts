@@ -44,6 +44,8 @@ export class PaymentWorld {
   readonly users: readonly string[];
   readonly startedOn: Day;
   #nowMs = START;
+  /** So many answers of PayPal's are lost after its work is done: the client tries three times. */
+  #lostAnswers = 0;
   readonly #clock = { now: () => new Date(this.#nowMs) };
   readonly #servers: { deps: PaymentDeps }[] = [];
   readonly #events: PaypalEvent[] = [];
@@ -79,9 +81,14 @@ export class PaymentWorld {
       clock: this.#clock,
       pause: () => Promise.resolve(),
       fetch: (input, init) => {
-        const ask = (): Promise<Response> => simulator.fetch(input, init);
+        const ask = async (): Promise<Response> => {
+          const answer = await simulator.fetch(input, init);
+          if (this.#lostAnswers === 0) return answer;
+          this.#lostAnswers -= 1;
+          throw new TypeError('lost');
+        };
         const isToken = init?.body === 'grant_type=client_credentials';
-        return isToken ? ask() : scheduler.step(process, ask, () => new TypeError('lost'));
+        return isToken ? simulator.fetch(input, init) : scheduler.step(process, ask, () => new TypeError('lost'));
       },
     });
     const store = scheduler.steps(process, this.kept.store, () => new Interrupted('the database went away'));
@@ -162,6 +169,9 @@ export class PaymentWorld {
         if (!capture) return undefined;
         return scheduler.begin(process, () => refundPayment(deps, capture.order.customId!));
       }
+      case 'outage':
+        this.#lostAnswers = choice % 7;
+        return undefined;
       case 'tamper': {
         const order = one([...books.orders.values()].filter(({ capture }) => capture === null));
         if (order) Object.assign(order, { amount: { currency: 'USD', minor: 1 } });
@@ -182,6 +192,7 @@ export class PaymentWorld {
   /** Everything calms down: nothing fails any more, PayPal decides what it held back, and the sweeps run as they do. */
   async calmDown(): Promise<void> {
     const { scheduler, simulator } = this;
+    this.#lostAnswers = 0;
     await scheduler.finishAll();
     for (const hours of [0, 0.02, 1, 8, 30, 30, 30]) {
       this.#nowMs += hours * 60 * MINUTE_MS;
@@ -231,6 +242,7 @@ const WEIGHTS = [
   ['refund', 1],
   ['leave', 1],
   ['tamper', 1],
+  ['outage', 2],
 ] as const;
 type Happening = (typeof WEIGHTS)[number][0];
 const WEIGHTS_SUM = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);

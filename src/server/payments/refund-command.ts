@@ -1,0 +1,110 @@
+/** What an operator does about money: looks at an account's payments, and gives one back within the law or beyond it. */
+import { earliestToday, latestToday } from '#domain/day.ts';
+import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment.ts';
+import type { CoolingOffRefusal } from '#domain/payment.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import type { Payment, PaymentStore } from './payment-store.ts';
+import { createPostgresPaymentStore } from './postgres-payment-store.ts';
+
+type RefundDeps = {
+  database: Database;
+  clock: Clock;
+  /** Gives it back now; null where this process does not know PayPal: the server that does is given the work. */
+  refundNow: ((id: string) => Promise<unknown>) | null;
+};
+
+/** Answers the lines to print, or `refused` with the reason. */
+export async function refundByOperator(
+  { database, clock, refundNow }: RefundDeps,
+  id: string,
+  anyway: boolean,
+): Promise<{ done: string } | { refused: string }> {
+  const store = createPostgresPaymentStore(database);
+  const payment = await store.find({ id });
+  if (!payment) return { refused: `There is no payment ${id}.` };
+  if (payment.status !== 'completed')
+    return { refused: `This payment is ${payment.status}: nothing can be given back.` };
+  const refusal = await refusalOf(database, payment, clock.now());
+  if (refusal !== null && !anyway) {
+    return { refused: `${reasonFor(refusal, payment)}\nWith --anyway it is given back all the same.` };
+  }
+  if (refundNow) await refundNow(id);
+  else await store.requestRefund(id, clock.now());
+  return { done: await outcomeOf(store, payment) };
+}
+
+/** Judged in the buyer's favour at the edges of the day: the server does not know where the buyer was. */
+async function refusalOf(database: Database, payment: Payment, now: Date): Promise<CoolingOffRefusal | null> {
+  const paidAt = payment.completedAt ?? payment.createdAt;
+  const uses = await database.asService('refund').run(
+    sqlFor
+      .selectFrom('plan_uses')
+      .select(({ fn }) => ['kind', fn.countAll<number>().as('count')])
+      .where('user_id', '=', payment.userId)
+      .where('used_at', '>=', paidAt)
+      .groupBy('kind'),
+  );
+  const count = (kind: 'analysis' | 'export'): number => uses.find((use) => use.kind === kind)?.count ?? 0;
+  return coolingOffRefusal(
+    {
+      country: payment.country,
+      paidOn: latestToday(paidAt),
+      analyses: count('analysis'),
+      exports: count('export'),
+    },
+    earliestToday(now),
+  );
+}
+
+function reasonFor(refusal: CoolingOffRefusal, { country }: Payment): string {
+  switch (refusal) {
+    case 'country':
+      return `It was bought ${country === null ? 'without naming a country' : `in ${country}`}, outside the European Economic Area.`;
+    case 'time':
+      return `It was bought more than ${COOLING_OFF_DAYS} days ago.`;
+    case 'analyses':
+      return `The plan was used for more than ${COOLING_OFF_ANALYSES} analyses since.`;
+    case 'export':
+      return 'The plan was used for an export since.';
+  }
+}
+
+async function outcomeOf(store: PaymentStore, { id, amountMinor, currency }: Payment): Promise<string> {
+  const now = await store.find({ id });
+  const money = `${moneyText(amountMinor)} ${currency}`;
+  if (now?.status === 'refunded' || now?.status === 'reversed')
+    return `${money} went back, and the year it paid for ended.`;
+  if (now?.refundRequestedAt)
+    return `${money} is on its way back: the server asks PayPal within a minute, and until it is done.`;
+  return `PayPal refuses to give ${money} back. The log says why.`;
+}
+
+export async function listPayments(database: Database, userId: string): Promise<string> {
+  const payments = await database
+    .asService('operator command')
+    .run(
+      sqlFor
+        .selectFrom('payments')
+        .select(['id', 'order_id', 'amount_minor', 'currency', 'status', 'country', 'created_at'])
+        .where('user_id', '=', userId)
+        .orderBy('created_at', 'desc'),
+    );
+  if (payments.length === 0) return 'No payments.';
+  return payments
+    .map(({ id, order_id, amount_minor, currency, status, country, created_at }) =>
+      [
+        id,
+        created_at.toISOString().slice(0, 10),
+        moneyText(amount_minor),
+        currency,
+        status,
+        country ?? '-',
+        order_id ?? '-',
+      ].join('  '),
+    )
+    .join('\n');
+}
+
+const moneyText = (minor: number): string => (minor / 100).toFixed(2);
