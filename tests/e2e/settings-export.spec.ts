@@ -132,7 +132,6 @@ test.describe('a Closer', () => {
     let downloads = 0;
     page.on('download', () => (downloads += 1));
     // The plan ends while the page is open: the screen still believes in it, the server does not.
-    await page.route('**/functions/v1/record-export', (route) => route.continue());
     const { email } = (await sessionOf(page)).user as unknown as { email: string };
     await admin('plan:revoke', email);
     await exportButton(page).click();
@@ -232,13 +231,11 @@ test.describe('a Closer', () => {
     await expect(page.getByRole('alert').filter({ hasText: 'This file is damaged' })).toBeVisible();
     await choose(page, 'new.json', '{"format":"hustle-forge/2","entries":[1]}');
     await expect(page.getByRole('alert').filter({ hasText: 'newer version' })).toBeVisible();
-    await page
-      .getByLabel('File to import')
-      .setInputFiles({
-        name: 'cat.png',
-        mimeType: 'image/png',
-        buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
-      });
+    await page.getByLabel('File to import').setInputFiles({
+      name: 'cat.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
+    });
     await expect(page.getByRole('alert').filter({ hasText: 'This file is not a text.' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
   });
