@@ -20,6 +20,8 @@ type Options = {
   settings?: Record<string, string>;
   /** Where log lines go; by default only errors are shown. */
   logTo?: { write(line: string): void };
+  /** `on`: the jobs run as in a server of its own. Off, nothing happens that a test has not asked for. */
+  jobs?: 'on';
 };
 
 /** Starts at the real time; `advance` moves it, so that nothing in a test has to wait. */
@@ -59,6 +61,7 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
   });
   const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
   const serving = await serve({ config, database, clock, log });
+  if (options.jobs === 'on') serving.startJobs();
   return {
     url: `http://localhost:${serving.port}`,
     config,
