@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { ROOT } from './parent.ts';
 
-/** The settings that point the product at the simulators, by their variables' names. */
+/** The settings that point the product at the simulators, by their variables' names; without those that are set already. */
 export type SandboxSettings = Readonly<Record<string, string>>;
 
 /**
@@ -30,11 +30,13 @@ export async function startSandbox({
   gone.catch(() => undefined);
   simulators.unref();
   simulators.channel?.unref();
-  return withOwnPaypal(told);
+  return notSetAlready(told);
 }
 
-/** Whoever tries an account at PayPal in the sandbox keeps all of it: half of each would fit neither. */
-const withOwnPaypal = (settings: SandboxSettings): SandboxSettings =>
-  process.env['PAYPAL_CLIENT_ID']
-    ? Object.fromEntries(Object.entries(settings).filter(([name]) => !name.startsWith('PAYPAL_')))
-    : settings;
+/** What an operator has set stays: a real mail server, say. Of PayPal it is all or nothing, for half of each would fit neither. */
+const notSetAlready = (settings: SandboxSettings): SandboxSettings =>
+  Object.fromEntries(
+    Object.entries(settings).filter(
+      ([name]) => !process.env[name] && !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']),
+    ),
+  );

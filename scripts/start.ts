@@ -16,8 +16,7 @@ try {
     buildClient(),
     sandbox.on && sandbox.url === null ? startSandbox(config) : null,
   ]);
-  // An operator who tries a real mail server in the sandbox keeps it.
-  for (const [name, value] of Object.entries(addresses ?? {})) process.env[name] ||= value;
+  Object.assign(process.env, addresses);
 } catch (error) {
   const reason = error instanceof Error ? error.message : String(error);
   const told = error instanceof ConfigError ? reason : `Hustle Forge cannot start: ${reason}`;
