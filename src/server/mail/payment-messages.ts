@@ -36,7 +36,7 @@ export const receiptMail = (given: Receipt): MailMessage =>
       ],
     },
     { link: given.receiptLink, label: 'Print this receipt' },
-    `If you live in the European Economic Area, you may undo this purchase within ${COOLING_OFF_DAYS} days, as long as you have exported nothing and asked the coach no more than ${COOLING_OFF_ANALYSES} times; there are no other refunds.${write(given.contact)}`,
+    `If you live in the European Economic Area, you may undo this purchase within ${COOLING_OFF_DAYS} days, as long as you have exported nothing and asked the coach no more than ${COOLING_OFF_ANALYSES} times: ${given.contact === null ? 'tell whoever runs this journal' : `write to ${given.contact}`}. There are no other refunds.`,
     'Nothing renews by itself. Your plan and all your payments:',
     { link: given.profileLink, label: 'See your plan' },
   ]);
@@ -82,6 +82,5 @@ const yearTakenBack = (profileLink: string): readonly Part[] => [
   { link: profileLink, label: 'See your plan' },
 ];
 
-const write = (contact: string | null): string => (contact === null ? '' : ` Write to ${contact}.`);
 const questions = (contact: string | null): readonly Part[] =>
   contact === null ? [] : [`Is something wrong? Write to ${contact}.`];
