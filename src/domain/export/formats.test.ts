@@ -62,6 +62,7 @@ describe('plain text', () => {
     ['<ol start="9"><li><p>a</p></li><li><p>b</p><p>more</p></li></ol>', '9. a\n10. b\n  more'],
     ['<ol><li><p></p></li><li><p>b</p></li></ol>', '1.\n2. b'],
     ['<ol><li><ul><li><p>a</p></li></ul></li></ol>', '1.\n  - a'],
+    ['<p></p><ol><li><p>a</p></li><li><p></p></li></ol><p></p>', '1. a'],
     ['<p>1. no item</p>', '\\1. no item'],
     ['<p> in</p><p>\\</p>', '\\ in\n\\\\'],
     [`<p>${LABEL}</p><p>---</p>`, `${LABEL}\n\\---`],

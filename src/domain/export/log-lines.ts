@@ -108,7 +108,14 @@ export function logLines(html: string): Line[] {
     else open(tag);
   }
   end(false);
-  return lines;
+  return withoutEmptyEnds(lines);
+}
+
+/** The item that waits for its first word, and empty paragraphs around the text, are no part of what was written. */
+function withoutEmptyEnds(lines: readonly Line[]): Line[] {
+  const first = lines.findIndex((line) => line.text !== '' || line.path.some(isItem));
+  const last = lines.findLastIndex((line) => line.text !== '');
+  return first === -1 ? [] : lines.slice(first, last + 1);
 }
 
 /** How many containers two paths share from the outside in. */
