@@ -180,9 +180,20 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await find('')(page);
+      await page.keyboard.press('Escape');
       await page.context().setOffline(true);
-      await page.getByRole('combobox').fill('billing');
-      await page.getByRole('status').filter({ hasText: 'You are offline' }).waitFor();
+      await page.locator('.ProseMirror').press('End');
+      await page.keyboard.type(', and billing on paper');
+      await find('billing', /You are offline/)(page);
+    },
+  },
+  {
+    name: 'find-failed',
+    as: 'premium',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await page.route('**/functions/v1/find-entries', (route) => route.fulfill({ status: 502, body: '' }));
+      await find('billing', /The search got no answer/)(page);
     },
   },
   {

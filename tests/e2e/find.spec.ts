@@ -66,6 +66,11 @@ test('Enter right after the last key opens what that search finds', async ({ pag
   await page.keyboard.type('work');
   await page.keyboard.press('Enter');
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(4)));
+
+  await openFind(page);
+  await page.keyboard.type('needle');
+  await page.keyboard.press('Enter');
+  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
 });
 
 test('nothing found, no words, and Escape', async ({ page, signUp, expectAccessible }) => {

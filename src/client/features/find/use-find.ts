@@ -61,11 +61,11 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): Finding 
     refetchInterval: ({ state }) => (state.data?.complete === false ? NEXT_STEP_MS : false),
   });
 
-  const idle = words.length === 0 || asked.length === 0;
-  const answer = idle || asking.isError ? undefined : asking.data;
+  const idle = words.length === 0;
+  const answer = idle || asked.length === 0 || asking.isError ? undefined : asking.data;
   return {
     words,
-    found: idle ? [] : merge(asked, unsaved, answer),
+    found: idle || asked.length === 0 ? [] : merge(asked, unsaved, answer),
     state: stateOf(idle, sought !== query.trim() || asking.isPlaceholderData, asking),
     more: answer?.more ?? false,
     complete: answer?.complete ?? true,
