@@ -30,10 +30,14 @@ export async function expectPaid(page: Page): Promise<void> {
   await expectPlan(page, 'Closer');
 }
 
-/** Waits until the page that is shown now has given way to a new one. */
+/** Waits until the page has loaded itself again. */
 export async function expectReload(page: Page): Promise<void> {
-  await page.evaluate(() => (document.documentElement.dataset['before'] = ''));
-  await expect(page.locator('html:not([data-before])')).toBeAttached();
+  await expect(async () => {
+    const types = await page.evaluate(() =>
+      performance.getEntriesByType('navigation').map((entry) => (entry as PerformanceNavigationTiming).type),
+    );
+    expect(types).toEqual(['reload']);
+  }).toPass({ timeout: 20_000 });
 }
 
 export async function expectPlan(page: Page, plan: 'Closer' | 'Dabbler'): Promise<void> {
