@@ -11,6 +11,7 @@ import type { PaypalEvent } from './books/model.ts';
 import type { Addresses } from './books/representations.ts';
 import { Faults } from './faults.ts';
 import type { Fault } from './faults.ts';
+import { toRequest, untilAborted } from './in-process.ts';
 import { Outbox } from './webhooks/outbox.ts';
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
@@ -177,8 +178,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
         answered = paypal.answer(request);
       } else {
         if (key !== null) inProgress.add(key);
-        answered = await faulty(request, fault);
-        if (key !== null) inProgress.delete(key);
+        answered = await faulty(request, fault).finally(() => key !== null && inProgress.delete(key));
       }
     }
     note(request, answered);
@@ -255,28 +255,3 @@ const ISSUE_OF_STATUS: Readonly<Record<number, string>> = {
   500: 'INTERNAL_SERVER_ERROR',
   503: 'SERVICE_UNAVAILABLE',
 };
-
-/** A caller who gives up does not take back what it asked for: the work goes on without it. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
-  if (signal === null) return work;
-  return new Promise((resolve, reject) => {
-    const give = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', give, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
-  });
-}
-
-async function toRequest(input: string | URL | Request, init: RequestInit = {}): Promise<ApiRequest> {
-  const asked = input instanceof Request ? input : null;
-  const address = asked?.url ?? (input as string | URL).toString();
-  const [path = '/', query = ''] = address.replace(/^https?:\/\/[^/]+/, '').split('?');
-  const headers: Record<string, string> = {};
-  const given = init.headers ?? asked?.headers ?? {};
-  const pairs = given instanceof Headers ? given : Array.isArray(given) ? given : Object.entries(given);
-  for (const [name, value] of pairs as Iterable<[string, string]>) headers[name.toLowerCase()] = value;
-  const { body } = init;
-  if (body instanceof URLSearchParams) headers['content-type'] ??= 'application/x-www-form-urlencoded';
-  const simple = typeof body === 'string' || body instanceof URLSearchParams;
-  const text = simple ? body.toString() : await (asked ?? new Response(body)).text();
-  return { method: (init.method ?? asked?.method ?? 'GET').toUpperCase(), path, query, headers, body: text };
-}

@@ -22,8 +22,9 @@ async function askForOrder(page: Page): Promise<string> {
 const tokenIn = (address: string): string => new URL(address).searchParams.get('token')!;
 
 /** Stays on PayPal's side: the journal's own story begins where the payer comes back. */
-const stopBeforeJournal = (page: Page): Promise<void> =>
-  page.route(/\/journal\?/, (route) => route.fulfill({ contentType: 'text/html', body: '<title>Back</title>' }));
+async function stopBeforeJournal(page: Page): Promise<void> {
+  await page.route(/\/journal\?/, (route) => route.fulfill({ contentType: 'text/html', body: '<title>Back</title>' }));
+}
 
 type Listed = { orderId: string; status: string };
 
