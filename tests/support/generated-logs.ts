@@ -99,6 +99,8 @@ function blocks(tidy: boolean): fc.Arbitrary<string> {
       fc.tuple(fc.constantFrom(...TEXT_BLOCKS), inline).map(([tag, text]) => `<${tag}>${text}</${tag}>`),
       fc.array(words, { maxLength: 4 }).map((lines) => `<pre><code>${lines.join('\n')}</code></pre>`),
       tie('list'),
+      // What a day begins with in a file, as somebody's own words.
+      fc.constant(`<p>${dayLabel(day('2026-11-21'))}</p><p>----</p>`),
       tie('body').map((text) => `<blockquote>${text}</blockquote>`),
       ...(tidy ? [] : [inline, fc.constantFrom('\n', '\n  ', ' ')]),
     ),
