@@ -14,7 +14,7 @@ import {
   payNow,
   toast,
 } from '../support/billing-story.ts';
-import { editor, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
+import { editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -111,6 +111,22 @@ test('a session that ended on the way: the payment waits for the password', asyn
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await expectPaid(page);
+});
+
+test('a session that was ended elsewhere meanwhile: the payment goes on after the password', async ({
+  page,
+  signUp,
+}) => {
+  const { password } = await signUp(page);
+  const session = await sessionOf(page);
+  await toApproval(page);
+  const ended = await page.request.post('/auth/v1/logout?scope=global', { headers: headersOf(session) });
+  expect(ended.status()).toBe(204);
+  await payNow(page).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByLabel('Password').fill(password);
+  await again.getByRole('button', { name: 'Sign in' }).click();
   await expectPaid(page);
 });
 

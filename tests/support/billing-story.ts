@@ -1,7 +1,7 @@
 /** What the stories about paying share: the way to PayPal's approval page and back, and PayPal's own books. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
-import { sessionOf } from './journal-story.ts';
+import { headersOf, sessionOf } from './journal-story.ts';
 import { expect } from './story.ts';
 
 export const offer = (page: Page): Locator => page.getByRole('dialog', { name: 'Premium Feature' });
@@ -69,9 +69,6 @@ export async function atPaypal(
 
 /** The user's own rows, newest first, as the page would read them. */
 export async function ownRows<Row>(page: Page, table: 'payments' | 'profiles' | 'plan_changes'): Promise<Row[]> {
-  const { access_token: token } = await sessionOf(page);
-  const answer = await page.request.get(`/rest/v1/${table}?select=*`, {
-    headers: { apikey: 'sb_publishable_hustle_forge', authorization: `Bearer ${token}` },
-  });
+  const answer = await page.request.get(`/rest/v1/${table}?select=*`, { headers: headersOf(await sessionOf(page)) });
   return (await answer.json()) as Row[];
 }

@@ -35,7 +35,7 @@ export async function sessionOf(page: Page): Promise<Session> {
   return JSON.parse(json) as Session;
 }
 
-const headersOf = ({ access_token: token }: Session) => ({
+export const headersOf = ({ access_token: token }: Session) => ({
   apikey: PUBLISHABLE_KEY,
   authorization: `Bearer ${token}`,
   prefer: 'return=representation',
