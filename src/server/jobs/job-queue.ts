@@ -65,6 +65,7 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
       timers.push(setInterval(() => void repeat(job), Math.min(job.everySeconds, HOUR_SECONDS) * 1000));
     }
   } catch (error) {
+    for (const timer of timers) clearInterval(timer);
     await boss.stop({ graceful: false });
     throw error;
   }
