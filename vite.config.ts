@@ -35,8 +35,14 @@ const CHUNKS = [
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium)|ui\/(page|dialog|crown|back-to-journal|plan-wait)|app\/(members-layout|upgrade-context)|editor\/(log-text|inert-html|empty-log-html))|icons\/(lock|chevron-)/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
     priority: 1,
+  },
+  {
+    // What lies over the journal and what stands beside it: nobody waits for it to write.
+    name: 'sheets',
+    test: /client\/ui\/(page|dialog|crown|back-to-journal)|icons\/lock/,
+    priority: 2,
   },
 ];
 

@@ -67,10 +67,14 @@ export function createWorld() {
     storage,
     row: null as StoredLog | null,
     weather: 'fine' as Weather,
+    /** The plan does not open this day, and the server knows it before the page does. */
+    locked: false,
     latencyMs: 20,
     online: true,
     /** Every write that reached the server, in order. */
     writes: [] as string[],
+    /** How often the server was asked for anything. */
+    requests: 0,
     inFlight: 0,
     mostInFlight: 0,
     acknowledged: [] as (StoredLog | null)[],
@@ -79,6 +83,8 @@ export function createWorld() {
     composing: false,
     saver: null as unknown as DaySaver,
     detach: () => {},
+    /** An editor is open on the day: the locked view has none. */
+    editing: false,
     /** Somebody writes the day on another device. */
     elsewhere(html: string | null) {
       world.row = html === null ? null : { html, revision: (world.row?.revision ?? 0) + 1, savedAt: 0 };
@@ -87,6 +93,17 @@ export function createWorld() {
       world.shown = html;
       world.saver.edited();
     },
+    /** The page has heard that the plan ended: the locked view takes the editor's place. */
+    hearOfLock() {
+      world.detach();
+      world.editing = false;
+    },
+    /** The page has heard that the plan opens the day: what waited is sent, and the day is opened as it is there. */
+    hearOfOpening() {
+      if (!world.saver.view().unsaved) return world.load();
+      void world.saver.retry();
+      world.openEditor();
+    },
     /** A fresh page: reads the day and opens the editor on it, as the screen does. The page before it is gone. */
     load() {
       page += 1;
@@ -94,7 +111,7 @@ export function createWorld() {
       const drafts = createDayDrafts(storage, 'ada', `tab-${time.timers.now()}`);
       world.saver = createDaySaver({
         date: DATE,
-        stored: world.row,
+        stored: world.locked ? null : world.row,
         transport,
         timers: time.timers,
         isOnline: () => world.online,
@@ -102,10 +119,12 @@ export function createWorld() {
         onStored: (stored) => void world.acknowledged.push(stored),
       });
       const draft = drafts.take(DATE);
-      if (draft) world.saver.restore(draft);
-      world.openEditor();
+      if (draft) world.saver.restore(draft, !world.locked);
+      world.editing = false;
+      if (!world.locked) world.openEditor();
     },
     openEditor() {
+      world.editing = true;
       world.shown = world.saver.text();
       world.detach = world.saver.attach({
         read: () => world.shown,
@@ -125,6 +144,7 @@ export function createWorld() {
   /** One request: half the latency there, half of it back. */
   async function request<T>(answer: () => T): Promise<T | Failure> {
     const sender = page;
+    world.requests += 1;
     world.inFlight += 1;
     world.mostInFlight = Math.max(world.mostInFlight, world.inFlight);
     const half = () => new Promise<void>((resolve) => void time.timers.after(world.latencyMs / 2, resolve));
@@ -144,14 +164,17 @@ export function createWorld() {
     world.row = { html, revision: (world.row?.revision ?? 0) + 1, savedAt: time.timers.now() };
     return { kind: 'stored', revision: world.row.revision, savedAt: world.row.savedAt };
   };
+  /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
+  const visible = (): StoredLog | null => (world.locked ? null : world.row);
   const transport: EntryTransport = {
-    read: () => request(() => ({ kind: 'read' as const, stored: world.row })),
-    insert: (_date, html) => request(() => (world.row ? { kind: 'changed' } : store(html))),
+    read: () => request(() => (world.locked ? { kind: 'locked' } : { kind: 'read' as const, stored: world.row })),
+    insert: (_date, html) =>
+      request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
     update: (_date, html, revision) =>
-      request(() => (world.row?.revision === revision ? store(html) : { kind: 'changed' })),
+      request(() => (visible()?.revision === revision ? store(html) : { kind: 'changed' })),
     remove: (_date, revision) =>
       request(() => {
-        if (world.row?.revision !== revision) return { kind: 'changed' };
+        if (visible()?.revision !== revision) return { kind: 'changed' };
         world.writes.push('');
         world.row = null;
         return { kind: 'removed' };

@@ -12,6 +12,7 @@ import { useSupabase } from '#client/lib/supabase.ts';
 import { ToLogin, useMayEnter } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
+import { usePlanChange } from './use-plan-change.ts';
 
 const UpgradeDialog = lazy(async () => ({
   default: (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog,
@@ -35,6 +36,7 @@ function Members() {
   const premium = usePremium();
   const data = useMemo(() => createDataClient(supabase), [supabase]);
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
+  usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
 
   useEffect(() => {

@@ -72,6 +72,8 @@ const isProfile = (reading: Reading | undefined): reading is Profile => typeof r
 
 /** A reading that found nothing does not take away what is known; the second that failed is not waited for again. */
 function next(before: Reading | undefined, now: Reading): Reading {
+  // The same row once more is no news to any screen.
+  if (isProfile(now) && isProfile(before) && JSON.stringify(now) === JSON.stringify(before)) return before;
   if (isProfile(now) || before === undefined) return now;
   if (isProfile(before)) return before;
   if (now === null) return null;

@@ -1,4 +1,5 @@
 /** An open day: the log, its status, and what may be done with it. */
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
@@ -7,6 +8,7 @@ import { StoredLog } from '#client/editor/stored-log.tsx';
 import { ConflictNotice } from './conflict-notice.tsx';
 import { useJournal } from './day-savers-provider.tsx';
 import type { DaySaver } from './day-saver.ts';
+import { entryKey } from './entry-queries.ts';
 import type { ReadEntry } from './entry-queries.ts';
 import { logOf, takeFirstLine } from './first-line.ts';
 import styles from './journal.module.css';
@@ -19,13 +21,19 @@ type DayPageProps = {
   today: Day;
   read: ReadEntry;
   isFirstLog: boolean;
+  onUpgrade: () => void;
 };
 
-export function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
+export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPageProps) {
   const { savers } = useJournal();
+  const queries = useQueryClient();
   const [saver] = useState(() => savers.open(date, read.stored, read.askedAt));
   const view = useSyncExternalStore(saver.subscribe, saver.view);
   useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
+
+  const refused = view.status.kind === 'locked';
+  // A save was refused: the day is asked for, once, and gives way to the locked view when the plan has closed it.
+  useEffect(() => void (refused && queries.invalidateQueries({ queryKey: entryKey(date) })), [date, queries, refused]);
 
   const belongsHere = isFirstLog && date === today && read.stored === null;
   useEffect(() => {
@@ -37,7 +45,7 @@ export function DayPage({ date, today, read, isFirstLog }: DayPageProps) {
     <article className={styles.day}>
       <Log saver={saver} label={`Log for ${dayLabel(date)}`} />
       {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
-      <SaveStatusLine saver={saver} status={view.status} />
+      <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
       )}

@@ -7,6 +7,8 @@ import { lengthened } from '../../../../tests/support/long-form.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
+  /** `plan`: the plan ends, or is paid again; `hear`: the page reads it. Between the two the page believes the old one. */
+  | { do: 'plan' | 'hear' }
   | { do: 'pass'; ms: number }
   | { do: 'weather'; weather: Weather; latencyMs: number; online: boolean };
 
@@ -20,6 +22,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }),
   },
   { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
+  { weight: 2, arbitrary: simple('plan', 'hear') },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -36,6 +39,8 @@ const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g
 async function take(world: World, made: Step, written: string[]): Promise<void> {
   switch (made.do) {
     case 'type': {
+      // The locked view has no editor.
+      if (!world.editing) return;
       const line = `here ${written.length}`;
       written.push(line);
       return world.type(log(...itemsOf(world.shown), line));
@@ -51,8 +56,14 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
       Object.assign(world, { weather: made.weather, latencyMs: made.latencyMs, online: made.online });
       return;
     case 'leave':
+      if (!world.editing) return;
       world.detach();
       return world.openEditor();
+    case 'plan':
+      world.locked = !world.locked;
+      return;
+    case 'hear':
+      return hear(world);
     case 'reload':
       // What pagehide does; the requests of the old page go on, as keepalive ones may.
       world.saver.close();
@@ -64,15 +75,22 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
     case 'keepBoth':
       return void world.saver.keepBoth();
     case 'offer':
-      return world.saver.offer(world.row, world.timers.now());
+      // A locked day answers no row, and what reads it tells that from an empty one.
+      return world.locked ? hear(world) : world.saver.offer(world.row, world.timers.now());
     case 'removeElsewhere':
       return world.elsewhere(null);
   }
 }
 
-/** Fair weather, a look at the page, and every question answered with "Keep both". */
+function hear(world: World): void {
+  if (world.locked && world.editing) world.hearOfLock();
+  else if (!world.locked && !world.editing) world.hearOfOpening();
+}
+
+/** Fair weather, an open plan, a look at the page, and every question answered with "Keep both". */
 async function comeToRest(world: World): Promise<void> {
-  Object.assign(world, { weather: 'fine', latencyMs: 10, online: true });
+  Object.assign(world, { weather: 'fine', latencyMs: 10, online: true, locked: false });
+  hear(world);
   for (let round = 0; round < 6; round += 1) {
     await world.pass(40_000);
     void world.saver.retry();

@@ -389,3 +389,109 @@ describe('drafts', () => {
     expect(world.saver.isSafe()).toBe(true);
   });
 });
+
+describe('when the plan no longer opens the day', () => {
+  beforeEach(() => {
+    world.row = { html: log('old'), revision: 7, savedAt: 0 };
+    world.load();
+  });
+
+  test('what is unsaved stays, says why, and is not sent again and again', async () => {
+    world.locked = true;
+    world.type(log('old', 'new'));
+    await world.pass(2_100);
+    expect(world.status()).toBe('locked');
+    expect(world.saver.text()).toBe(log('old', 'new'));
+    expect(world.storage.length).toBe(1);
+    const asked = world.requests;
+    await world.pass(600_000);
+    expect(world.requests).toBe(asked);
+    world.type(log('old', 'new', 'newer'));
+    await world.pass(600_000);
+    expect(world.requests).toBe(asked);
+    expect(world.status()).toBe('locked');
+    expect(world.saver.isSafe()).toBe(true);
+  });
+
+  test('an emptied day is not believed to be removed', async () => {
+    world.locked = true;
+    world.type('');
+    await world.pass(2_100);
+    expect(world.status()).toBe('locked');
+    expect(world.acknowledged).toEqual([]);
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.row).toBe(null);
+  });
+
+  test('the words go out when the plan opens it again, on the revision they were written on', async () => {
+    world.locked = true;
+    world.type(log('mine'));
+    await world.pass(2_100);
+    world.hearOfLock();
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.row).toMatchObject({ html: log('mine'), revision: 8 });
+    expect(world.status()).toBe('saved');
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('a try that finds it still locked keeps saying so throughout', async () => {
+    world.locked = true;
+    world.type(log('mine'));
+    await world.pass(2_100);
+    const said = new Set<string>();
+    world.saver.subscribe(() => said.add(world.status()));
+    void world.saver.retry();
+    await world.pass(30_000);
+    expect([...said].filter((kind) => kind !== 'locked')).toEqual([]);
+  });
+
+  test('a connection that fails while it opens is tried again', async () => {
+    world.locked = true;
+    world.type(log('mine'));
+    await world.pass(2_100);
+    world.locked = false;
+    world.weather = 'down';
+    world.hearOfOpening();
+    await world.pass(100);
+    world.weather = 'fine';
+    await world.pass(2_000);
+    expect(world.row).toMatchObject({ html: log('mine') });
+  });
+
+  test('a draft found on a locked day waits, and still names the revision it was written on', async () => {
+    world.type(log('mine'));
+    world.saver.close();
+    world.locked = true;
+    for (const _load of [1, 2]) {
+      world.load();
+      expect(world.status()).toBe('locked');
+      expect(world.saver.text()).toBe(log('mine'));
+      await world.pass(60_000);
+      world.saver.close();
+    }
+    expect(world.writes).toEqual([]);
+    world.load();
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.row).toMatchObject({ html: log('mine'), revision: 8 });
+    expect(world.saver.view().conflict).toBe(null);
+  });
+
+  test('a draft of a locked day that was changed elsewhere meanwhile is compared when it opens', async () => {
+    world.type(log('mine'));
+    world.saver.close();
+    world.locked = true;
+    world.load();
+    world.elsewhere(log('theirs'));
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.status()).toBe('conflict');
+    expect(world.row?.html).toBe(log('theirs'));
+  });
+});

@@ -4,6 +4,7 @@
  * The rules (decisions.md 4): a save leaves 2 s after the last edit, at the latest 10 s after the first unsaved one; one
  * request at a time; what is sent is a snapshot, so what is typed meanwhile is still unsaved when the answer comes; every
  * write names the revision it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
+ * A day that the plan has closed is asked about again only when somebody has a reason to: see `retry`.
  */
 import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/entry.ts';
 import type { Day } from '#domain/day.ts';
@@ -74,7 +75,11 @@ export function createDaySaver(options: DaySaverOptions) {
   /** Texts that were sent and never answered: finding one of them on the server means that it had arrived. */
   let unanswered: string[] = [];
   let failures = 0;
-  let blocked: Exclude<Failure, { kind: 'unreachable' }> | null = null;
+  let blocked: Exclude<Failure, { kind: 'unreachable' | 'locked' }> | null = null;
+  /** The plan does not open the day. Stays while a try is under way, so that the screen does not go to and fro. */
+  let locked = false;
+  /** A draft's revision on a day that could not be read: whether it is the newest one shows when the day opens. */
+  let draftBase: number | null | undefined;
   let conflict: SaverView['conflict'] = null;
   let draftSafe = true;
   let answeredAt = 0;
@@ -87,6 +92,7 @@ export function createDaySaver(options: DaySaverOptions) {
   function statusNow(): SaveStatus {
     if (conflict) return { kind: 'conflict' };
     if (blocked) return blocked;
+    if (locked) return { kind: 'locked' };
     if (failures > 0 || (unsaved && !options.isOnline())) return { kind: options.isOnline() ? 'retrying' : 'offline' };
     if (running && unsaved) return { kind: 'saving' };
     if (unsaved) return { kind: 'unsaved' };
@@ -112,7 +118,8 @@ export function createDaySaver(options: DaySaverOptions) {
     stopDraft();
     draftSince = null;
     if (!unsaved) return true;
-    draftSafe = drafts.keep({ html: snapshotForDraft(), baseRevision: base?.revision ?? null, at: timers.now() });
+    const baseRevision = draftBase === undefined ? (base?.revision ?? null) : draftBase;
+    draftSafe = drafts.keep({ html: snapshotForDraft(), baseRevision, at: timers.now() });
     return draftSafe;
   }
 
@@ -126,9 +133,12 @@ export function createDaySaver(options: DaySaverOptions) {
     stopDraft = timers.after(Math.max(0, Math.min(DRAFT_DELAY_MS, latest)), () => void keepDraft());
   }
 
+  const mustWait = (): boolean => !unsaved || conflict !== null || blocked !== null;
+
   function schedule(): void {
     stopSave();
-    if (!unsaved || running || conflict || blocked) return;
+    // A locked day is left alone, unless a try at it found no connection: that says nothing about the plan.
+    if (running || mustWait() || (locked && failures === 0)) return;
     stopSave = timers.after(Math.max(0, due - timers.now()), () => void run());
   }
 
@@ -149,6 +159,8 @@ export function createDaySaver(options: DaySaverOptions) {
     unsavedSince = 0;
     failures = 0;
     conflict = null;
+    locked = false;
+    draftBase = undefined;
     stopDraft();
     draftSince = null;
     draftSafe = true;
@@ -158,6 +170,8 @@ export function createDaySaver(options: DaySaverOptions) {
   function accept(stored: StoredLog | null): void {
     base = stored;
     failures = 0;
+    locked = false;
+    draftBase = undefined;
     unanswered = [];
     answeredAt = timers.now();
     options.onStored(stored);
@@ -169,7 +183,8 @@ export function createDaySaver(options: DaySaverOptions) {
       due = timers.now() + Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_LIMIT_MS);
     } else {
       failures = 0;
-      blocked = failure;
+      locked = failure.kind === 'locked';
+      if (failure.kind !== 'locked') blocked = failure;
     }
     keepDraft();
     return 'stop';
@@ -182,7 +197,12 @@ export function createDaySaver(options: DaySaverOptions) {
   /** Decides what to do about a day that is not what we built on. `go`: what is unsaved may be sent again. */
   function reconcile(theirs: StoredLog | null): 'go' | 'stop' {
     const arrived = theirs !== null && unanswered.includes(theirs.html);
-    const untouched = (theirs?.html ?? null) === (base?.html ?? null);
+    const untouched =
+      draftBase === undefined
+        ? (theirs?.html ?? null) === (base?.html ?? null)
+        : (theirs?.revision ?? null) === draftBase;
+    locked = false;
+    draftBase = undefined;
     if (arrived) accept(theirs);
     if (arrived || untouched) {
       base = theirs;
@@ -218,7 +238,7 @@ export function createDaySaver(options: DaySaverOptions) {
 
   /** One attempt: find out about lost answers, send, and take the answer in. */
   async function attempt(): Promise<void> {
-    if (unanswered.length > 0 && (await look()) === 'stop') return;
+    if ((unanswered.length > 0 || draftBase !== undefined) && (await look()) === 'stop') return;
     const html = snapshot();
     unsavedSince = 0;
     if (isSettled(html)) return settle();
@@ -239,6 +259,7 @@ export function createDaySaver(options: DaySaverOptions) {
         return;
       case 'signedOut':
       case 'refused':
+      case 'locked':
         unanswered.pop();
         fail(outcome);
         return;
@@ -249,9 +270,9 @@ export function createDaySaver(options: DaySaverOptions) {
     if (!stale && isSettled(text)) settle();
   }
 
-  function run(): Promise<void> {
+  function run(evenLocked = false): Promise<void> {
     if (running) return running;
-    if (!unsaved || conflict || blocked) return Promise.resolve();
+    if (mustWait() || (locked && failures === 0 && !evenLocked)) return Promise.resolve();
     stopSave();
     running = attempt().finally(() => {
       running = null;
@@ -302,8 +323,15 @@ export function createDaySaver(options: DaySaverOptions) {
       };
     },
 
-    /** Words that a closed tab or a crash left on this device. */
-    restore(draft: DayDraft): void {
+    /** Words that a closed tab or a crash left on this device. `readable`: the plan opens the day that they are of. */
+    restore(draft: DayDraft, readable = true): void {
+      if (!readable) {
+        text = draft.html;
+        draftBase = draft.baseRevision;
+        unsaved = true;
+        locked = true;
+        return show();
+      }
       if (unsaved || isSettled(draft.html)) return drafts.drop();
       text = draft.html;
       unsaved = true;
@@ -339,10 +367,10 @@ export function createDaySaver(options: DaySaverOptions) {
     /** The page may go at any moment: keeps a draft at once. False when the browser refused to keep it. */
     keepDraft,
 
-    /** The network is back, the same user is signed in again, or the user asks to try again: what waited goes out. */
+    /** The network, the session or the plan may be back, or the user asks to try again: what waited goes out. */
     async retry(): Promise<void> {
       blocked = null;
-      await run();
+      await run(true);
       show();
     },
 

@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { Day } from '#domain/day.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { usePremium } from '#client/lib/premium.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { createDaySavers } from './day-savers.ts';
@@ -31,10 +32,11 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   const data = useData();
   const user = useUser();
   const { auth } = useSupabase();
-  const { beforeSignOut } = useSession();
+  const { beforeSignOut, refreshProfile } = useSession();
+  const premium = usePremium();
 
   const [journal] = useState<Journal>(() => {
-    const transport = createEntryTransport(data, user.id);
+    const transport = createEntryTransport(data, user.id, () => void refreshProfile());
     const onStored = (date: Day, stored: ReadEntry['stored']): void => {
       queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
       queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
@@ -60,6 +62,9 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   });
 
   useEffect(() => watchPage(journal.savers), [journal]);
+
+  // What a plan that had ended kept back goes out as soon as it opens its days again.
+  useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);
 
   useEffect(() => {
     const { data: listening } = auth.onAuthStateChange((event, session) => {

@@ -28,7 +28,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     for (const listener of listeners) listener();
   }
 
-  function make(date: Day, stored: StoredLog | null): DaySaver {
+  function make(date: Day, stored: StoredLog | null, readable = true): DaySaver {
     const saver = createDaySaver({
       date,
       stored,
@@ -41,7 +41,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     saver.subscribe(show);
     savers.set(date, saver);
     const draft = drafts.take(date);
-    if (draft) saver.restore(draft);
+    if (draft) saver.restore(draft, readable);
     return saver;
   }
 
@@ -68,13 +68,18 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       return () => void listeners.delete(listener);
     },
 
-    /** Saves what a crash or a closed tab left in this browser, also for days that nobody opens now. */
-    async recover(): Promise<void> {
+    /**
+     * Saves what a crash or a closed tab left in this browser, also for days that nobody opens now. The words of a day
+     * that the plan has closed meanwhile are shown and wait.
+     */
+    async recover(only?: Day): Promise<void> {
       for (const date of drafts.days()) {
-        if (savers.has(date)) continue;
+        if (savers.has(date) || (only !== undefined && date !== only)) continue;
         const outcome = await transport.read(date);
+        if (savers.has(date)) continue;
         // Not readable now: the draft stays, and opening the day tries again.
-        if (outcome.kind === 'read' && !savers.has(date)) make(date, outcome.stored);
+        if (outcome.kind === 'read') make(date, outcome.stored);
+        else if (outcome.kind === 'locked') make(date, null, false);
       }
     },
 

@@ -19,6 +19,10 @@ class EntryReadError extends Error {
   }
 }
 
+/** The plan does not open the day, whatever the page believes. */
+export const saysLocked = (error: Error | null): boolean =>
+  error instanceof EntryReadError && error.failure.kind === 'locked';
+
 export const entryQuery = (transport: EntryTransport, date: Day) =>
   queryOptions({
     queryKey: entryKey(date),

@@ -1,6 +1,6 @@
 /** How answers of the data wire become outcomes, against a fetch that answers as it is told. */
 import { PostgrestClient } from '@supabase/postgrest-js';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { createEntryTransport } from './entry-transport.ts';
@@ -9,14 +9,25 @@ const DATE = day('2026-11-21');
 const ROW = { content: '<h2 class="date-header">x</h2><p>a</p>', revision: 4, updated_at: '2026-11-21T10:00:00Z' };
 const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
 
-afterEach(() => vi.unstubAllGlobals());
+const NOW = new Date('2026-11-21T12:30:00Z');
+/** By the server's rule the earliest today on Earth is the 21st, so the free window begins on October 23. */
+const OLD = day('2026-10-22');
+const OLDEST_FREE = day('2026-10-23');
 
-function wire(answer: Response | Error, user: string | null = 'ada') {
+beforeEach(() => vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function wire(answers: Response | Error | (Response | Error)[], user: string | null = 'ada') {
   const requests: { url: string; init: RequestInit }[] = [];
   const refused = vi.fn();
+  const locked = vi.fn();
   vi.stubGlobal('navigator', { onLine: true });
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
     requests.push({ url, init });
+    const answer = Array.isArray(answers) ? answers[requests.length - 1]! : answers;
     if (answer instanceof Error) throw answer;
     return answer;
   });
@@ -29,7 +40,7 @@ function wire(answer: Response | Error, user: string | null = 'ada') {
       return response;
     },
   }) as unknown as DataClient;
-  return { transport: createEntryTransport(data, 'ada'), requests, refused };
+  return { transport: createEntryTransport(data, 'ada', locked), requests, refused, locked };
 }
 
 const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
@@ -55,6 +66,45 @@ describe('reading', () => {
       expect(refused).toHaveBeenCalledOnce();
     },
   );
+});
+
+describe('no row of an old day', () => {
+  const plan = (subscription_plan: string, access_valid_until: string | null) =>
+    json([{ subscription_plan, access_valid_until }]);
+
+  test.each([
+    ['a plan that opens every day', plan('premium', null)],
+    ['the last valid day', plan('premium', '2026-11-21')],
+  ])('with %s is no log', async (_what, profile) => {
+    const { transport, requests, locked } = wire([json([]), profile]);
+    expect(await transport.read(OLD)).toEqual({ kind: 'read', stored: null });
+    expect(requests[1]!.url).toContain('/profiles?select=subscription_plan%2Caccess_valid_until&id=eq.ada');
+    expect(locked).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['the free plan', plan('free', null)],
+    ['a plan that ran out', plan('premium', '2026-11-20')],
+    ['no profile', json([])],
+  ])('with %s is a locked day', async (_what, profile) => {
+    const { transport, locked } = wire([json([]), profile]);
+    expect(await transport.read(OLD)).toEqual({ kind: 'locked' });
+    expect(locked).toHaveBeenCalledOnce();
+  });
+
+  test('is nothing that is known when the plan cannot be read', async () => {
+    expect(await wire([json([]), error(503, '')]).transport.read(OLD)).toEqual({ kind: 'unreachable' });
+    expect(await wire([json([]), error(401, 'PGRST303')]).transport.read(OLD)).toEqual({ kind: 'signedOut' });
+  });
+
+  test('asks nothing about the plan where every plan opens the day, or where there is a row', async () => {
+    const free = wire([json([])]);
+    expect(await free.transport.read(OLDEST_FREE)).toEqual({ kind: 'read', stored: null });
+    expect(free.requests).toHaveLength(1);
+    const written = wire([json([ROW])]);
+    expect(await written.transport.read(OLD)).toMatchObject({ kind: 'read', stored: { revision: 4 } });
+    expect(written.requests).toHaveLength(1);
+  });
 });
 
 describe('writing', () => {
@@ -94,6 +144,12 @@ describe('writing', () => {
     [503, '', { kind: 'unreachable' }],
   ])('%i %s', async (status, code, outcome) => {
     expect(await wire(error(status, code)).transport.update(DATE, 'a', 1)).toEqual(outcome);
+  });
+
+  test('of an old day, refused by the database, is refused because of the plan', async () => {
+    const { transport, locked } = wire(error(403, '42501'));
+    expect(await transport.insert(OLD, 'a')).toEqual({ kind: 'locked' });
+    expect(locked).toHaveBeenCalledOnce();
   });
 
   test('no answer at all may still have arrived', async () => {

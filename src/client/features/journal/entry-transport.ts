@@ -1,11 +1,13 @@
 /** Reads and writes days through the data wire, and sorts every answer into the few outcomes that the saver knows. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
+import { earliestToday, latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/entry-html.ts';
+import { isLocked, isPremium } from '#domain/plan.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { fetchOnce } from '#client/lib/early-answers.ts';
-import type { EntryTransport, Failure, StoredLog, WriteOutcome } from './save-outcome.ts';
+import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from './save-outcome.ts';
 
 /** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;
@@ -53,11 +55,14 @@ function fetchAs(userId: string): typeof fetch {
 
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
-function failure(answer: { status: number; error: { code: string } | null }): Failure {
+function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
   const { status } = answer;
   if (status === 401) return { kind: 'signedOut' };
   if (status === 413) return { kind: 'refused', reason: SIZE_LIMIT };
-  if (status === 403) return { kind: 'refused', reason: 'this day is not open to you' };
+  if (status === 403) {
+    const mayBeLocked = isLocked(date, false, latestToday(new Date()));
+    return mayBeLocked ? { kind: 'locked' } : { kind: 'refused', reason: 'this day is not open to you' };
+  }
   if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
     return { kind: 'refused', reason: `the server refused it (${answer.error?.code || status})` };
   }
@@ -65,15 +70,41 @@ function failure(answer: { status: number; error: { code: string } | null }): Fa
 }
 
 /** No row answered means that the condition on the revision failed. */
-function writeOutcome(answer: PostgrestSingleResponse<Pick<Row, 'revision' | 'updated_at'>[]>): WriteOutcome {
-  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer);
+function writeOutcome(
+  answer: PostgrestSingleResponse<Pick<Row, 'revision' | 'updated_at'>[]>,
+  date: Day,
+): WriteOutcome {
+  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
   return row ? { kind: 'stored', revision: row.revision, savedAt: Date.parse(row.updated_at) } : { kind: 'changed' };
 }
 
-export function createEntryTransport(data: DataClient, userId: string): EntryTransport {
+/** `onLocked` hears of every day that turns out to be closed: what the page believes about the plan may be old. */
+export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
   const entries = () => data.from('entries', { fetch: fetchAs(userId) });
   const ofUser = { user_id: userId };
+
+  /**
+   * A locked day is answered by row-level security with no rows, and that looks like an empty day. So the plan is asked
+   * as it is now, by the server's own rule and not by what the page once read.
+   */
+  async function emptyOrLocked(date: Day): Promise<ReadOutcome> {
+    const today = earliestToday(new Date());
+    const empty = { kind: 'read', stored: null } as const;
+    if (!isLocked(date, false, today)) return empty;
+    const answer = await data
+      .from('profiles', { fetch: fetchAs(userId) })
+      .select('subscription_plan, access_valid_until')
+      .eq('id', userId)
+      .retry(false);
+    if (answer.error) return failure(answer, date);
+    return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
+  }
+
+  function heard<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
+    if (outcome.kind === 'locked') onLocked();
+    return outcome;
+  }
 
   return {
     async read(date) {
@@ -81,24 +112,30 @@ export function createEntryTransport(data: DataClient, userId: string): EntryTra
         .select(COLUMNS)
         .match({ ...ofUser, date })
         .retry(false);
-      if (answer.error) return failure(answer);
+      if (answer.error) return heard(failure(answer, date));
       const row = answer.data[0];
-      return { kind: 'read', stored: row ? storedLog(row) : null };
+      return row ? { kind: 'read', stored: storedLog(row) } : heard(await emptyOrLocked(date));
     },
 
     insert: async (date, html) =>
-      writeOutcome(
-        await entries()
-          .insert({ ...ofUser, date, content: withDateHeader(date, html) })
-          .select('revision, updated_at'),
+      heard(
+        writeOutcome(
+          await entries()
+            .insert({ ...ofUser, date, content: withDateHeader(date, html) })
+            .select('revision, updated_at'),
+          date,
+        ),
       ),
 
     update: async (date: Day, html, revision) =>
-      writeOutcome(
-        await entries()
-          .update({ content: withDateHeader(date, html) })
-          .match({ ...ofUser, date, revision })
-          .select('revision, updated_at'),
+      heard(
+        writeOutcome(
+          await entries()
+            .update({ content: withDateHeader(date, html) })
+            .match({ ...ofUser, date, revision })
+            .select('revision, updated_at'),
+          date,
+        ),
       ),
 
     async remove(date, revision) {
@@ -107,8 +144,9 @@ export function createEntryTransport(data: DataClient, userId: string): EntryTra
           .delete()
           .match({ ...ofUser, date, revision })
           .select('revision, updated_at'),
+        date,
       );
-      return outcome.kind === 'stored' ? { kind: 'removed' } : outcome;
+      return outcome.kind === 'stored' ? { kind: 'removed' } : heard(outcome);
     },
   };
 }

@@ -8,6 +8,7 @@ import { isLocked } from '#domain/plan.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
+import { useToday } from '#client/lib/use-today.ts';
 import { DayBar } from './day-bar.tsx';
 import { DayView } from './day-view.tsx';
 import { useJournal } from './day-savers-provider.tsx';
@@ -18,7 +19,6 @@ import { useOpenDay } from './use-open-day.ts';
 import { UnsavedDays } from './unsaved-days.tsx';
 import { useFocusMode, useHidingBar } from './use-quiet-page.ts';
 import { useShortcuts } from './use-shortcuts.ts';
-import { useToday } from './use-today.ts';
 
 /** What the calendar dialog is told; the dialog itself is another feature, handed in by the app. */
 export type CalendarProps = {
@@ -58,7 +58,7 @@ export function JournalScreen({
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
   useHidingBar(page);
-  usePrefetch(date, today);
+  usePrefetch(date, today, premium === true);
 
   const hasNext = date !== null && isBefore(date, today);
   const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
@@ -136,15 +136,17 @@ function useTravel(date: Day | null): 'back' | 'forward' | undefined {
   return travel.way;
 }
 
-/** Today is asked for before anything is known, the neighbours when the day is: the arrows then wait for nothing. */
-function usePrefetch(date: Day | null, today: Day): void {
+/** Today is asked for before anything is known, the neighbours that the plan opens when the day is: the arrows wait for nothing. */
+function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
   const queries = useQueryClient();
   const { transport } = useJournal();
   const [first] = useState(today);
   useEffect(() => void queries.prefetchQuery(entryQuery(transport, first)), [first, queries, transport]);
   useEffect(() => {
     if (date === null) return;
-    const neighbours = [addDays(date, -1), addDays(date, 1)].filter((day) => day >= FIRST_DAY && day <= today);
-    for (const day of neighbours) void queries.prefetchQuery(entryQuery(transport, day));
-  }, [date, queries, today, transport]);
+    for (const day of [addDays(date, -1), addDays(date, 1)]) {
+      const isOpen = day >= FIRST_DAY && day <= today && !isLocked(day, premium, today);
+      if (isOpen) void queries.prefetchQuery(entryQuery(transport, day));
+    }
+  }, [date, premium, queries, today, transport]);
 }

@@ -1,17 +1,30 @@
-/** A log too old for the plan. There is no text under it to uncover: the server gives none out. */
+/**
+ * A log too old for the plan. There is no text under it to uncover: the server gives none out. Only words that were
+ * written here and could not be sent are shown, because they are nowhere else.
+ */
 import { Lock } from 'lucide-react';
+import { useEffect, useSyncExternalStore } from 'react';
+import type { Day } from '#domain/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
 import { Button } from '#client/ui/button.tsx';
+import { useJournal } from './day-savers-provider.tsx';
+import { KeptWords } from './kept-words.tsx';
 import styles from './locked-day.module.css';
 
-export function LockedDay({ onUpgrade }: { onUpgrade: () => void }) {
+export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => void }) {
+  const { savers } = useJournal();
+  const saver = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date));
+  // A draft that could not be looked at when the page began.
+  useEffect(() => void savers.recover(date), [date, savers]);
   return (
     <section className={styles.locked} aria-labelledby="locked-day">
-      <ol className={styles.lines} aria-hidden="true">
-        <li />
-        <li />
-        <li />
-      </ol>
+      {!saver && (
+        <ol className={styles.lines} aria-hidden="true">
+          <li />
+          <li />
+          <li />
+        </ol>
+      )}
       <div className={styles.banner}>
         <Lock aria-hidden />
         <div>
@@ -25,6 +38,7 @@ export function LockedDay({ onUpgrade }: { onUpgrade: () => void }) {
           </Button>
         </div>
       </div>
+      {saver && <KeptWords saver={saver} onUpgrade={onUpgrade} />}
     </section>
   );
 }

@@ -9,6 +9,8 @@ export type Failure =
   | { kind: 'signedOut' }
   /** The server will not take it, however often it is asked. `reason` is for the screen. */
   | { kind: 'refused'; reason: string }
+  /** The plan does not open this day now. What is there cannot be seen or changed; it may open again. */
+  | { kind: 'locked' }
   /** No answer, or one that says nothing: the write may have arrived all the same. */
   | { kind: 'unreachable' };
 

@@ -6,7 +6,9 @@ import styles from './save-status-line.module.css';
 
 const CAN_BE_TRIED = ['retrying', 'offline', 'refused'];
 
-export function SaveStatusLine({ saver, status }: { saver: DaySaver; status: SaveStatus }) {
+type SaveStatusLineProps = { saver: DaySaver; status: SaveStatus; onUpgrade: () => void };
+
+export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps) {
   return (
     <div className={styles.line}>
       {/* Every save is shown; only what ended well or badly is read out. */}
@@ -22,6 +24,11 @@ export function SaveStatusLine({ saver, status }: { saver: DaySaver; status: Sav
       {CAN_BE_TRIED.includes(status.kind) && (
         <button type="button" className={styles.button} onClick={() => void saver.retry()}>
           Try now
+        </button>
+      )}
+      {status.kind === 'locked' && (
+        <button type="button" className={styles.button} onClick={onUpgrade}>
+          Upgrade to Closer
         </button>
       )}
     </div>

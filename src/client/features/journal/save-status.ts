@@ -10,6 +10,7 @@ export type SaveStatus =
   | { kind: 'offline' }
   | { kind: 'signedOut' }
   | { kind: 'conflict' }
+  | { kind: 'locked' }
   | { kind: 'refused'; reason: string };
 
 /** `14:02`, or `Nov 20, 14:02` when that was not today. */
@@ -40,6 +41,8 @@ export function statusText(status: SaveStatus, now: number): string {
       return 'Not saved – sign in and it will be';
     case 'conflict':
       return 'Not saved – changed elsewhere';
+    case 'locked':
+      return 'Not saved – your plan does not open this day';
     case 'refused':
       return `Not saved – ${status.reason}`;
   }
