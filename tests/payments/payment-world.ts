@@ -179,7 +179,7 @@ export class PaymentWorld {
       }
       case 'leave': {
         // Rarely, or nobody would be left to pay.
-        return choice % 5 === 0 ? this.kept.deleteAccount(one(users)!) : undefined;
+        return choice % 3 === 0 ? this.kept.deleteAccount(one(users)!) : undefined;
       }
     }
   }

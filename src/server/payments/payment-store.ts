@@ -67,8 +67,8 @@ export type PaymentStore = {
   noteOrder(id: string, order: CreatedOrder, dueAt: Date): Promise<Payment>;
 
   /**
-   * Takes the payment for oneself: only when nobody has changed it since it was read and no lease is running. Answers
-   * it as `capturing`, or null.
+   * Takes the payment for oneself: only while it has the status that was read and no lease is running. Answers it as
+   * `capturing`, or null.
    */
   claim(read: Payment, now: Date, leaseUntil: Date): Promise<Payment | null>;
   /** Gives back what was claimed; does nothing when somebody else has claimed it since. */

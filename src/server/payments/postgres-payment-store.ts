@@ -85,7 +85,6 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
           .set({ status: 'capturing', lease_until: leaseUntil, due_at: leaseUntil })
           .where('id', '=', read.id)
           .where('status', '=', read.status)
-          .where('lease_until', 'is not distinct from', read.leaseUntil)
           .where((is) => is.or([is('lease_until', 'is', null), is('lease_until', '<=', now)]))
           .returningAll(),
       );

@@ -1,0 +1,119 @@
+/** kill -9 at the three moments of a payment at which money and plan could part: they agree after one sweep. */
+import { once } from 'node:events';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createPayingServer } from './paying-server.ts';
+import type { PayingServer } from './paying-server.ts';
+
+/** One runs at every start and every minute. */
+const SWEEP_MS = 60_000;
+
+let server: PayingServer;
+beforeEach(async () => {
+  server = await createPayingServer();
+  await server.start();
+  // Whoever dies in the middle of a sweep holds the next one up until the queue has missed its heartbeat.
+  await expect.poll(sweepsDone, { timeout: SWEEP_MS }).toBeGreaterThan(0);
+});
+afterEach(() => server.close());
+
+const ORDER = { amount: 24, currency: 'USD' };
+type Ada = Awaited<ReturnType<PayingServer['signUp']>>;
+
+/** As if the time that the dead process had reserved for itself were over, and nobody had waited for it. */
+const leaseRunsOut = () =>
+  server.db.admin.query("update payments set lease_until = now() - interval '1 second', due_at = now()");
+
+async function sweepsDone(): Promise<number> {
+  const done = "select from pgboss.job where name = 'reconcile-payments' and state = 'completed'";
+  return server.db.admin.query(done).then(
+    ({ rows }) => rows.length,
+    () => 0,
+  );
+}
+
+const theOrder = (): string => [...server.paypal.books.orders.keys()][0]!;
+
+async function approvedOrder(ada: Ada): Promise<string> {
+  const created = await ada.call('paypal-create-order', ORDER);
+  expect(created).toMatchObject({ status: 200, json: { success: true, approval_url: expect.any(String) } });
+  server.paypal.books.approve(theOrder());
+  return theOrder();
+}
+
+async function books(): Promise<unknown> {
+  const { rows } = await server.db.admin.query(`
+    select status, subscription_plan as plan,
+           (select count(*) from plan_changes where payment_id = payments.id and reason = 'payment') as grants,
+           (select json_agg(kind || ' ' || amount_minor order by kind) from payment_ledger
+             where payment_id = payments.id) as ledger
+      from payments join profiles on profiles.id = user_id`);
+  return rows;
+}
+const PAID = { status: 'completed', plan: 'premium', grants: 1 };
+
+test('between capture and grant: the grant arrives within one sweep', async () => {
+  const { control, books: paypal } = server.paypal;
+  const ada = await server.signUp();
+  const orderId = await approvedOrder(ada);
+  control.fail({ path: '/capture$', hold: 'after' });
+  const lost = ada.call('paypal-capture-order', { order_id: orderId }).catch(() => 'lost');
+  await control.whenHeld();
+  expect(paypal.captures.size).toBe(1);
+  await server.kill();
+  control.release();
+  expect(await lost).toBe('lost');
+  expect(await books()).toMatchObject([{ status: 'capturing', plan: 'free', grants: 0, ledger: null }]);
+
+  await leaseRunsOut();
+  await server.start();
+  await expect.poll(books, { timeout: SWEEP_MS }).toMatchObject([PAID]);
+  expect(paypal.captures.size).toBe(1);
+  expect(await ada.call('paypal-capture-order', { order_id: orderId })).toEqual({
+    status: 200,
+    json: { success: true },
+  });
+  const [capture] = paypal.captures.values();
+  expect(await books()).toMatchObject([{ ...PAID, ledger: ['capture 2400', `fee ${capture!.feeMinor}`] }]);
+});
+
+test('before the order is noted: the next click finds the same one, and it can be paid', async () => {
+  const { control, books: paypal } = server.paypal;
+  const ada = await server.signUp();
+  control.fail({ path: '/v2/checkout/orders$', hold: 'after' });
+  const lost = ada.call('paypal-create-order', ORDER).catch(() => 'lost');
+  await control.whenHeld();
+  await server.kill();
+  control.release();
+  expect(await lost).toBe('lost');
+
+  await server.start();
+  const orderId = await approvedOrder(ada);
+  expect(paypal.orders.size).toBe(1);
+  expect(await ada.call('paypal-capture-order', { order_id: orderId })).toEqual({
+    status: 200,
+    json: { success: true },
+  });
+  expect(await books()).toMatchObject([PAID]);
+});
+
+test('while money goes back: the year ends within one sweep', async () => {
+  const { control, books: paypal } = server.paypal;
+  const ada = await server.signUp();
+  const orderId = await approvedOrder(ada);
+  await ada.call('paypal-capture-order', { order_id: orderId });
+  const { rows } = await server.db.admin.query<{ id: string }>('select id from payments');
+  control.fail({ path: '/refund$', hold: 'after' });
+  const operator = server.admin('refund', rows[0]!.id, '--anyway');
+  const gone = once(operator, 'exit');
+  await control.whenHeld();
+  operator.kill('SIGKILL');
+  await Promise.all([server.kill(), gone]);
+  control.release();
+  expect(await books()).toMatchObject([PAID]);
+
+  await leaseRunsOut();
+  await server.start();
+  await expect.poll(books, { timeout: SWEEP_MS }).toMatchObject([{ status: 'refunded', plan: 'free', grants: 1 }]);
+  expect(paypal.refunds.size).toBe(1);
+  expect(await books()).toMatchObject([{ ledger: ['capture 2400', expect.stringMatching(/^fee /), 'refund 2400'] }]);
+});
