@@ -117,15 +117,16 @@ async function exported(page: Page, format: string): Promise<{ text: string; fig
       for (const { duration } of list.getEntries()) longest.ms = Math.max(longest.ms, duration);
     }).observe({ type: 'longtask' });
   });
-  const before = await browserMegabytes();
+  const pids = await browserProcesses();
+  const before = await megabytesOf(pids);
   let [heap, resident] = [0, before];
   let busy = true;
   const watching = (async () => {
     while (busy) {
       const { metrics } = await cdp.send('Performance.getMetrics');
       heap = Math.max(heap, metrics.find((metric) => metric.name === 'JSHeapUsedSize')?.value ?? 0);
-      resident = Math.max(resident, await browserMegabytes());
-      await delay(10);
+      resident = Math.max(resident, await megabytesOf(pids));
+      await delay(25);
     }
   })();
 
@@ -167,8 +168,8 @@ async function exported(page: Page, format: string): Promise<{ text: string; fig
   return { text, figures };
 }
 
-/** Resident memory of everything that this process has started and that is a browser; 0 where there is no /proc. */
-async function browserMegabytes(): Promise<number> {
+/** Everything that this process has started and that is a browser; nothing where there is no /proc. */
+async function browserProcesses(): Promise<number[]> {
   const parents = new Map<number, number>();
   const browsers = new Set<number>();
   for (const name of await readdir('/proc').catch(() => [])) {
@@ -178,13 +179,16 @@ async function browserMegabytes(): Promise<number> {
     parents.set(Number(match[1]), Number(match[3]));
     if (/chrom|headless/i.test(match[2]!)) browsers.add(Number(match[1]));
   }
-  let sum = 0;
-  for (const pid of browsers) {
+  return [...browsers].filter((pid) => {
     let at: number | undefined = pid;
     while (at !== undefined && at > 1 && at !== process.pid) at = parents.get(at);
-    if (at === process.pid) sum += (await residentMegabytes(pid)) ?? 0;
-  }
-  return sum;
+    return at === process.pid;
+  });
+}
+
+async function megabytesOf(pids: readonly number[]): Promise<number> {
+  const sizes = await Promise.all(pids.map(residentMegabytes));
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }
 
 async function averageBytes(userId: string): Promise<string> {

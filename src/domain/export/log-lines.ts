@@ -25,22 +25,49 @@ export type Line = {
   readonly text: string;
 };
 
-const PIECES = /<([^<>]*)>|[^<]+|</g;
+const LINE_BREAK = /[\r\n]/;
 const START = /^ol start="(-?\d{1,7})"$/;
 
 export const isItem = (container: Container): container is Item => container.kind === 'item';
-const isMark = (tag: string): tag is Mark => (MARKS as readonly string[]).includes(tag);
-const isTextBlock = (tag: string): tag is Block['kind'] => /^(?:p|h[123]|pre)$/.test(tag);
+const MARK_TAGS: ReadonlySet<string> = new Set(MARKS);
+const BLOCK_TAGS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3', 'pre']);
+const isMark = (tag: string): tag is Mark => MARK_TAGS.has(tag);
+const isTextBlock = (tag: string): tag is Block['kind'] => BLOCK_TAGS.has(tag);
+
+const isBlank = (text: string): boolean => /^[ \t]*$/.test(text);
 
 /** In the order in which `entryText` does it. */
-const decoded = (text: string): string =>
-  text
+function decoded(text: string): string {
+  if (!text.includes('&')) return text;
+  return text
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&nbsp;', ' ')
     .replaceAll('&amp;', '&');
+}
+
+/** The tags and texts of a log, one after the other. A `<` that begins no tag is text, as `entryText` has it. */
+function eachPiece(html: string, onTag: (tag: string) => void, onText: (text: string) => void): void {
+  let close = -1;
+  for (let at = 0; at < html.length;) {
+    const next = html.indexOf('<', at + 1);
+    const end = next === -1 ? html.length : next;
+    if (html.charCodeAt(at) === 60 /* < */) {
+      // Looked for once for all tags before it: a text of many `<` would take quadratic time otherwise.
+      if (close < at) close = html.indexOf('>', at);
+      if (close === -1) close = html.length;
+      if (close < end) {
+        onTag(html.slice(at + 1, close));
+        at = close + 1;
+        continue;
+      }
+    }
+    onText(html.slice(at, end));
+    at = end;
+  }
+}
 
 export function logLines(html: string): Line[] {
   const lines: Line[] = [];
@@ -51,7 +78,12 @@ export function logLines(html: string): Line[] {
   let marks: readonly Mark[] = [];
   let line: { path: readonly Container[]; block: Block; runs: Run[]; text: string } | null = null;
 
-  const begin = (): void => path.forEach((container) => begun.add(container));
+  let begunPath: typeof path | null = null;
+  const begin = (): void => {
+    if (begunPath === path) return;
+    path.forEach((container) => begun.add(container));
+    begunPath = path;
+  };
   const end = (orEmpty: boolean): void => {
     if (line) lines.push(line);
     else if (orEmpty) {
@@ -65,7 +97,7 @@ export function logLines(html: string): Line[] {
     begin();
     line ??= { path, block, runs: [], text: '' };
     // White space between the tags of hand-written HTML stands before its line, wherever the tags were.
-    if (/^[ \t]*$/.test(line.text)) Object.assign(line, { path, block });
+    if (isBlank(line.text)) Object.assign(line, { path, block });
     line.runs.push({ text, marks: block.kind === 'pre' ? [] : marks });
     line.text += text;
   };
@@ -95,18 +127,19 @@ export function logLines(html: string): Line[] {
     if (!isMark(tag)) block = { kind: 'p' };
   };
 
-  for (const [piece, tag] of withoutDateHeader(html).matchAll(PIECES)) {
-    if (tag === undefined) {
+  eachPiece(
+    withoutDateHeader(html),
+    (tag) => (tag.startsWith('/') ? close(tag.slice(1)) : open(tag)),
+    (piece) => {
       const code = block.kind === 'pre';
-      decoded(piece)
-        .split(code ? /\r\n|\r|\n/ : /[\r\n]+/)
-        .forEach((text, index) => {
-          if (index > 0) end(code);
-          append(text);
-        });
-    } else if (tag.startsWith('/')) close(tag.slice(1));
-    else open(tag);
-  }
+      const text = decoded(piece);
+      if (!LINE_BREAK.test(text)) return append(text);
+      text.split(code ? /\r\n|\r|\n/ : /[\r\n]+/).forEach((part, index) => {
+        if (index > 0) end(code);
+        append(part);
+      });
+    },
+  );
   end(false);
   return withoutEmptyEnds(lines);
 }

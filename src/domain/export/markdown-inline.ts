@@ -11,6 +11,9 @@ const DELIMITERS = { strong: '**', em: '*', s: '~~', u: null, code: null } as co
   string | null
 >;
 const WORD_AT_BOTH_ENDS = /^[\p{L}\p{N}](?:.*[\p{L}\p{N}])?$/su;
+/** Between two letters an underscore is one: `snake_case`. */
+const LETTER_AT_END = /[\p{L}\p{N}]$/u;
+const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const SPACES = { ' ': '&#32;', '\t': '&#9;' } as const;
 
 const spaces = (blanks: string): string => blanks.replace(/[ \t]/g, (blank) => SPACES[blank as keyof typeof SPACES]);
@@ -18,10 +21,8 @@ const spaces = (blanks: string): string => blanks.replace(/[ \t]/g, (blank) => S
 /** A line that stands by itself: spaces at its ends are kept, and its start is not taken for a list or a heading. */
 export function markdownLine(runs: readonly Run[]): string {
   const line = inline(runs, 0);
-  return line
-    .replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, spaces)
-    .replace(/^([#>+=-])/, '\\$1')
-    .replace(/^(\d{1,9})([.)])/, '$1\\$2');
+  const kept = /^[ \t]|[ \t]$/.test(line) ? line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, spaces) : line;
+  return kept.replace(/^([#>+=-])/, '\\$1').replace(/^(\d{1,9})([.)])/, '$1\\$2');
 }
 
 function inline(runs: readonly Run[], depth: number): string {
@@ -53,12 +54,20 @@ function marked(mark: Mark, runs: readonly Run[], depth: number): string {
   return `<${mark}>${inner}</${mark}>`;
 }
 
-const escaped = (text: string): string =>
-  text
+const SPECIAL = /[\\`*[~<&_]/;
+
+function escaped(text: string): string {
+  if (!SPECIAL.test(text)) return text;
+  return text
     .replace(/[\\`*[~]/g, '\\$&')
     .replace(/<(?=[a-z/!?])/gi, '\\<')
     .replace(/&(?=#|[a-z])/gi, '\\&')
-    .replace(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_');
+    .replace(/_/g, (sign, at: number, whole: string) =>
+      LETTER_AT_END.test(whole.slice(Math.max(0, at - 2), at)) && LETTER_AT_START.test(whole.slice(at + 1, at + 3))
+        ? sign
+        : '\\_',
+    );
+}
 
 const TOKENS =
   /\\([!-/:-@[-`{-~])|(\\)$|(`+)|(\*{1,3})|(~~)|<(\/?)(strong|em|u|s|code)>|&(#32|#9|amp|lt|gt|quot|nbsp);|[^\\`*~<&]+|[^]/g;
