@@ -44,6 +44,6 @@ export const gonePage = (): string =>
   sandboxDocument(
     'Nothing to pay here',
     `${NO_MONEY}
-<p>This order is paid already, has expired, or never existed. Nothing was taken.</p>
+<p>This order is paid already, has expired, or never existed. Nothing was taken just now.</p>
 <p><a href="/journal">Back to the journal</a>, or look at <a href="/sandbox/payments">the payments</a> so far.</p>`,
   );
