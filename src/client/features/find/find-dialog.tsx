@@ -103,14 +103,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
         </div>
       }
     >
-      <div
-        id={`${ids}-list`}
-        role="listbox"
-        aria-label="Days found"
-        className={styles.list}
-        data-stale={finding.state === 'busy'}
-        hidden={count === 0}
-      >
+      <div id={`${ids}-list`} role="listbox" aria-label="Days found" className={styles.list} hidden={count === 0}>
         {named && (
           <Option id={optionId(0)} selected={active === 0} onChoose={() => choose(0)}>
             <span className={styles.day}>
@@ -154,10 +147,17 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   );
 }
 
-type OptionProps = { id: string; selected: boolean; onChoose: () => void; children: ReactNode };
+type OptionProps = {
+  id: string;
+  selected: boolean;
+  /** Found for what was typed before. */
+  stale?: boolean;
+  onChoose: () => void;
+  children: ReactNode;
+};
 
 /** The keyboard is the input's, as a combobox has it: an option is never focused itself. */
-function Option({ id, selected, onChoose, children }: OptionProps) {
+function Option({ id, selected, stale = false, onChoose, children }: OptionProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (selected) element.current?.scrollIntoView({ block: 'nearest' });
@@ -170,6 +170,7 @@ function Option({ id, selected, onChoose, children }: OptionProps) {
       role="option"
       tabIndex={-1}
       aria-selected={selected}
+      data-stale={stale}
       className={styles.option}
       onClick={onChoose}
     >
