@@ -390,6 +390,9 @@ describe('drafts', () => {
   });
 });
 
+/** The one draft that this device keeps. */
+const draftOf = ({ storage }: World): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
+
 describe('when the plan no longer opens the day', () => {
   beforeEach(() => {
     world.row = { html: log('old'), revision: 7, savedAt: 0 };
@@ -466,8 +469,9 @@ describe('when the plan no longer opens the day', () => {
     world.type(log('mine'));
     world.saver.close();
     world.locked = true;
-    for (const _load of [1, 2]) {
+    for (const revision of [7, 7]) {
       world.load();
+      expect(draftOf(world)).toMatchObject({ html: log('mine'), baseRevision: revision });
       expect(world.status()).toBe('locked');
       expect(world.saver.text()).toBe(log('mine'));
       await world.pass(60_000);
