@@ -119,7 +119,13 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
         {found.map((log, place) => {
           const index = named ? place + 1 : place;
           return (
-            <Option key={log.date} id={optionId(index)} selected={index === active} onChoose={() => choose(index)}>
+            <Option
+              key={log.date}
+              id={optionId(index)}
+              selected={index === active}
+              stale={finding.state === 'busy'}
+              onChoose={() => choose(index)}
+            >
               <LogFound log={log} />
             </Option>
           );
