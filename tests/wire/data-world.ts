@@ -71,7 +71,7 @@ export async function signUp(server: TestServer, name: string): Promise<Person> 
   return { id: data.user.id, token: data.session.access_token, client };
 }
 
-async function ask(
+export async function ask(
   server: TestServer,
   person: Person | null,
   method: string,

@@ -1,0 +1,228 @@
+/** The two functions of paying, over the real server and PayPal's simulator: what is believed, refused and granted. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { latestToday } from '#domain/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import { extendPlan } from '#domain/payment.ts';
+import { startTestServer } from '../support/start-server.ts';
+import { ask, signUp } from './data-world.ts';
+import type { Answered, Person } from './data-world.ts';
+
+let server: Awaited<ReturnType<typeof startTestServer>>;
+let ana: Person;
+let ben: Person;
+let people = 0;
+beforeAll(async () => {
+  server = await startTestServer({ settings: { PAYMENT_BLOCKED_COUNTRIES: 'KP' }, logTo: { write: () => undefined } });
+});
+beforeEach(async () => {
+  people += 1;
+  [ana, ben] = await Promise.all([signUp(server, `ana${people}`), signUp(server, `ben${people}`)]);
+});
+afterAll(() => server.close());
+
+const call = (person: Person | null, name: string, body: object): Promise<Answered> =>
+  ask(server, person, 'POST', `/functions/v1/${name}`, { body });
+const create = (person: Person, change: object = {}): Promise<Answered> =>
+  call(person, 'paypal-create-order', { amount: 24, currency: 'USD', user_id: person.id, ...change });
+const capture = (person: Person, orderId: unknown): Promise<Answered> =>
+  call(person, 'paypal-capture-order', { order_id: orderId, user_id: person.id });
+
+async function order(person: Person): Promise<string> {
+  const { status, json } = await create(person);
+  expect(status).toBe(200);
+  return new URL((json as { approval_url: string }).approval_url).searchParams.get('token')!;
+}
+
+async function planOf({ id }: Person): Promise<unknown> {
+  const { rows } = await server.admin.query(
+    `select subscription_plan as plan, access_valid_until as until,
+            (select json_agg(reason order by plan_changes.id) from plan_changes where user_id = profiles.id) as reasons
+       from profiles where id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+const FREE = { plan: 'free', until: null, reasons: null };
+const aYear = () => ({
+  plan: 'premium',
+  until: extendPlan(null, latestToday(server.clock.now())),
+  reasons: ['payment'],
+});
+
+async function statusOf(orderId: string): Promise<string> {
+  const { rows } = await server.admin.query<{ status: string }>('select status from payments where order_id = $1', [
+    orderId,
+  ]);
+  return rows[0]!.status;
+}
+
+test('an approved order is captured once and opens a year', async () => {
+  const orderId = await order(ana);
+  server.paypal.books.approve(orderId);
+  expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
+  expect(await planOf(ana)).toEqual(aYear());
+  expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
+  expect(await planOf(ana)).toEqual(aYear());
+  const { data } = await ana.client.from('payments').select('order_id, amount_minor, currency, status');
+  expect(data).toEqual([{ order_id: orderId, amount_minor: 2400, currency: 'USD', status: 'completed' }]);
+});
+
+test('a second year is counted from the end of the first', async () => {
+  for (let year = 1; year <= 2; year += 1) {
+    const orderId = await order(ana);
+    server.paypal.books.approve(orderId);
+    await capture(ana, orderId);
+  }
+  const until = extendPlan(extendPlan(null, latestToday(server.clock.now())), latestToday(server.clock.now()));
+  expect(await planOf(ana)).toEqual({ plan: 'premium', until, reasons: ['payment', 'payment'] });
+});
+
+test('two tabs, and every event twice, at once: one grant', async () => {
+  const orderId = await order(ana);
+  server.paypal.books.approve(orderId);
+  const answers = await Promise.all([
+    ...[1, 2, 3].map(() => capture(ana, orderId)),
+    server.paypal.webhooks.deliverAll({ times: 2 }),
+  ]);
+  for (const answer of answers.slice(0, 3)) expect(answer).toMatchObject({ status: 200, json: { success: true } });
+  expect(await planOf(ana)).toEqual(aYear());
+});
+
+test('clicks at once and later lead to one order, but not to one that PayPal shows to nobody any more', async () => {
+  await server.admin.query(
+    `insert into payments (user_id, amount_minor, currency, order_id, approval_url, created_at)
+     values ($1, 2400, 'USD', $2, 'https://paypal.example/old', now() - interval '3 hours')`,
+    [ana.id, `OLD${people}`],
+  );
+  const [first, again] = await Promise.all([order(ana), order(ana)]);
+  expect(again).toBe(first);
+  expect(await order(ana)).toBe(first);
+  expect(server.paypal.books.orders.has(first)).toBe(true);
+});
+
+describe('creating is refused', () => {
+  test.each([
+    ['a lower price', { amount: 0.01 }, 400],
+    ['a price in words', { amount: 'twenty-four' }, 400],
+    ['a price that only looks alike', { amount: '24.001' }, 400],
+    ['another currency', { currency: 'VND' }, 400],
+    ['no price', { amount: undefined }, 400],
+    ['another user', { user_id: '00000000-0000-4000-8000-000000000001' }, 403],
+    ['nobody', { user_id: undefined }, 403],
+  ])('for %s', async (_case, change, status) => {
+    expect(await create(ana, change)).toMatchObject({ status, json: { success: false, error: expect.any(String) } });
+    const { rows } = await server.admin.query('select 1 from payments where user_id = $1', [ana.id]);
+    expect(rows).toEqual([]);
+  });
+
+  test('not for the price as a text, as browsers may send it', async () => {
+    expect(await create(ana, { amount: '24.00' })).toMatchObject({ status: 200 });
+  });
+
+  test('for a country that cannot pay, and for a plan without end', async () => {
+    await server.admin.query("update profiles set country = 'KP' where id = $1", [ana.id]);
+    expect(await create(ana)).toMatchObject({ status: 403, json: { success: false } });
+    await server.admin.query("update profiles set subscription_plan = 'premium' where id = $1", [ben.id]);
+    expect(await create(ben)).toMatchObject({ status: 409, json: { success: false } });
+  });
+
+  test('while PayPal holds money back', async () => {
+    const orderId = await order(ana);
+    server.paypal.books.approve(orderId, 'echeck');
+    expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true, pending: true } });
+    expect(await planOf(ana)).toEqual(FREE);
+    expect(await create(ana)).toMatchObject({ status: 409, json: { error: MESSAGES.paymentPending } });
+  });
+
+  test('while PayPal does not answer, and the next click makes the order', async () => {
+    server.paypal.control.fail({ path: '/v2/checkout/orders$', status: 503, times: 3 });
+    expect(await create(ana)).toMatchObject({ status: 503, json: { success: false } });
+    expect(await create(ana)).toMatchObject({ status: 200 });
+  });
+});
+
+describe('capturing is refused', () => {
+  test.each(['5O190127TN364715', '5O190127TN364715TT', '5o190127tn364715t', '', null, 17, { a: 1 }])(
+    'for the token %j',
+    async (token) => {
+      expect(await capture(ana, token)).toMatchObject({
+        status: 400,
+        json: { success: false, error: MESSAGES.paymentTokenInvalid },
+      });
+    },
+  );
+
+  test('for an order of somebody else, and for one that is none', async () => {
+    const orderId = await order(ana);
+    server.paypal.books.approve(orderId);
+    const refused = { status: 404, json: { success: false, error: MESSAGES.paymentFailed } };
+    expect(await capture(ben, orderId)).toMatchObject(refused);
+    expect(await capture(ana, '5O190127TN364715T')).toMatchObject(refused);
+    const forAna = await call(ben, 'paypal-capture-order', { order_id: orderId, user_id: ana.id });
+    expect(forAna).toMatchObject({ status: 403, json: { success: false, error: MESSAGES.paymentFailed } });
+    expect([await planOf(ana), await planOf(ben)]).toEqual([FREE, FREE]);
+    expect(await statusOf(orderId)).toBe('created');
+  });
+
+  test('for a guest', async () => {
+    expect((await call(null, 'paypal-capture-order', { order_id: '5O190127TN364715T' })).status).toBe(401);
+  });
+
+  test('before the payer agreed, with the way back to PayPal', async () => {
+    const orderId = await order(ana);
+    expect(await capture(ana, orderId)).toMatchObject({
+      status: 402,
+      json: { success: false, error: MESSAGES.paymentFailed, approval_url: expect.stringContaining(orderId) },
+    });
+    expect(await planOf(ana)).toEqual(FREE);
+  });
+
+  test('when the bank declines; another card pays the same order', async () => {
+    const orderId = await order(ana);
+    server.paypal.books.approve(orderId, 'bank-declines');
+    expect(await capture(ana, orderId)).toMatchObject({ status: 402, json: { success: false } });
+    expect(await planOf(ana)).toEqual(FREE);
+    server.paypal.books.approve(orderId);
+    expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
+    expect(await planOf(ana)).toEqual(aYear());
+  });
+
+  test('when the order completes around a capture that took no money', async () => {
+    const orderId = await order(ana);
+    server.paypal.books.approve(orderId, 'declined-capture');
+    expect(await capture(ana, orderId)).toMatchObject({ status: 409, json: { success: false } });
+    expect([await planOf(ana), await statusOf(orderId)]).toEqual([FREE, 'declined']);
+  });
+
+  test('when the amount at PayPal is another one, and a person must look', async () => {
+    const orderId = await order(ana);
+    Object.assign(server.paypal.books.order(orderId), { amount: { currency: 'USD', minor: 1 } });
+    server.paypal.books.approve(orderId);
+    expect(await capture(ana, orderId)).toMatchObject({ status: 409, json: { error: MESSAGES.paymentFailed } });
+    expect([await planOf(ana), await statusOf(orderId)]).toEqual([FREE, 'needs_review']);
+    expect(server.paypal.books.order(orderId).capture).toBeNull();
+  });
+});
+
+test('money that PayPal gives back ends the year', async () => {
+  const orderId = await order(ana);
+  server.paypal.books.approve(orderId);
+  await capture(ana, orderId);
+  server.paypal.books.refundCapture(server.paypal.books.order(orderId).capture!.id);
+  await server.paypal.webhooks.deliverAll();
+  await expect.poll(() => statusOf(orderId)).toBe('refunded');
+  expect(await planOf(ana)).toEqual({ plan: 'free', until: null, reasons: ['payment', 'refund'] });
+});
+
+test('without PayPal both functions say so', async () => {
+  const off = { PAYPAL_CLIENT_ID: '', PAYPAL_CLIENT_SECRET: '', PAYPAL_WEBHOOK_ID: '' };
+  const other = await startTestServer({ settings: off });
+  const person = await signUp(other, 'ana');
+  for (const name of ['paypal-create-order', 'paypal-capture-order']) {
+    expect(await ask(other, person, 'POST', `/functions/v1/${name}`, { body: {} })).toMatchObject({
+      status: 503,
+      json: { success: false, error: MESSAGES.paymentsOff },
+    });
+  }
+  await other.close();
+});
