@@ -170,6 +170,48 @@ grant usage on schema auth to service_role;
 
 -- Schema public
 
+create table public.analyses (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  kind text not null,
+  date date,
+  period_from date,
+  period_to date,
+  input_hash text not null,
+  provider text not null,
+  model text not null,
+  model_version text,
+  prompt_version integer not null,
+  finish_reason text not null,
+  input_tokens integer,
+  output_tokens integer,
+  duration_ms integer not null,
+  score integer,
+  text text not null,
+  cited smallint[] not null default '{}'::smallint[],
+  missing_fact text,
+  created_at timestamp with time zone not null default now(),
+  constraint analyses_known_kind CHECK ((kind = ANY (ARRAY['feedback'::text, 'trend'::text]))),
+  constraint analyses_score_range CHECK (((score >= 1) AND (score <= 10))),
+  constraint analyses_whole CHECK ((((kind = 'feedback'::text) AND (date IS NOT NULL) AND (score IS NOT NULL) AND (period_from IS NULL) AND (period_to IS NULL)) OR ((kind = 'trend'::text) AND (date IS NULL) AND (score IS NULL) AND (period_from <= period_to)))),
+  constraint analyses_of_entry FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON UPDATE CASCADE ON DELETE CASCADE,
+  constraint analyses_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint analyses_pkey PRIMARY KEY (user_id, id)
+);
+
+create table public.analysis_runs (
+  user_id uuid not null,
+  kind text not null,
+  key text not null,
+  run uuid not null,
+  lease_until timestamp with time zone not null,
+  counted_on date not null,
+  tries integer not null,
+  constraint analysis_runs_known_kind CHECK ((kind = ANY (ARRAY['feedback'::text, 'trend'::text]))),
+  constraint analysis_runs_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint analysis_runs_pkey PRIMARY KEY (user_id, kind, key)
+);
+
 create table public.entries (
   user_id uuid not null,
   date date not null,
@@ -310,6 +352,8 @@ create table public.profiles (
   constraint profiles_pkey PRIMARY KEY (id)
 );
 
+CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
+CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX payments_mail_due ON public.payments USING btree (mail_due_at) WHERE (mail_due_at IS NOT NULL);
@@ -461,6 +505,7 @@ begin
 end
 $function$;
 
+CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
@@ -473,6 +518,8 @@ CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
+alter table public.analyses enable row level security, force row level security;
+alter table public.analysis_runs enable row level security, force row level security;
 alter table public.entries enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
@@ -483,6 +530,9 @@ alter table public.plan_changes enable row level security, force row level secur
 alter table public.plan_reminders enable row level security, force row level security;
 alter table public.plan_uses enable row level security, force row level security;
 alter table public.profiles enable row level security, force row level security;
+
+create policy "own analyses are read by a Closer" on public.analyses for select to authenticated
+  using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
 create policy "own open days are begun" on public.entries for insert to authenticated
   with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
@@ -522,6 +572,7 @@ create policy "own profile is made" on public.profiles for insert to authenticat
 create policy "own profile is read" on public.profiles for select to authenticated
   using ((id = ( SELECT auth.uid() AS uid)));
 
+grant delete on public.analysis_runs to service_role;
 grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
 grant delete on public.plan_reminders to service_role;
@@ -539,6 +590,8 @@ grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, content) on public.entries to authenticated;
+grant insert on public.analyses to service_role;
+grant insert on public.analysis_runs to service_role;
 grant insert on public.entries to service_role;
 grant insert on public.entry_words to service_role;
 grant insert on public.payment_changes to service_role;
@@ -550,6 +603,9 @@ grant insert on public.plan_reminders to service_role;
 grant insert on public.plan_uses to service_role;
 grant insert on public.profiles to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
+grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at) on public.analyses to authenticated;
+grant select on public.analyses to service_role;
+grant select on public.analysis_runs to service_role;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
@@ -570,6 +626,7 @@ grant select on public.profiles to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content) on public.entries to authenticated;
+grant update on public.analysis_runs to service_role;
 grant update on public.entries to service_role;
 grant update on public.entry_words to service_role;
 grant update on public.payments to service_role;

@@ -63,6 +63,20 @@ const TABLES = {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
+  analyses: {
+    columns: [
+      ...['user_id', 'id', 'kind', 'date', 'period_from', 'period_to', 'input_hash', 'provider', 'model'],
+      ...['model_version', 'prompt_version', 'finish_reason', 'input_tokens', 'output_tokens', 'duration_ms'],
+      ...['score', 'text', 'cited', 'missing_fact', 'created_at'],
+    ],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
+  analysis_runs: {
+    columns: ['user_id', 'kind', 'key', 'run', 'lease_until', 'counted_on', 'tries'],
+    writable: [],
+    ownRow: `user_id = '${PEOPLE.premium.id}'`,
+  },
   plan_reminders: {
     columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],

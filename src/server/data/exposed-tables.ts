@@ -2,7 +2,7 @@
  * The tables and columns that the data wire knows: those that the database lets a user read (a test compares). Only these names ever
  * reach SQL. Who may read or write which of them is not said here: row-level security and column grants decide that.
  */
-type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz';
+type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]';
 
 export type Column = {
   readonly name: string;
@@ -49,6 +49,24 @@ function table(name: string, description: Description): ExposedTable {
 
 export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
   [
+    table('analyses', {
+      columns: {
+        user_id: 'uuid',
+        id: 'uuid',
+        kind: 'text',
+        date: 'date',
+        period_from: 'date',
+        period_to: 'date',
+        provider: 'text',
+        model: 'text',
+        score: 'integer',
+        text: 'text',
+        cited: 'smallint[]',
+        missing_fact: 'text',
+        created_at: 'timestamptz',
+      },
+      key: ['user_id', 'id'],
+    }),
     table('entries', {
       columns: {
         id: 'uuid',

@@ -7,6 +7,7 @@ import type { PlanId } from '#domain/plan.ts';
 
 /** Read, never written. */
 type GeneratedByDatabase<T> = ColumnType<T, never, never>;
+type AnalysisKind = 'feedback' | 'trend';
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
 
 export type AppTables = {
@@ -116,6 +117,41 @@ export type AppTables = {
     id: GeneratedByDatabase<number>;
     kind: 'export' | 'analysis';
     used_at: Timestamp;
+  };
+  /** What the coach said; rows are only ever added, and go with the account or with the day. */
+  analyses: {
+    user_id: string;
+    id: Generated<string>;
+    kind: AnalysisKind;
+    /** Of a feedback. */
+    date: Day | null;
+    /** Of a trend. */
+    period_from: Day | null;
+    period_to: Day | null;
+    input_hash: string;
+    provider: string;
+    model: string;
+    model_version: string | null;
+    prompt_version: number;
+    finish_reason: string;
+    input_tokens: number | null;
+    output_tokens: number | null;
+    duration_ms: number;
+    score: number | null;
+    text: string;
+    cited: Generated<number[]>;
+    missing_fact: string | null;
+    created_at: Timestamp;
+  };
+  /** Who is at an analysis, and how often it was tried today. */
+  analysis_runs: {
+    user_id: string;
+    kind: AnalysisKind;
+    key: string;
+    run: string;
+    lease_until: Date;
+    counted_on: Day;
+    tries: number;
   };
   plan_reminders: {
     user_id: string;

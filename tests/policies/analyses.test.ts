@@ -1,0 +1,99 @@
+/** What the coach said: its owner reads it while being a Closer, the service adds, nobody changes; it goes with the day. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { ACTORS, attempt, DAYS, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(async () => {
+  await settle(db.admin);
+  await db.admin.query(ADD_ALL);
+  await db.admin.query(
+    `insert into analysis_runs select id, 'feedback', 'x', id, now(), current_date, 1 from auth.users`,
+  );
+});
+afterAll(() => db.drop());
+
+const COMMON = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';
+const VALUES = `'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.'`;
+const ADD_ALL = `insert into analyses (user_id, kind, date, score, ${COMMON})
+  select user_id, 'feedback', date, 7, ${VALUES} from entries`;
+const ADD_ONE = `insert into analyses (user_id, kind, date, period_from, period_to, score, ${COMMON})
+  values ($1, $2, $3, $4, $5, $6, ${VALUES})`;
+const READ = 'select user_id, kind, date, score, text, cited, missing_fact from analyses';
+
+describe.each(PERSONS)('%s', (person) => {
+  const closer = person === 'premium' || person === 'endless';
+
+  test(`reads ${closer ? 'the own ones' : 'none'}`, async () => {
+    const own = await attempt(db.database, person, `${READ} where user_id = $1`, [PEOPLE[person].id]);
+    expect(own).toBe(closer ? Object.keys(DAYS).length : 0);
+    expect(await attempt(db.database, person, READ)).toBe(own);
+  });
+
+  test('reads neither what an analysis cost nor who is at one', async () => {
+    expect(await attempt(db.database, person, 'select input_tokens from analyses')).toBe(REFUSED);
+    expect(await attempt(db.database, person, 'select key from analysis_runs')).toBe(REFUSED);
+  });
+});
+
+test('a guest reads none', async () => {
+  expect(await attempt(db.database, 'guest', READ)).toBe(REFUSED);
+});
+
+test.each(ACTORS)('%s writes none', async (actor) => {
+  const feedback = [PEOPLE.premium.id, 'feedback', DAYS.earliestToday, null, null, 10];
+  expect(await attempt(db.database, actor, ADD_ONE, feedback)).toBe(REFUSED);
+  expect(await attempt(db.database, actor, 'update analyses set score = 10')).toBe(REFUSED);
+  expect(await attempt(db.database, actor, 'delete from analyses')).toBe(REFUSED);
+  expect(await attempt(db.database, actor, 'update analysis_runs set tries = 0, lease_until = now()')).toBe(REFUSED);
+  expect(await attempt(db.database, actor, 'delete from analysis_runs')).toBe(REFUSED);
+});
+
+test.each([
+  ['a feedback', ['feedback', DAYS.earliestToday, null, null, 1], 1],
+  ['a trend', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, null], 1],
+  ['a feedback without a score', ['feedback', DAYS.earliestToday, null, null, null], '23514'],
+  ['a feedback beyond 10', ['feedback', DAYS.earliestToday, null, null, 11], '23514'],
+  ['a feedback without a day', ['feedback', null, null, null, 5], '23514'],
+  ['a feedback on a day without a log', ['feedback', '2001-01-01', null, null, 5], '23503'],
+  ['a trend that ends before it begins', ['trend', null, DAYS.earliestToday, DAYS.firstOpen, null], '23514'],
+  ['a trend with a score', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, 5], '23514'],
+] as const)('the service adds %s: %o comes to %s', async (_what, values, outcome) => {
+  expect(await attempt(db.database, 'service', ADD_ONE, [PEOPLE.free.id, ...values])).toBe(outcome);
+});
+
+test('the service changes and deletes none', async () => {
+  expect(await attempt(db.database, 'service', 'update analyses set score = 10')).toBe(REFUSED);
+  expect(await attempt(db.database, 'service', 'delete from analyses')).toBe(REFUSED);
+});
+
+test('not even a superuser changes what was said', async () => {
+  await expect(db.admin.query("update analyses set text = 'other'")).rejects.toMatchObject({ code: '23001' });
+  await expect(db.admin.query('update analyses set score = 1')).rejects.toMatchObject({ code: '23001' });
+});
+
+test('what was said about a day goes with the day, and moves with it', async () => {
+  const { id } = PEOPLE.premium;
+  const of = (day: string) => attempt(db.database, 'premium', `${READ} where date = $1`, [day]);
+  const move = 'update entries set date = $3 where user_id = $1 and date = $2';
+  expect(await attempt(db.database, 'premium', move, [id, DAYS.longAgo, '2001-01-01'])).toBe(1);
+  expect([await of(DAYS.longAgo), await of('2001-01-01')]).toEqual([0, 1]);
+  expect(await attempt(db.database, 'premium', "delete from entries where date = '2001-01-01'")).toBe(1);
+  expect(await of('2001-01-01')).toBe(0);
+});
+
+test('all of it goes with the account', async () => {
+  await db.admin.query('delete from auth.users where id = $1', [PEOPLE.premium.id]);
+  const { rows } = await db.admin.query(
+    `select (select count(*)::int from analyses where user_id = $1) as analyses,
+            (select count(*)::int from analysis_runs where user_id = $1) as runs`,
+    [PEOPLE.premium.id],
+  );
+  expect(rows).toEqual([{ analyses: 0, runs: 0 }]);
+});
