@@ -220,9 +220,38 @@ test.describe('a Closer', () => {
       return route.fulfill({ status: 408, body: 'Too late' });
     });
     await page.getByRole('button', { name: 'Import 1 Day' }).click();
+    await expect(
+      page.getByRole('alert').filter({ hasText: '0 of 1 days are written for certain, and stay.' }),
+    ).toBeVisible();
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect(page.getByText('1 day added')).toBeVisible();
     expect(lost).toBe(1);
+  });
+
+  test('stops an import when asked to, lists what is written, and can go on', async ({ page, expectAccessible }) => {
+    await page.goto('/settings');
+    const dates = Array.from({ length: 60 }, (_, index) => daysAgo(index));
+    await choose(page, 'old.json', jsonOf(...dates.map((date) => ({ date, content: log('theirs') }))));
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await page.route('**/functions/v1/import-entries', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Import 60 Days' }).click();
+    await expect(page.getByText('0 of 60 days')).toBeVisible();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    letGo();
+    await expect(page.getByText('Stopped. 50 of 60 days are written and stay.')).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await page.getByRole('button', { name: 'Leave it at that' }).click();
+    await expect(page.getByText('50 days added')).toBeVisible();
+    await page.getByRole('button', { name: 'Close' }).click();
+
+    await choose(page, 'old.json', jsonOf(...dates.map((date) => ({ date, content: log('theirs') }))));
+    await expect(page.getByText('the same as yours already')).toBeVisible();
+    await page.getByRole('button', { name: 'Import 10 Days' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'Done: 10 days written.' })).toBeVisible();
   });
 
   test('is told what is wrong with a file that is no export', async ({ page, expectAccessible }) => {

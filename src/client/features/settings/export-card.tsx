@@ -148,10 +148,12 @@ function useExport() {
     shown,
     async start(format: Format) {
       const today = dayOf(new Date());
+      const { signal } = (stop.current = new AbortController());
       setShown({ kind: 'busy', progress: null });
       const reader = createEntryReader(data, userId);
       try {
         const writer = await format.writer(today);
+        if (signal.aborted) return;
         job.current = {
           run: createExportRun({ reader, writer, type: format.type, record }),
           name: fileName(format, today),

@@ -31,7 +31,7 @@ type Shown =
   | { kind: 'done'; summary: ImportSummary };
 
 export function ImportCard() {
-  const { shown, choose, write, goOn, cancel, reset } = useImport();
+  const { shown, choose, write, goOn, cancel, leave, reset } = useImport();
   const picker = useRef<HTMLInputElement>(null);
   const busy = shown.kind === 'reading';
   return (
@@ -83,13 +83,14 @@ export function ImportCard() {
         <Notice kind={shown.text === null ? 'info' : 'error'}>
           <p>
             {shown.text ?? 'Stopped.'} {shown.progress.done.toLocaleString('en-US')} of{' '}
-            {shown.progress.total.toLocaleString('en-US')} days are written and stay.
+            {shown.progress.total.toLocaleString('en-US')} days are written
+            {shown.text === null ? ' and stay' : ' for certain, and stay'}.
           </p>
           <div className={styles.actions}>
             <Button className={styles.again} onClick={goOn}>
               {shown.text === null ? 'Continue' : 'Try again'}
             </Button>
-            <Button tone="text" className={styles.again} onClick={reset}>
+            <Button tone="text" className={styles.again} onClick={leave}>
               Leave it at that
             </Button>
           </div>
@@ -146,7 +147,7 @@ function useImport() {
         const plan = await planImport(read, file.name, reader, signal, (progress) => {
           if (!signal.aborted) setShown({ kind: 'reading', progress });
         });
-        setShown({ kind: 'planned', plan });
+        if (!signal.aborted) setShown({ kind: 'planned', plan });
       } catch (error) {
         if (signal.aborted) return;
         const unreachable =
@@ -166,6 +167,10 @@ function useImport() {
     cancel(): void {
       stop.current?.abort();
       if (shown.kind === 'reading') setShown({ kind: 'idle' });
+    },
+    /** What was written until then stays, and is listed. */
+    leave(): void {
+      if (job.current) setShown({ kind: 'done', summary: job.current.summary });
     },
     reset(): void {
       stop.current?.abort();
