@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, latestToday } from '#domain/day.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 
@@ -72,4 +72,65 @@ test.each([
 test('a new signing key is one line that the server takes', async () => {
   const key = JSON.parse((await admin('key:create')).stdout) as Record<string, unknown>;
   expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', d: expect.any(String) });
+});
+
+describe('a payment', () => {
+  let id = '';
+  beforeEach(async () => {
+    const { rows } = await world.admin.query<{ id: string }>(
+      `insert into payments (user_id, amount_minor, currency, country, status, order_id, completed_at)
+       select id, 2400, 'USD', 'DE', 'completed', gen_random_uuid(), now() - interval '3 days' from auth.users
+        where email = $1 returning id`,
+      [EMAIL],
+    );
+    id = rows[0]!.id;
+  });
+
+  const requested = async (): Promise<boolean> => {
+    const { rows } = await world.admin.query('select refund_requested_at from payments where id = $1', [id]);
+    return rows[0].refund_requested_at !== null;
+  };
+  const uses = (kind: string, count: number): Promise<unknown> =>
+    world.admin.query(
+      'insert into plan_uses (user_id, kind) select id, $2 from auth.users, generate_series(1, $3) where email = $1',
+      [EMAIL, kind, count],
+    );
+
+  test('is listed with its id', async () => {
+    const { code, stdout } = await admin('payments', EMAIL);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${id}  \\d{4}-\\d\\d-\\d\\d  24\\.00  USD  completed  DE  `, 'm'));
+  });
+
+  test('is given back within the right of withdrawal; without PayPal here, by the server', async () => {
+    const { code, stdout } = await admin('refund', id);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '24.00 USD is on its way back: the server asks PayPal within a minute, and until it is done.\n',
+    });
+    expect(await requested()).toBe(true);
+  });
+
+  test('outside of it is given back only anyway', async () => {
+    await uses('analysis', 4);
+    const refused = await admin('refund', id);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('more than 3 analyses') });
+    expect(await requested()).toBe(false);
+    expect(await admin('refund', id, '--anyway')).toMatchObject({ code: 0 });
+    expect(await requested()).toBe(true);
+  });
+
+  test('that is not complete, or not there, is not given back', async () => {
+    await world.admin.query("update payments set status = 'refunded' where id = $1", [id]);
+    for (const [payment, words] of [
+      [id, 'This payment is refunded'],
+      ['00000000-0000-4000-8000-000000000001', 'There is no payment'],
+      ['24.00', 'names no payment'],
+    ] as const) {
+      expect(await admin('refund', payment, '--anyway')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(words),
+      });
+    }
+  });
 });

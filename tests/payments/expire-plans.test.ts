@@ -1,0 +1,58 @@
+/** The sweep writes down which plans have ended: those that no policy counts any more, once each, and no others. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, earliestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { expirePlans } from '#server/payments/expire-plans.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const now = new Date('2026-11-21T12:00:00Z');
+const clock = { now: () => now };
+const today = earliestToday(now);
+
+async function person(plan: 'free' | 'premium', until: Day | null): Promise<string> {
+  const id = randomUUID();
+  await db.admin.query('insert into auth.users (id) values ($1)', [id]);
+  await db.admin.query('update profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [
+    id,
+    plan,
+    until,
+  ]);
+  return id;
+}
+
+async function planOf(id: string): Promise<unknown> {
+  const { rows } = await db.admin.query(
+    `select subscription_plan as plan, access_valid_until as until,
+            (select json_agg(reason) from plan_changes where user_id = profiles.id) as reasons from profiles where id = $1`,
+    [id],
+  );
+  return rows[0];
+}
+
+test('a plan ends on the day after its last one, for the last people on Earth', async () => {
+  const lastDay = await person('premium', today);
+  const over = await person('premium', addDays(today, -1));
+  const endless = await person('premium', null);
+  const free = await person('free', addDays(today, -400));
+
+  expect(await expirePlans(db.database, clock)).toBe(1);
+  expect(await planOf(over)).toEqual({ plan: 'free', until: null, reasons: ['expiry'] });
+  expect(await planOf(lastDay)).toEqual({ plan: 'premium', until: today, reasons: null });
+  expect(await planOf(endless)).toEqual({ plan: 'premium', until: null, reasons: null });
+  expect(await planOf(free)).toEqual({ plan: 'free', until: addDays(today, -400), reasons: null });
+});
+
+test('two sweeps at once write one line', async () => {
+  const over = await person('premium', addDays(today, -1));
+  const expired = await Promise.all([1, 2, 3].map(() => expirePlans(db.database, clock)));
+  expect(expired.reduce((sum, count) => sum + count, 0)).toBe(1);
+  expect(await planOf(over)).toEqual({ plan: 'free', until: null, reasons: ['expiry'] });
+});
