@@ -144,6 +144,40 @@ test('the offer is one click away from words that wait', async ({ page, signUp, 
   await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
 });
 
+test('an emptied day that was not saved says so, and is empty when the plan opens it', async ({
+  page,
+  signUp,
+  admin,
+  request,
+}) => {
+  const { email } = await closerOnOldDay(page, signUp, admin);
+  await admin('plan:revoke', email);
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.press('Backspace');
+  await expect(kept(page)).toBeVisible();
+  await expect(page.getByText('You had taken everything out of this day.')).toBeVisible();
+  await admin('plan:grant', email);
+  await lookAtPage(page);
+  await expect(status(page, 'Nothing written yet')).toBeVisible();
+  expect(await storedLog(request, await sessionOf(page), OLD)).toBe(null);
+});
+
+test.describe('without the code of the locked view', () => {
+  test.use({ expectedErrors: /Failed to load resource: net::/ });
+
+  test('the words that wait are shown all the same', async ({ page, signUp, admin }) => {
+    const { email } = await closerOnOldDay(page, signUp, admin);
+    await page.route('**/assets/locked-day*.js', (route) => route.abort());
+    await admin('plan:revoke', email);
+    await editor(page).click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(', and today');
+    await expect(words(page)).toHaveText('long ago, and today');
+    await expect(page.getByText('This log is locked.', { exact: true })).toBeVisible();
+  });
+});
+
 test('a plan paid for in another tab opens the locked day when one comes back', async ({ page, signUp, admin }) => {
   const { email } = await closerOnOldDay(page, signUp, admin);
   await admin('plan:revoke', email);

@@ -486,6 +486,18 @@ describe('when the plan no longer opens the day', () => {
     expect(world.saver.view().conflict).toBe(null);
   });
 
+  test('a day that was emptied, locked and loaded again is removed when it opens', async () => {
+    world.type('');
+    world.saver.close();
+    world.locked = true;
+    world.load();
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.row).toBe(null);
+    expect(world.storage.length).toBe(0);
+  });
+
   test('a draft of a locked day that was changed elsewhere meanwhile is compared when it opens', async () => {
     world.type(log('mine'));
     world.saver.close();

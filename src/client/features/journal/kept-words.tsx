@@ -1,6 +1,6 @@
 /** Words of a day that the plan has closed before they could be saved: read-only, to be copied, sent when it opens. */
 import { useId, useRef, useSyncExternalStore } from 'react';
-import { entryText } from '#domain/entry-text.ts';
+import { entryText, isEmptyLog } from '#domain/entry-text.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
@@ -32,14 +32,20 @@ export function KeptWords({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: ()
         What you wrote is not saved yet.
       </h2>
       <p className={styles.why}>
-        Your plan no longer opens this day, so it could not be saved. It is kept on this device, and sent when your plan
-        opens the day again.
+        Your plan no longer opens this day. Your words are kept on this device, and sent when your plan opens the day
+        again.
       </p>
-      <div ref={words} className={styles.words} tabIndex={0} role="group" aria-label="Your words">
-        <StoredLog html={html} label="What you wrote" />
-      </div>
+      {isEmptyLog(html) ? (
+        <p>You had taken everything out of this day.</p>
+      ) : (
+        <>
+          <div ref={words} className={styles.words} tabIndex={0} role="group" aria-label="Your words">
+            <StoredLog html={html} label="What you wrote" />
+          </div>
+          <Button onClick={() => void copy()}>Copy my words</Button>
+        </>
+      )}
       <SaveStatusLine saver={saver} status={status} onUpgrade={onUpgrade} />
-      <Button onClick={() => void copy()}>Copy my words</Button>
     </section>
   );
 }
