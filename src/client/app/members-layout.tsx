@@ -1,7 +1,7 @@
 /** What all protected screens share: their data, the sidebar's door to the upgrade, and the sign-in overlay. */
 import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
@@ -9,14 +9,14 @@ import { usePremium } from '#client/lib/premium.ts';
 import { keepEditorFont } from '#client/lib/preferences.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
+import { useToast } from '#client/ui/toast.tsx';
 import { ToLogin, useMayEnter } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { usePlanChange } from './use-plan-change.ts';
 
-const UpgradeDialog = lazy(async () => ({
-  default: (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog,
-}));
+const loadOffer = () => import('#client/features/billing/upgrade-dialog.tsx');
+const UpgradeDialog = lazy(async () => ({ default: (await loadOffer()).UpgradeDialog }));
 const SignInOverlay = lazy(async () => ({
   default: (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay,
 }));
@@ -38,6 +38,17 @@ function Members() {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
+  const toast = useToast();
+  // Opened only once its code is there, as Find is.
+  const openOffer = useCallback(
+    (feature: UpgradeFeature) =>
+      void loadOffer().then(
+        () => setOffer(feature),
+        () =>
+          toast({ kind: 'error', text: 'The offer did not arrive. Check your connection, then load the page again.' }),
+      ),
+    [toast],
+  );
 
   useEffect(() => {
     if (premium !== null) keepEditorFont(premium);
@@ -46,7 +57,7 @@ function Members() {
   return (
     <QueryClientProvider client={queries}>
       <DataContext value={data}>
-        <UpgradeContext value={setOffer}>
+        <UpgradeContext value={openOffer}>
           <DaySaversProvider>
             <Outlet />
           </DaySaversProvider>
