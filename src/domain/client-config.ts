@@ -11,6 +11,8 @@ export type ClientConfig = {
     mail: boolean;
     sandbox: boolean;
   };
+  /** Who reads what the coach is asked about, to be put after "are sent to"; null without a coach. */
+  coachProvider: string | null;
   /** Two-letter codes of countries whose residents cannot pay. */
   paymentBlockedCountries: readonly string[];
   /** What the operator has set; what is missing is left off the screen. */

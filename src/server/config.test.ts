@@ -148,6 +148,62 @@ test('countries that cannot pay are listed by their codes', () => {
   ]);
 });
 
+const GOOGLE = { AI_PROVIDER: 'google', AI_API_KEY: 'AIza-hush-hush' };
+
+describe('the coach', () => {
+  test('is off as long as nobody has set it up, or when it is said to be', () => {
+    expect(readConfig({}).coach).toBeNull();
+    expect(readConfig({ ...GOOGLE, AI_PROVIDER: 'none' }).coach).toBeNull();
+  });
+
+  test('needs no more than a provider and a key', () => {
+    const { coach } = readConfig({ ...PRODUCTION, ...GOOGLE });
+    expect(coach).toMatchObject({
+      provider: 'google',
+      model: 'gemini-flash-latest',
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+      structuredBy: 'schema',
+      dailyLimit: 100,
+      timeoutMs: 60_000,
+      readBy: 'Google Gemini',
+    });
+    expect(coach?.apiKey?.reveal()).toBe('AIza-hush-hush');
+    expect(inspect(coach) + JSON.stringify(coach)).not.toContain('hush-hush');
+  });
+
+  test.each([
+    ['http://127.0.0.1:40000', 'http://127.0.0.1:40000/v1beta'],
+    ['http://127.0.0.1:40000/v1beta/', 'http://127.0.0.1:40000/v1beta'],
+  ])('at another address names that one, not the provider: %s', (AI_BASE_URL, baseUrl) => {
+    const { coach } = readConfig({ ...GOOGLE, AI_BASE_URL });
+    expect(coach).toMatchObject({ baseUrl, readBy: 'the AI service at 127.0.0.1:40000' });
+  });
+
+  test("may be a model server of one's own, by http and without a key", () => {
+    const settings = { AI_PROVIDER: 'openai-compatible', AI_MODEL: 'llama', AI_BASE_URL: 'http://models:11434/v1' };
+    expect(readConfig({ ...PRODUCTION, ...settings }).coach).toMatchObject({
+      baseUrl: 'http://models:11434/v1',
+      apiKey: null,
+      readBy: 'the AI service at models:11434',
+    });
+  });
+
+  test.each([
+    ['a key without a provider', { AI_API_KEY: 'AIza-hush-hush' }, ['AI_PROVIDER']],
+    ['no key', { AI_PROVIDER: 'google' }, ['AI_API_KEY']],
+    ['nothing else', { AI_PROVIDER: 'openai-compatible' }, ['AI_BASE_URL', 'AI_MODEL']],
+    ['no model', { ...GOOGLE, AI_PROVIDER: 'anthropic' }, ['AI_MODEL']],
+    ['plain http', { ...GOOGLE, AI_BASE_URL: 'http://gemini.example.com' }, ['AI_BASE_URL']],
+    ['plain http in production', { ...PRODUCTION, ...GOOGLE, AI_BASE_URL: 'http://127.0.0.1:1' }, ['AI_BASE_URL']],
+    ['a key in the address', { ...GOOGLE, AI_BASE_URL: 'https://x.example.com/?key=hush-hush' }, ['AI_BASE_URL']],
+    ['an unknown form', { ...GOOGLE, AI_STRUCTURED: 'xml' }, ['AI_STRUCTURED']],
+  ])('with %s stops the start', (_what, env, names) => {
+    const told = problemsOf(env);
+    expect(told.map((problem) => problem.split(' ')[0])).toEqual(names);
+    expect(told.join()).not.toContain('hush-hush');
+  });
+});
+
 test('.env.example names exactly the settings that are read', () => {
   const asked = new Set<string>();
   readConfig(new Proxy<Record<string, string>>({}, { get: (_env, name) => void asked.add(String(name)) }));

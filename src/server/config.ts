@@ -5,6 +5,8 @@
  */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { readCoachSettings } from './coach/coach-settings.ts';
+import type { CoachSettings } from './coach/coach-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { readBlockedCountries, readPaypalSettings } from './payments/paypal/paypal-settings.ts';
 import type { PaypalSettings } from './payments/paypal/paypal-settings.ts';
@@ -40,6 +42,8 @@ export type Config = {
   readonly paypal: PaypalSettings | null;
   /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
   readonly paymentBlockedCountries: readonly string[];
+  /** null: there is no coach. */
+  readonly coach: CoachSettings | null;
   /** Where the browser finds the API; empty means the page's own origin. */
   readonly apiUrl: string;
   readonly publishableKey: string;
@@ -98,6 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     },
     paypal: readPaypalSettings(settings, production),
     paymentBlockedCountries: readBlockedCountries(settings),
+    coach: readCoachSettings(settings, production),
     apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
     contact: settings.contact(),

@@ -16,3 +16,10 @@ test('the page knows whether anybody can pay, and for whom that does not hold', 
 test('payments are off as long as nobody has set them up', () => {
   expect(clientConfig(readConfig({}))).toMatchObject({ features: { payments: false }, paymentBlockedCountries: [] });
 });
+
+test('the page knows whether there is a coach, and who reads what it is asked about', () => {
+  expect(clientConfig(readConfig({}))).toMatchObject({ features: { coach: false }, coachProvider: null });
+  const told = clientConfig(readConfig({ AI_PROVIDER: 'google', AI_API_KEY: 'hush-hush' }));
+  expect(told).toMatchObject({ features: { coach: true }, coachProvider: 'Google Gemini' });
+  expect(JSON.stringify(told)).not.toContain('hush');
+});

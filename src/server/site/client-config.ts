@@ -9,10 +9,11 @@ export function clientConfig(config: Config): ClientConfig {
     features: {
       autoconfirm: config.auth.autoconfirm,
       payments: config.paypal !== null,
-      coach: false,
+      coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
     },
+    coachProvider: config.coach?.readBy ?? null,
     paymentBlockedCountries: config.paymentBlockedCountries,
     contact: config.contact,
   };
