@@ -2,7 +2,7 @@
  * A small world of buyers, two server processes and PayPal, in which a list of numbers is a history: each number is the
  * next thing that happens. The servers run the real state machine over the real client; PayPal is the real simulator.
  */
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { createLog } from '#server/log.ts';
@@ -27,7 +27,7 @@ export type KeptWorld = {
   addBuyer(userId: string): Promise<void>;
   deleteAccount(userId: string): Promise<void>;
   /** Answers whether the event is new. */
-  receive(event: PaypalEvent): Promise<boolean>;
+  receive(event: PaypalEvent, now: Date): Promise<boolean>;
 };
 
 const API = 'http://127.0.0.1:1';
@@ -41,7 +41,7 @@ export class PaymentWorld {
   readonly kept: KeptWorld;
   readonly simulator: PaypalSimulator;
   readonly scheduler = new Scheduler();
-  readonly users: readonly string[];
+  readonly users: readonly string[] = [randomUUID(), randomUUID()];
   readonly startedOn: Day;
   #nowMs = START;
   /** So many answers of PayPal's are lost after its work is done: the client tries three times. */
@@ -50,10 +50,11 @@ export class PaymentWorld {
   readonly #servers: { deps: PaymentDeps }[] = [];
   readonly #events: PaypalEvent[] = [];
 
-  constructor(kept: KeptWorld, users = [randomUUID(), randomUUID()]) {
+  constructor(kept: KeptWorld) {
     this.kept = kept;
-    this.users = users;
-    this.simulator = createPaypalSimulator({ clock: this.#clock, baseUrl: API, publicUrl: API });
+    // Histories that share a database share no name of PayPal's.
+    const seed = randomInt(2 ** 32);
+    this.simulator = createPaypalSimulator({ clock: this.#clock, baseUrl: API, publicUrl: API, seed });
     this.startedOn = latestToday(this.now);
     for (let process = 0; process < PROCESSES; process += 1) this.#boot(process);
   }
@@ -141,7 +142,7 @@ export class PaymentWorld {
       case 'webhook': {
         this.#events.push(...simulator.drainWebhooks());
         const event = one(this.#events);
-        if (event && (await this.kept.receive(event))) await this.#follow(process, event);
+        if (event && (await this.kept.receive(event, this.now))) await this.#follow(process, event);
         return undefined;
       }
       case 'sweep':
@@ -211,7 +212,7 @@ export class PaymentWorld {
   /** PayPal tells again until it is heard: every event comes at last, and some come twice. */
   async hearEverything(): Promise<void> {
     this.#events.push(...this.simulator.drainWebhooks());
-    for (const event of this.#events) await this.kept.receive(event);
+    for (const event of this.#events) await this.kept.receive(event, this.now);
     await this.sweep();
     this.#nowMs += 30 * 60 * MINUTE_MS;
     await this.sweep();

@@ -3,46 +3,61 @@
  * at any await, answers that are lost, cards that are declined, money that goes back. In every one of them the money
  * that PayPal has and the plans that we granted agree in the end.
  */
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { daysBetween, latestToday } from '#domain/day.ts';
 import { isOpen } from '#server/payments/payment-store.ts';
 import type { Payment } from '#server/payments/payment-store.ts';
 import type { Capture } from '../../simulators/paypal/books/model.ts';
 import { lengthened } from '../support/long-form.ts';
-import { MemoryPaymentStore } from './memory-payment-store.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { inDatabase, inMemory } from './kept-worlds.ts';
+import type { Books, Keeping } from './kept-worlds.ts';
 import { PaymentWorld } from './payment-world.ts';
 
 const SCHEDULES = lengthened(1000);
+/** The same over PostgreSQL, which takes longer. */
+const STORED_SCHEDULES = lengthened(20);
+const SEED = 20_261_121;
 const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
 
 test(
   `money and plans agree in each of ${SCHEDULES} histories`,
   async () => {
-    await fc.assert(fc.asyncProperty(history, happens), { numRuns: SCHEDULES, seed: 20_261_121 });
+    const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, inMemory);
+    await fc.assert(fc.asyncProperty(history, happens), { numRuns: SCHEDULES, seed: SEED });
   },
   lengthened(60_000),
 );
 
-async function happens(numbers: readonly number[]): Promise<void> {
-  const store = new MemoryPaymentStore(randomUUID);
-  const world = new PaymentWorld({
-    store,
-    addBuyer: (userId) => {
-      store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: null });
-      return Promise.resolve();
-    },
-    deleteAccount: (userId) => Promise.resolve(void store.buyers.delete(userId)),
-    receive: ({ id, body }) => Promise.resolve(store.receive(id, body, world.now)),
-  });
+test(
+  `and in each of ${STORED_SCHEDULES} over the database`,
+  async () => {
+    const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, () => inDatabase(db));
+    await fc.assert(fc.asyncProperty(history, happens), { numRuns: STORED_SCHEDULES, seed: SEED });
+  },
+  lengthened(60_000),
+);
+
+async function agreesAfter(numbers: readonly number[], keep: () => Keeping): Promise<void> {
+  const { kept, books } = keep();
+  const world = new PaymentWorld(kept);
   await world.begin();
   for (const number of numbers) await world.happen(number);
   await world.calmDown();
   // Before PayPal has told anything more: the sweep alone finds all money that came.
-  for (const capture of world.simulator.books.captures.values()) expectMoneyBooked(store, capture);
+  const found = await books(world.users);
+  for (const capture of world.simulator.books.captures.values()) expectMoneyBooked(found, capture);
   await world.hearEverything();
   expect(world.scheduler.failures).toEqual([]);
+  const store = await books(world.users);
   for (const capture of world.simulator.books.captures.values()) {
     expectMoneyBooked(store, capture);
     expectReturnsBooked(store, world, capture);
@@ -55,7 +70,7 @@ const sum = (lines: readonly { amountMinor: number }[]): number =>
   lines.reduce((before, { amountMinor }) => before + amountMinor, 0);
 const came = ({ feeMinor }: Capture): boolean => feeMinor !== null;
 
-function expectMoneyBooked(store: MemoryPaymentStore, capture: Capture): void {
+function expectMoneyBooked(store: Books, capture: Capture): void {
   const paymentId = capture.order.customId!;
   const lines = store.ledger.filter((line) => line.paymentId === paymentId);
   const grants = store.planChanges.filter((change) => change.paymentId === paymentId && change.reason === 'payment');
@@ -83,7 +98,7 @@ function expectMoneyBooked(store: MemoryPaymentStore, capture: Capture): void {
   }
 }
 
-function expectReturnsBooked(store: MemoryPaymentStore, world: PaymentWorld, capture: Capture): void {
+function expectReturnsBooked(store: Books, world: PaymentWorld, capture: Capture): void {
   const payment = store.payments.get(capture.order.customId!)!;
   // What a person looks at, a person books.
   if (payment.status === 'needs_review') return;
@@ -96,7 +111,7 @@ function expectReturnsBooked(store: MemoryPaymentStore, world: PaymentWorld, cap
   expect(payment.status === 'refunded' || payment.status === 'reversed').toBe(wentBack);
 }
 
-function expectAtRest(store: MemoryPaymentStore, world: PaymentWorld, payment: Payment): void {
+function expectAtRest(store: Books, world: PaymentWorld, payment: Payment): void {
   expect(isOpen(payment.status), `${payment.status} is no rest`).toBe(false);
   expect(payment, payment.status).toMatchObject({ dueAt: null, leaseUntil: null });
   const captures = [...world.simulator.books.captures.values()].filter(({ order }) => order.customId === payment.id);
@@ -106,7 +121,7 @@ function expectAtRest(store: MemoryPaymentStore, world: PaymentWorld, payment: P
 }
 
 /** As many years as were paid for and not given back, counted from a day of this history. */
-function expectPlan(store: MemoryPaymentStore, world: PaymentWorld, user: string): void {
+function expectPlan(store: Books, world: PaymentWorld, user: string): void {
   const buyer = store.buyers.get(user);
   if (!buyer) return;
   const paid = [...store.payments.values()].filter(({ userId, status }) => userId === user && status === 'completed');

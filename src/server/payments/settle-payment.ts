@@ -44,11 +44,11 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
   if (!payment) return 'ended';
   try {
     const { status, captureId, orderId } = payment;
-    if (status === 'needs_review' || orderId === null) await giveUpWhenOld(deps, payment);
+    if (orderId === null || FINAL.has(status)) await giveUpWhenOld(deps, payment);
     else if (status === 'completed') await lookAtCompleted(deps, payment, hint);
-    else if (captureId !== null) await lookAtCapture(deps, payment);
-    else if (isOpen(status)) return await takeMoney(deps, payment, hint);
-    else await lookForMoney(deps, payment);
+    else if (!isOpen(status)) await lookForMoney(deps, payment);
+    else if (captureId !== null) await lookAtCapture(deps, payment, captureId);
+    else return await takeMoney(deps, payment, hint);
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
     // PayPal forgets an order that nobody paid: there is nothing more to learn of it.
@@ -75,6 +75,9 @@ const SETTLEMENTS: Readonly<Record<PaymentStatus, Settlement>> = {
   expired: 'ended',
   needs_review: 'needs review',
 };
+/** Nothing that PayPal says changes these. */
+const FINAL: ReadonlySet<PaymentStatus> = new Set(['refunded', 'reversed', 'needs_review']);
+
 const settlementOf = (payment: Payment | null): Settlement => (payment ? SETTLEMENTS[payment.status] : 'ended');
 
 async function takeMoney(deps: PaymentDeps, read: Payment, hint: ReturnHint): Promise<Settlement> {
@@ -174,15 +177,22 @@ type Ordered = { customId: string | null; amountMinor: number; currency: string 
 const fits = (found: Ordered, payment: Payment): boolean =>
   found.customId === payment.id && found.amountMinor === payment.amountMinor && found.currency === payment.currency;
 
-async function lookAtCapture(deps: PaymentDeps, payment: Payment): Promise<void> {
-  await applyCapture(deps, payment, await deps.paypal.getCapture(payment.captureId!));
+async function lookAtCapture(deps: PaymentDeps, payment: Payment, captureId: string): Promise<void> {
+  await applyCapture(deps, payment, await deps.paypal.getCapture(captureId));
 }
 
 /** A payment that we gave up: money that moved in spite of that is booked. */
 async function lookForMoney(deps: PaymentDeps, payment: Payment): Promise<void> {
-  const order = await deps.paypal.getOrder(payment.orderId!);
-  if (order.capture) return applyCapture(deps, payment, order.capture);
-  return deps.store.lookAgain(payment.id, null);
+  const { store, paypal } = deps;
+  const { id, status, captureId, orderId } = payment;
+  if (captureId !== null) {
+    await lookAtCapture(deps, payment, captureId);
+  } else {
+    const order = await paypal.getOrder(orderId!);
+    if (order.capture) await applyCapture(deps, payment, order.capture);
+  }
+  const seen = await store.find({ id });
+  if (seen?.status === status) await store.lookAgain(id, null);
 }
 
 async function lookAtCompleted(deps: PaymentDeps, payment: Payment, hint: ReturnHint): Promise<void> {

@@ -1,0 +1,61 @@
+/** The two ways of keeping a `PaymentWorld`: in memory and in a database. Both show their books in the same shape. */
+import { randomUUID } from 'node:crypto';
+import type { Buyer, Payment } from '#server/payments/payment-store.ts';
+import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { MemoryPaymentStore } from './memory-payment-store.ts';
+import type { Line, PlanChange } from './memory-payment-store.ts';
+import type { KeptWorld } from './payment-world.ts';
+
+export type Books = Pick<MemoryPaymentStore, 'buyers' | 'payments' | 'ledger' | 'planChanges'>;
+export type Keeping = { kept: KeptWorld; books(userIds: readonly string[]): Promise<Books> };
+
+export function inMemory(): Keeping {
+  const store = new MemoryPaymentStore(randomUUID);
+  const kept: KeptWorld = {
+    store,
+    addBuyer: (userId) => {
+      store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: null });
+      return Promise.resolve();
+    },
+    deleteAccount: (userId) => Promise.resolve(void store.buyers.delete(userId)),
+    receive: ({ id, body }, now) => Promise.resolve(store.receive(id, body, now)),
+  };
+  return { kept, books: () => Promise.resolve(store) };
+}
+
+export function inDatabase({ admin, database }: TestDatabase): Keeping {
+  const store = createPostgresPaymentStore(database);
+  const kept: KeptWorld = {
+    store,
+    addBuyer: async (userId) => void (await admin.query('insert into auth.users (id) values ($1)', [userId])),
+    deleteAccount: async (userId) => void (await admin.query('delete from auth.users where id = $1', [userId])),
+    async receive({ id, type, body }, now) {
+      const insert = `insert into payment_events (id, type, raw, received_at) values ($1, $2, $3, $4)
+        on conflict (id) do nothing`;
+      return (await admin.query(insert, [id, type, body, now])).rowCount === 1;
+    },
+  };
+  return {
+    kept,
+    async books(userIds) {
+      const rows = async <T>(text: string): Promise<T[]> => (await admin.query(text, [userIds])).rows as T[];
+      const ids = await rows<{ id: string }>('select id from payments where user_id = any ($1)');
+      const payments = await Promise.all(ids.map(({ id }) => store.find({ id })));
+      const buyers = await rows<Buyer & { id: string }>('select * from profiles where id = any ($1)');
+      return {
+        payments: new Map(payments.map((payment) => [payment!.id, payment!] satisfies [string, Payment])),
+        buyers: new Map(buyers.map((buyer) => [buyer.id, buyer])),
+        ledger: await rows<Line>(
+          `select payment_id as "paymentId", kind, payment_ledger.amount_minor as "amountMinor", payment_ledger.currency, provider_ref as ref
+             from payment_ledger join payments on payments.id = payment_id where user_id = any ($1)
+            order by payment_ledger.id`,
+        ),
+        planChanges: await rows<PlanChange>(
+          `select user_id as "userId", plan, access_valid_until as until, reason, payment_id as "paymentId",
+                  valid_from as "validFrom" from plan_changes where user_id = any ($1) order by id`,
+        ),
+      };
+    },
+  };
+}
