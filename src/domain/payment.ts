@@ -52,7 +52,7 @@ export const RENEWAL_NOTICE_DAYS = 30;
 export const REMINDER_DAYS = [30, 3] as const;
 
 /** The countries of the European Economic Area, where a distance purchase may be undone. */
-export const EEA_COUNTRIES: ReadonlySet<string> = new Set(
+const EEA_COUNTRIES: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO'.split(' '),
 );
 export const COOLING_OFF_DAYS = 14;
@@ -75,5 +75,3 @@ export function coolingOffRefusal(purchase: Purchase, today: Day): CoolingOffRef
   if (purchase.analyses > COOLING_OFF_ANALYSES) return 'analyses';
   return purchase.exports > 0 ? 'export' : null;
 }
-
-export const mayCoolOff = (purchase: Purchase, today: Day): boolean => coolingOffRefusal(purchase, today) === null;

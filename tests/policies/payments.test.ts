@@ -1,0 +1,104 @@
+/** What the database itself holds about payments, whoever writes: facts stay, nothing is deleted, every status is noted. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PAYMENT_STATUSES } from '#domain/payment.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { attempt, PEOPLE, settle } from './people.ts';
+
+/** restrict_violation, as the triggers of the books raise it. */
+const NEVER_CHANGED = '23001';
+const TWICE = '23505';
+
+let db: TestDatabase;
+let id = '';
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(async () => {
+  await settle(db.admin);
+  const { rows } = await db.admin.query<{ id: string }>(
+    `insert into payments (user_id, amount_minor, currency, country) values ($1, 2400, 'USD', 'DE') returning id`,
+    [PEOPLE.free.id],
+  );
+  id = rows[0]!.id;
+});
+afterAll(() => db.drop());
+
+const outcome = (text: string, values: unknown[] = [id]): Promise<number | string> =>
+  db.admin.query(text, values).then(
+    ({ rowCount }) => rowCount ?? 0,
+    (error: { code: string }) => error.code,
+  );
+
+test('the database knows the statuses of the domain, and no others', async () => {
+  const { rows } = await db.admin.query<{ rule: string }>(
+    "select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'payments_known_status'",
+  );
+  const known = [...rows[0]!.rule.matchAll(/'([a-z_]+)'/g)].map(([, status]) => status);
+  expect(new Set(known)).toEqual(new Set(PAYMENT_STATUSES));
+});
+
+describe('not even a superuser', () => {
+  test.each([
+    'user_id = gen_random_uuid()',
+    'amount_minor = 1',
+    "currency = 'VND'",
+    'country = null',
+    'created_at = now()',
+  ])('sets %s', async (change) => {
+    expect(await outcome(`update payments set ${change} where id = $1`)).toBe(NEVER_CHANGED);
+  });
+
+  test('renames an order or a capture once PayPal has named it', async () => {
+    const name = 'update payments set order_id = $2, capture_id = $2 where id = $1';
+    expect(await outcome(name, [id, `first of ${id}`])).toBe(1);
+    expect(await outcome(name, [id, `other of ${id}`])).toBe(NEVER_CHANGED);
+    expect(await outcome(name, [id, null])).toBe(NEVER_CHANGED);
+  });
+
+  test('deletes a payment, or changes a line of its books', async () => {
+    await outcome(
+      `insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref) values ($1, 'capture', 2400, 'USD', $1)`,
+    );
+    for (const table of ['payments', 'payment_changes', 'payment_ledger']) {
+      expect(await outcome(`delete from ${table}`, [])).toBe(NEVER_CHANGED);
+      expect(await outcome(`truncate ${table} cascade`, [])).toBe(NEVER_CHANGED);
+    }
+    expect(await outcome('update payment_ledger set amount_minor = 1', [])).toBe(NEVER_CHANGED);
+    expect(await outcome("update payment_changes set status = 'completed'", [])).toBe(NEVER_CHANGED);
+  });
+
+  test('books the same money twice', async () => {
+    const book = `insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref)
+      values ($1, 'capture', 2400, 'USD', $2)`;
+    expect(await outcome(book, [id, `capture of ${id}`])).toBe(1);
+    expect(await outcome(book, [id, `capture of ${id}`])).toBe(TWICE);
+  });
+});
+
+test('every status is noted with its time, and one that stays is not noted again', async () => {
+  for (const status of ['capturing', 'capturing', 'completed', 'refunded']) {
+    await outcome('update payments set status = $2 where id = $1', [id, status]);
+  }
+  const { rows } = await db.admin.query('select status from payment_changes where payment_id = $1 order by id', [id]);
+  expect(rows.map(({ status }: { status: string }) => status)).toEqual([
+    'created',
+    'capturing',
+    'completed',
+    'refunded',
+  ]);
+});
+
+test('a payment outlives its account', async () => {
+  await db.admin.query('delete from auth.users where id = $1', [PEOPLE.free.id]);
+  expect(await outcome('select 1 from payments where id = $1')).toBe(1);
+});
+
+test('everybody sees their own payments alone, and of them what concerns them', async () => {
+  const own = 'select id, order_id, amount_minor, currency, status, country, created_at, completed_at from payments';
+  expect(await attempt(db.database, 'free', own)).toBeGreaterThan(0);
+  expect(await attempt(db.database, 'premium', own)).toBe(0);
+  for (const column of ['capture_id', 'lease_until', 'debug_id', 'approval_url', 'refund_requested_at']) {
+    expect(await attempt(db.database, 'free', `select ${column} from payments`)).toBe('42501');
+  }
+});
