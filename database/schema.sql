@@ -237,7 +237,7 @@ create table public.entry_words (
   date date not null,
   revision integer not null,
   words text not null,
-  constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON DELETE CASCADE,
+  constraint entry_words_user_id_date_fkey FOREIGN KEY (user_id, date) REFERENCES public.entries(user_id, date) ON UPDATE CASCADE ON DELETE CASCADE,
   constraint entry_words_pkey PRIMARY KEY (user_id, date)
 );
 

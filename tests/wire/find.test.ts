@@ -90,6 +90,20 @@ test('a day that is deleted and begun anew is read anew, although its revision i
   expect(await daysFound(world.ana, 'new')).toEqual([today()]);
 });
 
+test('a log whose words are there gets another date, and is found there as it is then', async () => {
+  const [before, after] = [daysAgo(3), daysAgo(4)];
+  await write(world.ana, before, '<p>needle</p>');
+  expect(await daysFound(world.ana, 'needle')).toEqual([before]);
+  const rename = `update public.entries set date = $3, content = $4 where user_id = $1 and date = $2`;
+  await world.server.admin.query(rename, [world.ana.id, before, after, '<p>thread</p>']);
+  const { rows } = await world.server.admin.query(
+    `select e.revision - w.revision as behind from public.entries e join public.entry_words w using (user_id, date)`,
+  );
+  expect(rows).toEqual([{ behind: 1 }]);
+  expect(await daysFound(world.ana, 'needle')).toEqual([]);
+  expect(await daysFound(world.ana, 'thread')).toEqual([after]);
+});
+
 test('nobody finds another user in their own journal', async () => {
   await write(world.ben, today(), '<p>needle of Ben</p>');
   await daysFound(world.ben, 'needle');
@@ -110,6 +124,29 @@ test('a Dabbler finds open days alone, and cannot tell what is in the others; a 
     daysAgo(400),
   ]);
   expect(await find(world.ana, 'needle')).toEqual(withLocked);
+});
+
+test('only days open to the plan are made ready, so that no answer tells how many others there are', async () => {
+  const ready = async (): Promise<unknown> => {
+    const words = await world.server.admin.query(
+      'select date::text from public.entry_words where user_id = $1 order by date desc',
+      [world.ana.id],
+    );
+    return words.rows.map(({ date }: { date: string }) => date);
+  };
+  await write(world.ana, daysAgo(2), '<p>needle</p>');
+  await write(world.ana, daysAgo(400), '<p>needle</p>');
+  expect(await find(world.ana, 'needle')).toMatchObject({ results: [{ date: daysAgo(2) }], complete: true });
+  expect(await ready()).toEqual([daysAgo(2)]);
+  const setPlan = (plan: string) =>
+    world.server.admin.query('update public.profiles set subscription_plan = $2 where id = $1', [world.ana.id, plan]);
+  await setPlan('premium');
+  try {
+    expect(await daysFound(world.ana, 'needle')).toEqual([daysAgo(2), daysAgo(400)]);
+    expect(await ready()).toEqual([daysAgo(2), daysAgo(400)]);
+  } finally {
+    await setPlan('free');
+  }
 });
 
 test('a plan that has ended finds what a Dabbler finds, also in words made ready before', async () => {

@@ -10,8 +10,9 @@ create table public.entry_words (
   -- Compared byte by byte, whatever the locale of the database is.
   words text collate "C" not null,
   primary key (user_id, date),
-  -- A day that is deleted takes its words along.
-  foreign key (user_id, date) references public.entries on delete cascade
+  -- A day that is deleted takes its words along, and one that gets another date as well: that raises its revision, so they
+  -- count as old there.
+  foreign key (user_id, date) references public.entries on delete cascade on update cascade
 );
 -- Beside the key and not in a table of its own, where each log would cost a search of its own to fetch.
 alter table public.entry_words alter column words set storage main;

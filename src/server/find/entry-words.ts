@@ -3,9 +3,12 @@
  *
  * They are made before a search and not with a save: somebody who writes saves fifty times for each time they search, and
  * what a save costs is felt. What the revision of a log shows to have changed since is made anew.
+ *
+ * The logs are read as the user themselves. Whoever may not read a day must not learn from an answer, nor from its time,
+ * that there is one: words of days that the plan does not open are made once it opens them.
  */
 import { findForm } from '#domain/find.ts';
-import type { AsService } from '../database/database.ts';
+import type { Database, Identity } from '../database/database.ts';
 
 /** How much text is taken in hand at once: some ten milliseconds of this process, in which it answers nobody else. */
 const BATCH_BYTES = 500_000;
@@ -31,9 +34,16 @@ const KEEP = `
 type Changed = { date: string; revision: number; text: string };
 
 /** Answers whether all are ready; false when `mayGoOn` said to stop before. */
-export async function readyWords(service: AsService, userId: string, mayGoOn: () => boolean): Promise<boolean> {
+export async function readyWords(
+  database: Database,
+  { identity, userId }: { identity: Identity; userId: string },
+  mayGoOn: () => boolean,
+): Promise<boolean> {
+  const user = database.asUser(identity);
+  // No client may write words, whoever they are of.
+  const service = database.asService('words for a search');
   for (;;) {
-    const { rows } = await service.statement<Changed>(CHANGED, [userId]);
+    const { rows } = await user.statement<Changed>(CHANGED, [userId]);
     if (rows.length === 0) return true;
     if (!mayGoOn()) return false;
     await service.statement(KEEP, [

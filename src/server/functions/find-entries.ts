@@ -41,7 +41,7 @@ export function findEntries({ database }: FindDeps) {
       const caller = { identity, userId };
       const found = await findDays(database, caller, words);
       if (found) return answer(context, { success: true, ...found, complete: true });
-      const complete = await readyWords(database.asService('words for a search'), userId, mayGoOn);
+      const complete = await readyWords(database, caller, mayGoOn);
       return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
       if (error instanceof DataError)
