@@ -175,7 +175,7 @@ export class PaymentWorld {
         return undefined;
       case 'tamper': {
         const order = one([...books.orders.values()].filter(({ capture }) => capture === null));
-        if (order) Object.assign(order, { amount: { currency: 'USD', minor: 1 } });
+        if (order && choice % 8 === 0) Object.assign(order, { amount: { currency: 'USD', minor: 1 } });
         return undefined;
       }
       case 'leave': {
@@ -231,8 +231,8 @@ function atPaypal(work: () => unknown): void {
 const WEIGHTS = [
   ['go on', 60],
   ['click', 5],
-  ['pay', 12],
-  ['return', 6],
+  ['pay', 18],
+  ['return', 9],
   ['webhook', 7],
   ['sweep', 5],
   ['time', 5],

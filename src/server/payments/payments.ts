@@ -4,7 +4,6 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
-import type { Payment } from './payment-store.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 import { followEvent, reconcilePayments } from './reconcile-payments.ts';
@@ -23,7 +22,6 @@ export type Payments = {
   reconcile(signal: AbortSignal): Promise<{ events: number; payments: number }>;
   /** False when there is nothing to give back. */
   refund(id: string): Promise<boolean>;
-  find(id: string): Promise<Payment | null>;
   readonly paypal: ReturnType<typeof createPaypal>;
 };
 
@@ -62,6 +60,5 @@ export function createPayments({ config, database, clock, log }: Parts): Payment
     follow: (event) => followEvent(deps, event),
     reconcile: (signal) => reconcilePayments(deps, signal),
     refund: (id) => refundPayment(deps, id),
-    find: (id) => store.find({ id }),
   };
 }
