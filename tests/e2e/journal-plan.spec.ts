@@ -163,6 +163,34 @@ test('an emptied day that was not saved says so, and is empty when the plan open
   expect(await storedLog(request, await sessionOf(page), OLD)).toBe(null);
 });
 
+test.describe('a save refused because of the plan, while nothing can be read', () => {
+  test.use({ expectedErrors: /status of 503/ });
+
+  test('says why beside the text, and offers the upgrade', async ({ page, signUp, admin, expectAccessible }) => {
+    const { email } = await signUp(page);
+    await admin('plan:grant', email);
+    await openDay(page, OLD);
+    await admin('plan:revoke', email);
+    await page.route('**/rest/v1/**', (route) =>
+      route.request().method() === 'GET' ? route.fulfill({ status: 503, json: {} }) : route.continue(),
+    );
+    const writes = writesOf(page);
+    await editor(page).click();
+    await page.keyboard.type('first words of this day');
+    await expect(status(page, 'Not saved – your plan does not open this day')).toBeVisible();
+    await page.keyboard.type(', and more');
+    await expect(items(page)).toHaveText(['first words of this day, and more']);
+    // The bars, faded while somebody writes, come back with the pointer.
+    await page.mouse.move(300, 300, { steps: 2 });
+    await inBothThemes(page, expectAccessible);
+    expect(writes).toEqual(['POST']);
+    await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
+    await page.unroute('**/rest/v1/**');
+    await lookAtPage(page);
+    await expect(words(page)).toHaveText('first words of this day, and more');
+  });
+});
+
 test.describe('without the code of the locked view', () => {
   test.use({ expectedErrors: /Failed to load resource: net::/ });
 
