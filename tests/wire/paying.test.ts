@@ -3,6 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { latestToday } from '#domain/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment.ts';
+import { createLog } from '#server/log.ts';
+import { createPayments } from '#server/payments/payments.ts';
+import { refundByOperator } from '#server/payments/refund-command.ts';
 import { startTestServer } from '../support/start-server.ts';
 import { ask, signUp } from './data-world.ts';
 import type { Answered, Person } from './data-world.ts';
@@ -212,6 +215,31 @@ test('money that PayPal gives back ends the year', async () => {
   await server.paypal.webhooks.deliverAll();
   await expect.poll(() => statusOf(orderId)).toBe('refunded');
   expect(await planOf(ana)).toEqual({ plan: 'free', until: null, reasons: ['payment', 'refund'] });
+});
+
+test('an operator gives a payment back at once where the command knows PayPal', async () => {
+  await server.admin.query("update profiles set country = 'US' where id = $1", [ana.id]);
+  const orderId = await order(ana);
+  server.paypal.books.approve(orderId);
+  await capture(ana, orderId);
+  const { rows } = await server.admin.query<{ id: string }>('select id from payments where order_id = $1', [orderId]);
+  const { config, database, clock } = server;
+  const payments = createPayments({ config, database, clock, log: createLog('silent') })!;
+  const deps = { database, clock, refundNow: (id: string) => payments.refund(id) };
+
+  expect(await refundByOperator(deps, rows[0]!.id, false)).toEqual({
+    refused: expect.stringContaining('bought in US, outside the European Economic Area'),
+  });
+  expect(await planOf(ana)).toEqual(aYear());
+  expect(await refundByOperator(deps, rows[0]!.id, true)).toEqual({
+    done: '24.00 USD went back, and the year it paid for ended.',
+  });
+  expect(await planOf(ana)).toEqual({ plan: 'free', until: null, reasons: ['payment', 'refund'] });
+  const ledger = await server.admin.query(
+    'select kind, amount_minor from payment_ledger where payment_id = $1 order by id',
+    [rows[0]!.id],
+  );
+  expect(ledger.rows).toMatchObject([{ kind: 'capture' }, { kind: 'fee' }, { kind: 'refund', amount_minor: 2400 }]);
 });
 
 test('without PayPal both functions say so', async () => {
