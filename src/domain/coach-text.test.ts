@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { coachBlocks } from './coach-text.ts';
+import type { CoachBlock, CoachSpan } from './coach-text.ts';
+
+const spanText = (span: CoachSpan): string => ('spans' in span ? span.spans.map(spanText).join('') : span.text);
+const linesOf = (block: CoachBlock): string[] =>
+  (block.kind === 'paragraph' ? [block.spans] : block.items).map((spans) => spans.map(spanText).join(''));
+const textOf = (blocks: CoachBlock[]): string => blocks.flatMap(linesOf).join('\n');
+/** What is emphasised and cited, written so that a reader of this test can see it. */
+const shown = (spans: CoachSpan[]): string =>
+  spans
+    .map((span) =>
+      span.kind === 'item'
+        ? `[${span.text}]`
+        : span.kind === 'text'
+          ? span.text
+          : `<${span.kind}>${shown(span.spans)}</${span.kind}>`,
+    )
+    .join('');
+const first = (text: string, writing = false): string => {
+  const [block] = coachBlocks(text, { writing });
+  return block?.kind === 'paragraph' ? shown(block.spans) : '';
+};
+
+test('paragraphs, lists and headings', () => {
+  expect(coachBlocks('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.').map(({ kind }) => kind)).toEqual([
+    'paragraph',
+    'list',
+    'numbers',
+    'paragraph',
+    'paragraph',
+  ]);
+  expect(textOf(coachBlocks('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.'))).toBe(
+    'One.\nStill one.\na\nb\nx\ny\nNext\nTwo.',
+  );
+});
+
+test('numbers that do not count from 1 stay as they were written', () => {
+  expect(textOf(coachBlocks('3. c\n4. d'))).toBe('3. c\n4. d');
+  expect(textOf(coachBlocks('1. a\n7. g'))).toBe('a\n7. g');
+});
+
+test.each([
+  ['a **bold** word', 'a <strong>bold</strong> word'],
+  ['an *em* and _em_', 'an <em>em</em> and <em>em</em>'],
+  ['**bold with *em* inside**', '<strong>bold with <em>em</em> inside</strong>'],
+  ['2 * 3 * 4 and snake_case_name', '2 * 3 * 4 and snake_case_name'],
+  ['**never closed', '**never closed'],
+  ['Item 3 ends it', 'Item [3] ends it'],
+  ['items 2, 4 and 5 repeat', 'items [2], [4] and [5] repeat'],
+  ['3 items, 10 hours', '3 items, 10 hours'],
+  ['<a href="x">no</a> ![no](http://x) [no](javascript:x)', '<a href="x">no</a> ![no](http://x) [no](javascript:x)'],
+])('%s', (text, expected) => {
+  expect(first(text)).toBe(expected);
+});
+
+test.each([
+  ['a **bo', 'a <strong>bo</strong>'],
+  ['a **', 'a '],
+  ['a *', 'a '],
+  ['2 * 3', '2 * 3'],
+])('while it is written: %s', (text, expected) => {
+  expect(first(text, true)).toBe(expected);
+});
+
+/** Words, signs of Markdown, and the beginnings of everything that must not come to life. */
+const piece = fc.constantFrom(
+  ...['**', '*', '_', '#', '- ', '1. ', '\n', '\n\n', ' ', 'item 3', 'items 1 and 2', '<a href="//x">', '<img src=x>'],
+  ...['[x](javascript:1)', '![x](//y)', '&lt;', '"', 'word', '`code`', '<script>', 'http://x.example', ' onload=x'],
+);
+const output = fc.oneof(
+  fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
+  fc.string(),
+);
+
+test('nothing but its closed set of shapes comes out, and no word is lost', () => {
+  const kinds = new Set(['text', 'item', 'strong', 'em']);
+  const keys = (span: CoachSpan): boolean =>
+    kinds.has(span.kind) && ('spans' in span ? span.spans.every(keys) : typeof span.text === 'string');
+  fc.assert(
+    fc.property(output, fc.boolean(), (text, writing) => {
+      const blocks = coachBlocks(text, { writing });
+      for (const block of blocks) {
+        expect(['paragraph', 'list', 'numbers']).toContain(block.kind);
+        const spans = block.kind === 'paragraph' ? block.spans : block.items.flat();
+        expect(spans.every(keys)).toBe(true);
+      }
+      const words = (from: string): string => (from.match(/[\p{L}]+/gu) ?? []).join(' ');
+      expect(words(textOf(blocks))).toBe(words(text));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what is on the screen is never taken back while more is written', () => {
+  // Signs that open or close an emphasis may come and go; the words only ever grow.
+  const words = (text: string): string => textOf(coachBlocks(text, { writing: true })).replace(/[^\p{L}]/gu, '');
+  fc.assert(
+    fc.property(output, fc.nat(), (text, cut) => {
+      const before = text.slice(0, cut % (text.length + 1));
+      expect(words(text).startsWith(words(before))).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a long answer takes no quadratic time', () => {
+  const startedAt = performance.now();
+  coachBlocks('**a '.repeat(2_000), { writing: true });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});

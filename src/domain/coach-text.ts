@@ -1,0 +1,127 @@
+/**
+ * What the coach wrote, as paragraphs and lists.
+ *
+ * Threat: a log can tell the model what to write. So there is no way from its text to markup: what comes out is this
+ * closed set of shapes, without a link, an image, an attribute or raw HTML. Everything else stays the text that it is.
+ */
+export type CoachSpan =
+  | { kind: 'text'; text: string }
+  /** An item of the log that is spoken of; `text` is its number as it was written. */
+  | { kind: 'item'; item: number; text: string }
+  | { kind: 'strong' | 'em'; spans: CoachSpan[] };
+
+export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'list' | 'numbers'; items: CoachSpan[][] };
+
+const BULLET = /^\s{0,3}[-*•]\s+(?=\S)/;
+const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
+const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
+
+/**
+ * `writing`: more is to come, so that an emphasis that was begun holds until the end of its line, and a sign that may
+ * become one is not shown yet. What is on the screen then never changes its look when the rest arrives.
+ */
+export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[] {
+  const blocks: CoachBlock[] = [];
+  let lines: string[] = [];
+  const endParagraph = (last: boolean): void => {
+    if (lines.length > 0) blocks.push({ kind: 'paragraph', spans: spansOf(lines.join('\n'), writing && last) });
+    lines = [];
+  };
+  const all = text.replace(/\r\n?/g, '\n').split('\n');
+  for (const [index, line] of all.entries()) {
+    const last = index === all.length - 1;
+    const before = blocks.at(-1);
+    const listed = lines.length === 0 ? before : undefined;
+    const number = NUMBER.exec(line);
+    const heading = HEADING.exec(line);
+    if (BULLET.test(line)) {
+      const spans = spansOf(line.replace(BULLET, ''), writing && last);
+      if (listed?.kind === 'list') listed.items.push(spans);
+      else {
+        endParagraph(false);
+        blocks.push({ kind: 'list', items: [spans] });
+      }
+    } else if (number && Number(number[1]) === (listed?.kind === 'numbers' ? listed.items.length + 1 : 1)) {
+      // A list that does not count from 1 would need a number of its own: it stays text, with the numbers it has.
+      const spans = spansOf(line.slice(number[0].length), writing && last);
+      if (listed?.kind === 'numbers') listed.items.push(spans);
+      else {
+        endParagraph(false);
+        blocks.push({ kind: 'numbers', items: [spans] });
+      }
+    } else if (heading) {
+      endParagraph(false);
+      blocks.push({ kind: 'paragraph', spans: [{ kind: 'strong', spans: spansOf(heading[1]!, writing && last) }] });
+    } else if (line.trim() === '') endParagraph(false);
+    else lines.push(line.trim());
+  }
+  endParagraph(true);
+  return blocks;
+}
+
+const MARK = /\*\*|[*_]/;
+
+function spansOf(text: string, writing: boolean): CoachSpan[] {
+  const spans: CoachSpan[] = [];
+  let rest = writing ? text.replace(/[*_]{1,3}$/, '') : text;
+  let plain = '';
+  const endPlain = (): void => {
+    if (plain !== '') spans.push(...withItems(plain));
+    plain = '';
+  };
+  while (rest !== '') {
+    const mark = MARK.exec(rest);
+    if (!mark) {
+      plain += rest;
+      break;
+    }
+    const [sign] = mark;
+    plain += rest.slice(0, mark.index);
+    const inside = rest.slice(mark.index + sign.length);
+    const end = opens(plain, inside) ? closing(inside, sign) : -1;
+    const held = end >= 0 ? inside.slice(0, end) : writing && opens(plain, inside) ? inside : null;
+    if (held === null) {
+      plain += sign;
+      rest = inside;
+      continue;
+    }
+    endPlain();
+    spans.push({ kind: sign === '**' ? 'strong' : 'em', spans: spansOf(held, writing && end < 0) });
+    rest = end >= 0 ? inside.slice(end + sign.length) : '';
+  }
+  endPlain();
+  return spans;
+}
+
+/** As in `**word**`, not as in `2 * 3` or `snake_case`. */
+const opens = (before: string, inside: string): boolean => /^[^\s*_]/.test(inside) && !/[\p{L}\p{N}]$/u.test(before);
+
+function closing(inside: string, sign: string): number {
+  for (let at = inside.indexOf(sign); at >= 0; at = inside.indexOf(sign, at + 1)) {
+    const alone = sign !== '*' || (inside[at + 1] !== '*' && inside[at - 1] !== '*');
+    if (alone && /\S/.test(inside[at - 1] ?? ' ') && !/[\p{L}\p{N}]/u.test(inside[at + sign.length] ?? ' ')) return at;
+  }
+  return -1;
+}
+
+/** `item 3`, `items 2, 4 and 5`, `Items 1-3`: the words before the numbers decide that they are items. */
+const ITEMS = /\bitems?\s+#?\d{1,3}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and|or|to|through|&|[-–])\s*#?\d{1,3}(?!\s*%))*/gi;
+
+function withItems(text: string): CoachSpan[] {
+  const spans: CoachSpan[] = [];
+  let at = 0;
+  const add = (to: number): void => {
+    if (to > at) spans.push({ kind: 'text', text: text.slice(at, to) });
+    at = Math.max(at, to);
+  };
+  for (const words of text.matchAll(ITEMS)) {
+    for (const digits of words[0].matchAll(/\d+/g)) {
+      const from = words.index + digits.index;
+      add(from);
+      spans.push({ kind: 'item', item: Number(digits[0]), text: digits[0] });
+      at = from + digits[0].length;
+    }
+  }
+  add(text.length);
+  return spans;
+}

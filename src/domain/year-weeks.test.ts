@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { addDays, day, weekdayOf } from './day.ts';
+import { yearRows } from './year-weeks.ts';
+
+test.each(['2026-11-21', '2026-11-22', '2024-02-29', '2027-01-01'])(
+  'each day of the year before %s is there once',
+  (text) => {
+    const today = day(text);
+    const rows = yearRows(today);
+    const days = rows.flat().filter((date) => date !== null);
+    expect(new Set(days).size).toBe(days.length);
+    expect(days).toContain(today);
+    expect(days).toContain(addDays(today, -364));
+    expect(days.every((date) => date <= today)).toBe(true);
+    expect(rows.map((row) => weekdayOf(row[0]!))).toEqual([
+      'Sunday',
+      'Monday',
+      'Tuesday',
+      'Wednesday',
+      'Thursday',
+      'Friday',
+      'Saturday',
+    ]);
+  },
+);

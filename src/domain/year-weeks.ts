@@ -1,0 +1,17 @@
+/** The days of the last year as the columns of a calendar: whole weeks from Sunday on, the last one up to today. */
+import { addDays, WEEKDAYS, weekdayOf } from './day.ts';
+import type { Day } from './day.ts';
+
+const WEEKS = 53;
+
+/** Seven rows, Sunday first, of as many weeks; null for the days after today. */
+export function yearRows(today: Day): (Day | null)[][] {
+  const sunday = addDays(today, -WEEKDAYS.indexOf(weekdayOf(today)));
+  const first = addDays(sunday, -7 * (WEEKS - 1));
+  return WEEKDAYS.map((_name, row) =>
+    Array.from({ length: WEEKS }, (_week, column) => {
+      const date = addDays(first, column * 7 + row);
+      return date <= today ? date : null;
+    }),
+  );
+}
