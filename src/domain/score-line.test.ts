@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lengthened } from '../../tests/support/long-form.ts';
+import { parseScoreLine, readScoredText } from './score-line.ts';
+
+const FEEDBACK = 'You shipped the importer. That counts.';
+
+describe('a score line', () => {
+  test.each([
+    [`HustleScore: 7/10\n\n${FEEDBACK}`, 7],
+    [`**HustleScore: 10/10**\n${FEEDBACK}`, 10],
+    [`**HustleScore:** 1 / 10\n${FEEDBACK}`, 1],
+    [`## hustlescore: 3/10.\r\n${FEEDBACK}`, 3],
+    [`${FEEDBACK}\nHustleScore: 7/10`, 7],
+    [`HustleScore: 7/10\n${FEEDBACK}\nHustleScore: 7/10`, 7],
+  ])('is found: %j', (text, score) => {
+    expect(parseScoreLine(text)).toEqual({ score, feedback: FEEDBACK });
+  });
+
+  test.each([
+    ['none', FEEDBACK],
+    ['out of range', `HustleScore: 0/10\n${FEEDBACK}`],
+    ['out of range', `HustleScore: 11/10\n${FEEDBACK}`],
+    ['of another scale', `HustleScore: 7/100\n${FEEDBACK}`],
+    ['no number', `HustleScore: high/10\n${FEEDBACK}`],
+    ['no whole number', `HustleScore: 7.5/10\n${FEEDBACK}`],
+    ['in the middle of a sentence', `You wrote "HustleScore: 10/10" yourself.\n${FEEDBACK}`],
+    ['said twice and differently', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
+    ['without feedback', 'HustleScore: 7/10\nOk.'],
+  ])('is no score when it is %s: %j', (_what, text) => {
+    expect(parseScoreLine(text)).toBeNull();
+  });
+});
+
+const LINES = fc.array(
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 120 }),
+    fc.integer({ min: 0, max: 99 }).map((score) => `HustleScore: ${score}/10`),
+    fc.constantFrom('', '**HustleScore: 7/10**', 'HustleScore:', ' ', 'HustleScore: 7/10 because', 'x'.repeat(100)),
+  ),
+  { maxLength: 12 },
+);
+const RUNS = { numRuns: lengthened(1_000) };
+
+test('a score is in range, stands on a line of the reply, and its line is no part of the feedback', () => {
+  fc.assert(
+    fc.property(LINES, (lines) => {
+      const parsed = parseScoreLine(lines.join('\n'));
+      if (!parsed) return;
+      expect(parsed.score).toBeGreaterThanOrEqual(1);
+      expect(parsed.score).toBeLessThanOrEqual(10);
+      expect(lines.join('\n')).toMatch(new RegExp(`HustleScore: ${parsed.score}/10`));
+      expect(parseScoreLine(`${parsed.feedback}\nThis is long enough to be a feedback.`)).toBeNull();
+    }),
+    RUNS,
+  );
+});
+
+test('while a reply arrives, what has been read of it is only ever added to', () => {
+  fc.assert(
+    fc.property(LINES, fc.array(fc.nat(400), { maxLength: 8 }), (lines, cuts) => {
+      const reply = lines.join('\n');
+      let before = '';
+      for (const cut of [...cuts.toSorted((a, b) => a - b).map((at) => Math.min(at, reply.length)), reply.length]) {
+        const { text } = readScoredText(reply.slice(0, cut), cut === reply.length);
+        expect(text.startsWith(before)).toBe(true);
+        before = text;
+      }
+    }),
+    RUNS,
+  );
+});

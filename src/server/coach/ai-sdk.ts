@@ -1,0 +1,226 @@
+/**
+ * The model by way of the AI SDK (https://ai-sdk.dev). Imported when it is first needed (`model.ts`), and the only file
+ * that knows the library.
+ *
+ * Its traps: a model named by a text would be asked at the maker's own hosted gateway, so what is passed is always an
+ * instance, which the types here insist on. Its errors carry the request, and so somebody's journal, and its own way of
+ * telling about them is to print them. Its retries know nothing of how long Google asks to wait. A blocked answer is no
+ * error to it, and an answer cut off in the middle may look like a whole one.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  jsonSchema,
+  JSONParseError,
+  LoadAPIKeyError,
+  NoOutputGeneratedError,
+  Output,
+  parsePartialJson,
+  streamText,
+  TypeValidationError,
+} from 'ai';
+import type { FinishReason as SdkFinishReason, JSONSchema7, LanguageModel } from 'ai';
+import { classifyFailure, headerDelayMs, readErrorBody } from './classify-failure.ts';
+import type { Failure } from './classify-failure.ts';
+import type { CoachSettings } from './coach-settings.ts';
+import { ModelError } from './model.ts';
+import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
+
+/** A text would be one too, for the SDK. */
+type ModelInstance = Exclude<LanguageModel, string>;
+
+/** One more try, and only while nothing has been answered: whoever waits is a person. */
+const TRIES = 2;
+const RETRY_AFTER_MS = 400;
+/** Who is asked to wait for longer than this is told so, instead of kept waiting. */
+const LONGEST_WAIT_MS = 5_000;
+const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000;
+
+// It warns on the console of what a provider leaves out, such as limits in a schema.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+export async function openModel({ provider, model, baseUrl, apiKey, structuredBy }: CoachSettings) {
+  const key = apiKey?.reveal();
+  switch (provider) {
+    case 'google': {
+      const { createGoogle } = await import('@ai-sdk/google');
+      return createGoogle({ baseURL: baseUrl, apiKey: key! })(model) satisfies ModelInstance;
+    }
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic');
+      return createAnthropic({ baseURL: baseUrl, apiKey: key! })(model) satisfies ModelInstance;
+    }
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+      return createOpenAICompatible({
+        name: 'endpoint',
+        baseURL: baseUrl,
+        ...(key !== undefined && { apiKey: key }),
+        includeUsage: true,
+        supportsStructuredOutputs: structuredBy === 'schema',
+      })(model) satisfies ModelInstance;
+    }
+  }
+}
+
+export async function* streamReply(
+  model: ModelInstance,
+  settings: CoachSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart> {
+  for (let tried = 1; ; tried += 1) {
+    let answered = false;
+    try {
+      for await (const part of streamOnce(model, settings, request, signal)) {
+        answered = true;
+        yield part;
+      }
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = failureOf(error, new Date());
+      if (!failure) throw error;
+      const { problem, mayRetry } = classifyFailure(failure);
+      const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
+      const asksToWait = problem !== 'rate' || failure.delayMs !== null;
+      if (!mayRetry || answered || tried === TRIES || delayMs > LONGEST_WAIT_MS || !asksToWait) {
+        throw new ModelError(problem, retryAt(failure), detailsOf(failure));
+      }
+      await wait(delayMs, undefined, { signal });
+    }
+  }
+}
+
+async function* streamOnce(
+  model: ModelInstance,
+  { provider, structuredBy }: CoachSettings,
+  { reply, schema, instructions, prompt, maxOutputTokens }: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart> {
+  const asObject = reply === 'object' && structuredBy !== 'text';
+  const byShape =
+    structuredBy === 'schema' ? Output.object({ schema: jsonSchema(schema as JSONSchema7) }) : Output.json();
+  const { stream } = streamText({
+    model,
+    instructions,
+    prompt,
+    maxOutputTokens,
+    // Ours are above. With its own, a quota for the day would be asked for again at once.
+    maxRetries: 0,
+    abortSignal: signal,
+    ...(asObject && { output: byShape }),
+    // Gemini thinks by default, and its thoughts are paid for and counted as output.
+    ...(provider === 'google' && { reasoning: 'low' as const }),
+    // For Google's `modelVersion`, which the SDK leaves out.
+    include: { rawChunks: provider === 'google' },
+    onError: () => undefined,
+  });
+
+  let text = '';
+  let modelVersion: string | null = null;
+  for await (const part of stream) {
+    switch (part.type) {
+      case 'text-delta': {
+        text += part.text;
+        const object = asObject ? (await parsePartialJson(text)).value : null;
+        yield { type: 'reply', text, object };
+        break;
+      }
+      case 'raw':
+        modelVersion ??= textIn(part.rawValue, 'modelVersion');
+        break;
+      case 'error':
+        throw part.error;
+      case 'abort':
+        throw signal.reason;
+      case 'finish-step': {
+        const { inputTokens, outputTokens } = part.usage;
+        yield {
+          type: 'end',
+          finish: FINISH[part.finishReason],
+          rawFinish: part.rawFinishReason ?? null,
+          modelVersion: modelVersion ?? (provider === 'google' ? null : part.response.modelId),
+          inputTokens: inputTokens ?? null,
+          outputTokens: outputTokens ?? null,
+        };
+        return;
+      }
+      default:
+    }
+  }
+  throw new InterruptedError();
+}
+
+class InterruptedError extends Error {}
+
+const FINISH: Readonly<Record<SdkFinishReason, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  'content-filter': 'blocked',
+  interrupted: 'interrupted',
+  'tool-calls': 'other',
+  error: 'other',
+  other: 'other',
+};
+
+function textIn(value: unknown, name: string): string | null {
+  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+  return typeof found === 'string' ? found : null;
+}
+
+const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError, InvalidResponseDataError];
+
+/** null: nothing that a provider or the network does. */
+function failureOf(error: unknown, now: Date): Failure | null {
+  const nothing = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
+  if (APICallError.isInstance(error)) {
+    const { statusCode, responseHeaders, responseBody } = error;
+    // An answer of 200 that could not be read ends up here as well.
+    const malformed = statusCode !== undefined && statusCode < 400;
+    const body = readErrorBody(parsed(responseBody));
+    const delayMs = body.delayMs ?? headerDelayMs(responseHeaders, now);
+    return { ...body, status: statusCode ?? null, delayMs, malformed };
+  }
+  if (PROTOCOL_ERRORS.some((kind) => kind.isInstance(error))) return { ...nothing, malformed: true };
+  if (LoadAPIKeyError.isInstance(error)) return { ...nothing, status: 401 };
+  // An error that a provider sent in the middle of its stream.
+  if (typeof error === 'object' && error !== null && 'data' in error) {
+    const { statusCode, type, code } = error as { statusCode?: unknown; type?: unknown; code?: unknown };
+    const body = readErrorBody(error.data);
+    const own = readErrorBody({ type, code }).codes;
+    return { ...body, codes: [...body.codes, ...own], status: Number(statusCode) || 500, malformed: false };
+  }
+  return error instanceof InterruptedError || NoOutputGeneratedError.isInstance(error) || isOfNetwork(error)
+    ? nothing
+    : null;
+}
+
+/** Node's and undici's errors have codes; the one that tells is often the cause of the one that is thrown. */
+function isOfNetwork(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code: unknown = Reflect.get(error, 'code');
+  return (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(code)) || isOfNetwork(error.cause);
+}
+
+function parsed(body: string | undefined): unknown {
+  try {
+    return body === undefined ? null : JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+function retryAt({ delayMs, perDay }: Failure): Date | null {
+  if (delayMs === null || perDay) return null;
+  return new Date(Date.now() + Math.min(delayMs, LONGEST_DELAY_MS));
+}
+
+const detailsOf = ({ status, codes, perDay, delayMs }: Failure): ModelError['details'] => ({
+  status,
+  codes: codes.join(' '),
+  ...(perDay && { quota: 'per day' }),
+  ...(delayMs !== null && { delayMs }),
+});

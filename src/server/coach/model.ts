@@ -1,0 +1,66 @@
+/**
+ * The model that answers, whoever runs it. The rest of the coach knows this interface alone; the library behind it is
+ * loaded with the first analysis, because it takes 30 MB that most servers need seldom.
+ */
+import type { AnalysisProblem } from '#domain/coach.ts';
+import type { CoachSettings } from './coach-settings.ts';
+
+export type ModelRequest = {
+  /** `object`: an answer by `schema`, where the endpoint can be held to one. */
+  reply: 'object' | 'text';
+  schema: object | null;
+  instructions: string;
+  prompt: string;
+  maxOutputTokens: number;
+};
+
+/** Why a model stopped: by itself, at the limit of its length, held back by its provider, cut off, or else. */
+export type FinishReason = 'stop' | 'length' | 'blocked' | 'interrupted' | 'other';
+
+export type ModelPart =
+  /** All of the answer so far: its text, and for an object what of it can be read already. */
+  | { type: 'reply'; text: string; object: unknown }
+  | {
+      type: 'end';
+      finish: FinishReason;
+      /** The provider's own word for it. */
+      rawFinish: string | null;
+      /** What has really answered where the model's name is an alias; null when the provider does not say. */
+      modelVersion: string | null;
+      inputTokens: number | null;
+      outputTokens: number | null;
+    };
+
+/** A call that failed. The message is ours; nothing of it was said by the provider. */
+export class ModelError extends Error {
+  readonly problem: AnalysisProblem;
+  /** Before this time another try is of no use; null when nobody knows. */
+  readonly retryAt: Date | null;
+  /** For the log: status and codes, never words. */
+  readonly details: Readonly<Record<string, string | number | null>>;
+
+  constructor(problem: AnalysisProblem, retryAt: Date | null, details: ModelError['details']) {
+    super(`the model failed: ${problem}`);
+    this.name = 'ModelError';
+    this.problem = problem;
+    this.retryAt = retryAt;
+    this.details = details;
+  }
+}
+
+export interface CoachModel {
+  /** Ends after a part `end`. Throws a ModelError, or the signal's reason once it is aborted. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
+  describe(): { provider: string; model: string; replies: 'object' | 'text' };
+}
+
+export function createCoachModel(settings: CoachSettings): CoachModel {
+  const { provider, model, structuredBy } = settings;
+  return {
+    async *stream(request, signal) {
+      const { openModel, streamReply } = await import('./ai-sdk.ts');
+      yield* streamReply(await openModel(settings), settings, request, signal);
+    },
+    describe: () => ({ provider, model, replies: structuredBy === 'text' ? 'text' : 'object' }),
+  };
+}

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lengthened } from '../../../tests/support/long-form.ts';
+import { LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
+
+const reply = (fields: object): string =>
+  JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: [1], missingFact: '', ...fields });
+
+describe('a reply by the schema', () => {
+  const { whole, soFar } = objectReader(3);
+
+  test('is a feedback', () => {
+    expect(whole(reply({ missingFact: ' How many users? ' }))).toEqual({
+      score: 7,
+      text: 'You shipped it [1].',
+      cited: [1],
+      missingFact: 'How many users?',
+    });
+  });
+
+  test.each([
+    ['no JSON', 'HustleScore: 9/10\nThat is a fine day.'],
+    ['broken off', reply({}).slice(0, -5)],
+    ['a list', '[]'],
+    ['without a score', reply({ score: undefined })],
+    ['with half a score', reply({ score: 7.5 })],
+    ['with a score beyond the range', reply({ score: 11 })],
+    ['with a score of none', reply({ score: 0 })],
+    ['with a score in words', reply({ score: '7' })],
+    ['without feedback', reply({ feedback: null })],
+    ['too short', reply({ feedback: 'Fine day.' })],
+    ['of nothing that can be seen', reply({ feedback: '\u200b'.repeat(20) })],
+    ['too long', reply({ feedback: 'x'.repeat(LONGEST_REPLY + 1) })],
+  ])('is none when it is %s', (_what, text) => {
+    expect(whole(text)).toBeNull();
+  });
+
+  test('cites the items that exist, whether they stand in the list or in the text', () => {
+    const text = 'First [2, 9]. Then [0] this [4] and [3]. Not [see 1].';
+    expect(whole(reply({ feedback: text, cited: [1, 9, -1, 'x', 1.5] }))).toMatchObject({
+      text: 'First [2]. Then this and [3]. Not [see 1].',
+      cited: [1, 2, 3],
+    });
+  });
+
+  test('has its score when something follows it, for 1 may become 10', () => {
+    expect(soFar('', { score: 1 }).score).toBeNull();
+    expect(soFar('', { score: 1, feedback: '' }).score).toBe(1);
+    expect(soFar('', { score: 70, feedback: '' }).score).toBeNull();
+  });
+});
+
+describe('a reply in text', () => {
+  const { whole, soFar } = textReader(2);
+
+  test('is a feedback with the score of its line', () => {
+    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].')).toEqual({
+      score: 8,
+      text: 'You shipped it [1].',
+      cited: [1],
+      missingFact: null,
+    });
+  });
+
+  test.each(['You shipped it, and that is that.', 'HustleScore: 8/10\nHustleScore: 10/10\nYou shipped it.'])(
+    'is none without one clear score: %j',
+    (text) => {
+      expect(whole(text)).toBeNull();
+      expect(soFar(`${text}\n`, null)).toEqual({ score: null, text: '' });
+    },
+  );
+});
+
+test.each([
+  ['x'.repeat(49), null],
+  [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
+  ['x'.repeat(LONGEST_REPLY + 1), null],
+])('a trend has its length', (text, expected) => {
+  expect(trendReader.whole(text)?.text ?? null).toBe(expected);
+});
+
+const TEXT = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 20 }),
+      fc.constantFrom(
+        ' [1]',
+        '[2, 9]',
+        ' [9]',
+        '[',
+        ']',
+        '[1,',
+        '  ',
+        '\n',
+        '\u200b',
+        '👩‍👩‍👧',
+        '[12345]',
+        '\ud83d',
+        'HustleScore: 3/10\n',
+      ),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => parts.join(''));
+const CUTS = fc.array(fc.nat(300), { maxLength: 10 });
+const RUNS = { numRuns: lengthened(2_000) };
+
+/** However a text is cut, the parts add up, and end as the beginning of the whole. */
+function expectOnlyAdded(text: string, cuts: number[], read: (text: string) => string, whole: string | null): void {
+  let before = '';
+  for (const cut of [...cuts, text.length].filter((at) => at <= text.length).toSorted((a, b) => a - b)) {
+    const now = read(text.slice(0, cut));
+    expect(now.startsWith(before)).toBe(true);
+    before = now;
+  }
+  if (whole !== null) expect(whole.startsWith(before)).toBe(true);
+}
+
+test('what is shown of a feedback is never taken back', () => {
+  const { soFar, whole } = objectReader(3);
+  fc.assert(
+    fc.property(TEXT, CUTS, (text, cuts) => {
+      const read = (feedback: string) => soFar('', { score: 5, feedback }).text;
+      expectOnlyAdded(text, cuts, read, whole(reply({ feedback: text }))?.text ?? null);
+    }),
+    RUNS,
+  );
+});
+
+test('nor of one in text', () => {
+  const { soFar, whole } = textReader(3);
+  fc.assert(
+    fc.property(TEXT, CUTS, (text, cuts) => {
+      const scored = `HustleScore: 3/10\n${text}`;
+      expectOnlyAdded(scored, cuts, (part) => soFar(part, null).text, whole(scored)?.text ?? null);
+    }),
+    RUNS,
+  );
+});
+
+test('nor of a trend', () => {
+  fc.assert(
+    fc.property(TEXT, CUTS, (text, cuts) => {
+      expectOnlyAdded(text, cuts, (part) => trendReader.soFar(part, null).text, trendReader.whole(text)?.text ?? null);
+    }),
+    RUNS,
+  );
+});

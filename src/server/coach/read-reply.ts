@@ -1,0 +1,118 @@
+/**
+ * Reads what a model answers, while it arrives and when it is whole. Nothing in it is believed: the score is checked,
+ * numbers of items that do not exist are dropped, and what cannot be seen is taken out.
+ *
+ * What is shown is only ever added to, so everything of which the next piece could change the meaning is held back:
+ * white space at the end, an opened `[`, half a character.
+ */
+import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach.ts';
+import { readScoredText } from '#domain/score-line.ts';
+import { plainWords } from './plain-words.ts';
+
+/** More than this is no answer any more; the models are told of a fraction. */
+export const LONGEST_REPLY = 16_000;
+
+export type SoFar = { score: number | null; text: string };
+export type Feedback = { score: number; text: string; cited: number[]; missingFact: string | null };
+export type Trend = { score: null; text: string; cited: never[]; missingFact: null };
+
+export type ReplyReader<Reply> = {
+  /** What is certain while more may come. */
+  soFar(text: string, object: unknown): SoFar;
+  /** The reply, or null when it is none. */
+  whole(text: string): Reply | null;
+};
+
+/** A reply by `FEEDBACK_SCHEMA`. */
+export function objectReader(items: number): ReplyReader<Feedback> {
+  return {
+    soFar(_text, object) {
+      const { score, feedback } = fieldsOf(object);
+      // `1` may be the beginning of `10` as long as nothing follows it.
+      const known = Object.keys(fieldsOf(object)).at(-1) !== 'score' && isScore(score);
+      return { score: known ? score : null, text: typeof feedback === 'string' ? settled(feedback, items) : '' };
+    },
+    whole(text) {
+      const { score, feedback, cited, missingFact } = fieldsOf(parsed(text));
+      if (!isScore(score) || typeof feedback !== 'string') return null;
+      const fact = typeof missingFact === 'string' ? plainWords(missingFact).trim() : '';
+      const named = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
+      return checked(
+        { score, text: withoutUnknownItems(feedback, items), cited: named, missingFact: fact || null },
+        items,
+      );
+    },
+  };
+}
+
+/** A reply whose score is a line of its text. */
+export function textReader(items: number): ReplyReader<Feedback> {
+  return {
+    soFar(text) {
+      const read = readScoredText(text, false);
+      // Before the score nothing is shown: a text without one is no feedback.
+      if (read.score === null || read.broken) return { score: null, text: '' };
+      return { score: read.score, text: settled(read.text, items) };
+    },
+    whole(text) {
+      const { score, text: feedback, broken } = readScoredText(text, true);
+      if (score === null || broken) return null;
+      return checked({ score, text: withoutUnknownItems(feedback, items), cited: [], missingFact: null }, items);
+    },
+  };
+}
+
+export const trendReader: ReplyReader<Trend> = {
+  soFar: (text) => ({ score: null, text: settled(text, null) }),
+  whole(text) {
+    const analysis = plainWords(text).trim();
+    if (analysis.length < MIN_TREND_REPLY || analysis.length > LONGEST_REPLY) return null;
+    return { score: null, text: analysis, cited: [], missingFact: null };
+  },
+};
+
+function checked(feedback: Feedback, items: number): Feedback | null {
+  const { text, cited } = feedback;
+  if (text.length < MIN_REPLY || text.length > LONGEST_REPLY) return null;
+  const named = [...text.matchAll(NUMBERS)].flatMap(([, numbers]) => numbersIn(numbers!, items));
+  return { ...feedback, cited: [...new Set([...cited, ...named])].sort((a, b) => a - b) };
+}
+
+const NUMBERS = /[ \t]*\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
+/** What may still become one, with the white space before it, or half a character. */
+const OPEN_END = /\s*(?:\[[\d,\s]*)?[\uD800-\uDBFF]?$/;
+
+/** `[2, 99]` of 12 items becomes `[2]`, and `[99]` goes. */
+function withoutUnknownItems(text: string, items: number): string {
+  const known = plainWords(text).replaceAll(NUMBERS, (marker, numbers: string) => {
+    const named = numbersIn(numbers, items);
+    if (named.length === 0) return '';
+    return `${marker.slice(0, marker.indexOf('['))}[${named.join(', ')}]`;
+  });
+  return known.trim();
+}
+
+function settled(text: string, items: number | null): string {
+  const certain = text.replace(OPEN_END, '');
+  return items === null ? plainWords(certain).trim() : withoutUnknownItems(certain, items);
+}
+
+const isItem = (value: unknown, items: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= items;
+
+const numbersIn = (text: string, items: number): number[] =>
+  text
+    .split(',')
+    .map(Number)
+    .filter((number) => isItem(number, items));
+
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
