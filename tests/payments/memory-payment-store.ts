@@ -101,9 +101,12 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  end(id: string, status: PaymentStatus, { captureId, dueAt }: { captureId?: string; dueAt?: Date }) {
+  end(id: string, status: PaymentStatus, { captureId, dueAt, claimed }: Parameters<PaymentStore['end']>[2]) {
     return this.#transact(() => {
-      if (!isOpen(this.#of(id).status)) return;
+      const now = this.#of(id);
+      if (!isOpen(now.status)) return;
+      const isMine = now.status === 'capturing' && now.leaseUntil?.getTime() === claimed?.leaseUntil?.getTime();
+      if (claimed && !isMine) return;
       this.#change(id, {
         status,
         leaseUntil: null,

@@ -81,8 +81,15 @@ async function perform(side: Side, users: readonly string[], number: number, min
       const to = { status: RELEASES[choice % 3]!, dueAt: lease, refused: choice % 2 === 0 };
       return old ? store.release(old, to) : null;
     }
-    case 9:
-      return store.end(id, STATUSES[choice % 4]!, choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease });
+    case 9: {
+      const old = claimed.get(id);
+      const mine = old && choice % 3 === 1 ? { claimed: old } : {};
+      return store.end(
+        id,
+        STATUSES[choice % 4]!,
+        choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease, ...mine },
+      );
+    }
     case 10:
       return store.hold(id, capture.id, lease);
     case 11:

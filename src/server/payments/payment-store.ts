@@ -73,11 +73,14 @@ export type PaymentStore = {
   claim(read: Payment, now: Date, leaseUntil: Date): Promise<Payment | null>;
   /** Gives back what was claimed; does nothing when somebody else has claimed it since. */
   release(claimed: Payment, to: Release): Promise<void>;
-  /** Ends an open payment without money, or puts it aside for a person to look at. */
+  /**
+   * Ends an open payment without money, or puts it aside for a person to look at. Whoever has claimed it ends it only
+   * while nobody else has: what PayPal said to one who was held up for long is no news any more.
+   */
   end(
     id: string,
     status: 'declined' | 'voided' | 'expired' | 'needs_review',
-    how: { captureId?: string; dueAt?: Date },
+    how: { captureId?: string; dueAt?: Date; claimed?: Payment },
   ): Promise<void>;
   /** PayPal holds the money back. */
   hold(id: string, captureId: string, dueAt: Date): Promise<void>;

@@ -106,12 +106,13 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       );
     },
 
-    async end(id, status, { captureId, dueAt = null }) {
+    async end(id, status, { captureId, dueAt = null, claimed }) {
+      const ending = update()
+        .set({ status, lease_until: null, due_at: dueAt, ...(captureId !== undefined && { capture_id: captureId }) })
+        .where('id', '=', id)
+        .where('status', 'in', OPEN);
       await service().run(
-        update()
-          .set({ status, lease_until: null, due_at: dueAt, ...(captureId !== undefined && { capture_id: captureId }) })
-          .where('id', '=', id)
-          .where('status', 'in', OPEN),
+        claimed ? ending.where('status', '=', 'capturing').where('lease_until', '=', claimed.leaseUntil) : ending,
       );
     },
 

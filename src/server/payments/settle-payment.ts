@@ -105,16 +105,16 @@ async function captureOnce(deps: PaymentDeps, read: Payment, claimed: Payment): 
   if (order.capture) return applyCapture(deps, claimed, order.capture);
   if (!fits(order, claimed)) {
     deps.log.error({ paymentId: claimed.id, order }, 'an order is not what was ordered: a person must look');
-    return store.end(claimed.id, 'needs_review', {});
+    return store.end(claimed.id, 'needs_review', { claimed });
   }
   const now = clock.now();
-  if (order.status === 'VOIDED') return store.end(claimed.id, 'voided', {});
-  if (isOver(read, now)) return store.end(claimed.id, 'expired', {});
+  if (order.status === 'VOIDED') return store.end(claimed.id, 'voided', { claimed });
+  if (isOver(read, now)) return store.end(claimed.id, 'expired', { claimed });
   if (order.status !== 'APPROVED') return store.release(claimed, { status: 'created', dueAt: nextLook(claimed, now) });
   // Too late to capture, and too early to be sure that an earlier try is not still on its way.
   if (isOld(claimed, now)) return store.release(claimed, { status: 'capturing', dueAt: nextLook(claimed, now) });
   if (!(await mayStillBuy(store, claimed.userId))) {
-    return store.end(claimed.id, 'voided', { dueAt: lastLook(claimed, now) });
+    return store.end(claimed.id, 'voided', { claimed, dueAt: lastLook(claimed, now) });
   }
   const captured = await captureApproved(paypal, claimed);
   if (captured.capture) return applyCapture(deps, claimed, captured.capture);
@@ -231,11 +231,11 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
   }
   log.warn({ paymentId: id, err: error, debugId: error.debugId }, 'PayPal did not take a payment');
   if (error.status === 404 && isOver(read, now)) {
-    await store.end(id, 'expired', {});
+    await store.end(id, 'expired', { claimed });
     return 'ended';
   }
   if (error.status === 422 && !error.retryable && !error.outcomeUnknown) {
-    await store.end(id, 'declined', { dueAt: lastLook(claimed, now) });
+    await store.end(id, 'declined', { claimed, dueAt: lastLook(claimed, now) });
     return 'ended';
   }
   // Where money may have moved it stays `capturing`, so that nothing else is done before PayPal has been asked.
