@@ -33,10 +33,16 @@ export async function startSandbox({
   return notSetAlready(told);
 }
 
-/** What an operator has set stays: a real mail server, say. Of PayPal it is all or nothing, for half of each would fit neither. */
+/** What an operator has set stays: a real mail server, say. Of PayPal and of the model it is all or nothing, for half of each would fit neither. */
 const notSetAlready = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(
     Object.entries(settings).filter(
-      ([name]) => !process.env[name] && !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']),
+      ([name]) =>
+        !process.env[name] &&
+        !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']) &&
+        !(name.startsWith('AI_') && MODEL_OF_ITS_OWN.some((own) => process.env[own])),
     ),
   );
+
+/** Any of them says that the operator has a model in mind, or none (`AI_PROVIDER=none`). */
+const MODEL_OF_ITS_OWN = ['AI_PROVIDER', 'AI_API_KEY', 'AI_BASE_URL', 'AI_MODEL'];

@@ -9,12 +9,17 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import { modelOnHttp, modelSettingsAt } from './ai-model/server.ts';
 import { startMailbox } from './mailbox.ts';
 import { fontFile, indexPage, SANDBOX_STYLES } from './page.ts';
 import { paypalOnHttp } from './paypal/server.ts';
 
 /** As at PayPal, the payer is back before the event is there. */
 const WEBHOOK_DELAY_MS = 1000;
+/** Below the pages, so that a browser's story reaches the model's commands as well. */
+const MODEL_PATH = '/sandbox/ai-model';
+/** Slow enough to be seen coming, as a real model's words are. */
+const MODEL_PACE_MS = 40;
 
 const [, , publicUrl, dataDir] = process.argv;
 const mailbox = await startMailbox();
@@ -27,6 +32,8 @@ const paypal = paypalOnHttp({
 });
 paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
 process.on('exit', () => paypal.close());
+const model = modelOnHttp(MODEL_PATH);
+model.control.pace(MODEL_PACE_MS);
 
 const app = new Hono<{ Bindings: HttpBindings }>();
 app.use(async (context, next) => {
@@ -46,13 +53,19 @@ app.get('/sandbox/fonts/:name', (context) => {
     : context.notFound();
 });
 app.route('/', paypal.app);
+app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
 const server = createServer((incoming, outgoing) => void getRequestListener(app.fetch)(incoming, outgoing));
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   const httpUrl = `http://127.0.0.1:${port}`;
-  process.send?.({ SANDBOX_URL: httpUrl, SMTP_URL: mailbox.smtpUrl, ...paypal.settingsAt(httpUrl) });
+  process.send?.({
+    SANDBOX_URL: httpUrl,
+    SMTP_URL: mailbox.smtpUrl,
+    ...paypal.settingsAt(httpUrl),
+    ...modelSettingsAt(httpUrl + MODEL_PATH),
+  });
 });
 
 // Ctrl-C reaches every process of the terminal at once, but mail may still leave while the server stops:

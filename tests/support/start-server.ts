@@ -1,4 +1,4 @@
-/** Starts the real server for a test: a real port, a migrated database of its own, a mailbox, PayPal, a clock to move. */
+/** Starts the real server for a test: a real port, a migrated database of its own, a mailbox, PayPal, a model, a clock to move. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import { freePort } from '#server/free-port.ts';
 import { createLog } from '#server/log.ts';
 import { serve } from '#server/serve.ts';
 import type { Pool } from 'pg';
+import { startModelServer } from '../../simulators/ai-model/server.ts';
+import type { ModelServer } from '../../simulators/ai-model/server.ts';
 import { startMailbox } from '../../simulators/mailbox.ts';
 import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';
@@ -36,6 +38,8 @@ export type TestServer = {
   readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
   /** Follows the clock of the test. Its webhooks are held until the test delivers them. */
   readonly paypal: PaypalServer;
+  /** The model that the coach asks. `settings` may name another of the protocols that it speaks: see `settingsFor`. */
+  readonly model: ModelServer;
   readonly clock: TestClock;
   close(): Promise<void>;
 };
@@ -44,10 +48,11 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
   const clock = createTestClock();
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
-  const [{ database, admin, drop }, mailbox, paypal, dataDir] = await Promise.all([
+  const [{ database, admin, drop }, mailbox, paypal, model, dataDir] = await Promise.all([
     createTestDatabase(),
     startMailbox(),
     startPaypalServer({ clock, publicUrl }),
+    startModelServer(),
     mkdtemp(join(tmpdir(), 'hustle-forge-test-')),
   ]);
   const config = readConfig({
@@ -57,6 +62,7 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     AUTH_RATE_LIMITS: 'off',
     SMTP_URL: mailbox.smtpUrl,
     ...paypal.settings,
+    ...model.settingsFor('google'),
     ...options.settings,
   });
   const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
@@ -69,10 +75,11 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     admin,
     mailbox,
     paypal,
+    model,
     clock,
     async close() {
       await serving.stop();
-      await Promise.all([mailbox.close(), paypal.close()]);
+      await Promise.all([mailbox.close(), paypal.close(), model.close()]);
       await drop();
       await rm(dataDir, { recursive: true, force: true });
     },
