@@ -136,3 +136,16 @@ test('a long log is shown around the first word', () => {
   expect(shown).toMatch(/^… before before .*\[needle\] after .*after …$/);
   expect(shown.length).toBeLessThan(190);
 });
+
+test.each([
+  ['accents', '\u0301', '\u0323'],
+  ['Thai signs, which are kept', '\u0e48', '\u0e38'],
+  ['signs that nobody sees between them', '\u0e48\u200b', '\u0e38\u200b'],
+  ['half-width kana signs, which become marks', '\u0e38', '\uff9e'],
+])('a pile of marks costs no more than other text: %s', (_name, above, below) => {
+  const piles = [above.repeat(30_000) + below.repeat(30_000), (above + below).repeat(30_000)];
+  const startedAt = performance.now();
+  for (const pile of piles) expect(findForm(`a${pile} word`)).toContain(' word ');
+  // Far more than it takes, and a small part of what it took.
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
