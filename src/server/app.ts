@@ -7,6 +7,7 @@ import type { Passwords } from './auth/accounts/passwords.ts';
 import { authRoutes } from './auth/routes.ts';
 import type { SigningKeys } from './auth/signing-keys.ts';
 import type { Clock } from './clock.ts';
+import type { Coach } from './coach/coach.ts';
 import type { Config } from './config.ts';
 import { dataRoutes } from './data/routes.ts';
 import type { Database } from './database/database.ts';
@@ -38,6 +39,8 @@ export type Deps = {
   passwords: Passwords;
   /** Null when payments are not set up. */
   payments: Payments | null;
+  /** Null when there is no coach. */
+  coach: Coach | null;
   site: Site;
 };
 

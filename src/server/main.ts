@@ -39,6 +39,7 @@ async function run(): Promise<void> {
   if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
   else if (config.paypal.webhookId === null)
     log.warn('no PAYPAL_WEBHOOK_ID: PayPal does not tell of money that goes back');
+  if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
 
   let stopping: Promise<void> | null = null;
   const stop = (): void => {

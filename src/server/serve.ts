@@ -9,6 +9,7 @@ import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/signing-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
 import { createMetrics } from './http/metrics.ts';
@@ -42,6 +43,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const passwords = createPasswords();
   const paid = createPayments({ config, database, clock, log });
   const payments = paid && tellBuyers(paid, () => jobs.request('send-receipts'));
+  const coach = config.coach && createCoach({ settings: config.coach, database, log });
   const jobs: Jobs = createJobs({
     database,
     log,
@@ -55,6 +57,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
     mailer,
     passwords,
     payments,
+    coach,
     signingKeys,
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),

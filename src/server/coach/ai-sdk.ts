@@ -122,33 +122,25 @@ async function* streamOnce(
   let text = '';
   let modelVersion: string | null = null;
   for await (const part of stream) {
-    switch (part.type) {
-      case 'text-delta': {
-        text += part.text;
-        const object = asObject ? (await parsePartialJson(text)).value : null;
-        yield { type: 'reply', text, object };
-        break;
-      }
-      case 'raw':
-        modelVersion ??= textIn(part.rawValue, 'modelVersion');
-        break;
-      case 'error':
-        throw part.error;
-      case 'abort':
-        throw signal.reason;
-      case 'finish-step': {
-        const { inputTokens, outputTokens } = part.usage;
-        yield {
-          type: 'end',
-          finish: FINISH[part.finishReason],
-          rawFinish: part.rawFinishReason ?? null,
-          modelVersion: modelVersion ?? (provider === 'google' ? null : part.response.modelId),
-          inputTokens: inputTokens ?? null,
-          outputTokens: outputTokens ?? null,
-        };
-        return;
-      }
-      default:
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'abort') throw signal.reason;
+    if (part.type === 'raw') modelVersion ??= textIn(part.rawValue, 'modelVersion');
+    if (part.type === 'text-delta') {
+      text += part.text;
+      const object = asObject ? (await parsePartialJson(text)).value : null;
+      yield { type: 'reply', text, object };
+    }
+    if (part.type === 'finish-step') {
+      const { inputTokens, outputTokens } = part.usage;
+      yield {
+        type: 'end',
+        finish: FINISH[part.finishReason],
+        rawFinish: part.rawFinishReason ?? null,
+        modelVersion: modelVersion ?? (provider === 'google' ? null : part.response.modelId),
+        inputTokens: inputTokens ?? null,
+        outputTokens: outputTokens ?? null,
+      };
+      return;
     }
   }
   throw new InterruptedError();

@@ -13,10 +13,10 @@ import { plainWords } from './plain-words.ts';
 export const LONGEST_REPLY = 16_000;
 
 export type SoFar = { score: number | null; text: string };
-export type Feedback = { score: number; text: string; cited: number[]; missingFact: string | null };
-export type Trend = { score: null; text: string; cited: never[]; missingFact: null };
+/** `score` is null for a trend, which has none. */
+export type Reply = { score: number | null; text: string; cited: number[]; missingFact: string | null };
 
-export type ReplyReader<Reply> = {
+export type ReplyReader = {
   /** What is certain while more may come. */
   soFar(text: string, object: unknown): SoFar;
   /** The reply, or null when it is none. */
@@ -24,7 +24,7 @@ export type ReplyReader<Reply> = {
 };
 
 /** A reply by `FEEDBACK_SCHEMA`. */
-export function objectReader(items: number): ReplyReader<Feedback> {
+export function objectReader(items: number): ReplyReader {
   return {
     soFar(_text, object) {
       const { score, feedback } = fieldsOf(object);
@@ -46,7 +46,7 @@ export function objectReader(items: number): ReplyReader<Feedback> {
 }
 
 /** A reply whose score is a line of its text. */
-export function textReader(items: number): ReplyReader<Feedback> {
+export function textReader(items: number): ReplyReader {
   return {
     soFar(text) {
       const read = readScoredText(text, false);
@@ -62,7 +62,7 @@ export function textReader(items: number): ReplyReader<Feedback> {
   };
 }
 
-export const trendReader: ReplyReader<Trend> = {
+export const trendReader: ReplyReader = {
   soFar: (text) => ({ score: null, text: settled(text, null) }),
   whole(text) {
     const analysis = plainWords(text).trim();
@@ -71,7 +71,7 @@ export const trendReader: ReplyReader<Trend> = {
   },
 };
 
-function checked(feedback: Feedback, items: number): Feedback | null {
+function checked(feedback: Reply, items: number): Reply | null {
   const { text, cited } = feedback;
   if (text.length < MIN_REPLY || text.length > LONGEST_REPLY) return null;
   const named = [...text.matchAll(NUMBERS)].flatMap(([, numbers]) => numbersIn(numbers!, items));

@@ -8,14 +8,17 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AccessTokenError } from '../auth/access-tokens.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import type { Clock } from '../clock.ts';
+import type { Coach } from '../coach/coach.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Database } from '../database/database.ts';
 import type { Payments } from '../payments/payments.ts';
+import { aiFeedback } from './ai-feedback.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
+import { trendAnalysis } from './trend-analysis.ts';
 import { captureOrder } from './paypal-capture-order.ts';
 import { createOrder } from './paypal-create-order.ts';
 
@@ -25,6 +28,8 @@ type FunctionDeps = {
   clock: Clock;
   /** Null when payments are not set up. */
   payments: Payments | null;
+  /** Null when there is no coach. */
+  coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
 };
 
@@ -38,6 +43,8 @@ const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
+    ['ai-feedback', aiFeedback(deps)],
+    ['trend-analysis', trendAnalysis(deps)],
   ]);
 
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {

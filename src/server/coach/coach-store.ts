@@ -1,0 +1,213 @@
+/**
+ * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
+ * writes, no client may write, and it is written by the service.
+ */
+import type { Day } from '#domain/day.ts';
+import type { Database, Identity } from '../database/database.ts';
+import { sqlFor } from '../database/sql-for.ts';
+import type { FinishReason } from './model.ts';
+
+export type Kind = 'feedback' | 'trend';
+
+/** Whether the caller may have anything analysed; asked of the database, so that there is one rule and one clock. */
+export type Standing = { premium: boolean; consent: boolean };
+
+/** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
+export type FeedbackRow = Standing & {
+  readAt: string;
+  entry: {
+    text: string;
+    updatedAt: string;
+    feedback: string | null;
+    score: number | null;
+    analyzedAt: string | null;
+  } | null;
+  earlier: { date: Day; text: string }[];
+};
+export type TrendRow = Standing & { logs: { date: Day; text: string; score: number | null }[] };
+
+const STANDING = `public.is_premium() as premium,
+  coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
+
+const READ_DAY = `select ${STANDING}, now()::text as "readAt",
+  (select json_build_object('text', content_text, 'updatedAt', updated_at::text, 'feedback', ai_feedback,
+                            'score', hustle_score, 'analyzedAt', ai_analyzed_at::text)
+     from public.entries where user_id = auth.uid() and date = $1::date) as entry,
+  coalesce((select json_agg(day order by day.date)
+     from (select date, content_text as text from public.entries
+            where user_id = auth.uid() and date < $1::date order by date desc limit $2) day), '[]') as earlier`;
+
+const READ_PERIOD = `select ${STANDING},
+  coalesce((select json_agg(day order by day.date)
+     from (select date, content_text as text, hustle_score as score from public.entries
+            where user_id = auth.uid() and date between $1::date and $2::date) day), '[]') as logs`;
+
+/** One try at an analysis: the claim that nobody else is at it, until it is given back or its lease ends. */
+export type Claim = { userId: string; kind: Kind; key: string; run: string };
+
+const CLAIM = `insert into public.analysis_runs as held (user_id, kind, key, run, lease_until, counted_on, tries)
+  values ($1, $2, $3, $4, now() + $5 * interval '1 millisecond', (now() at time zone 'UTC')::date, 1)
+  on conflict (user_id, kind, key) do update
+    set run = excluded.run, lease_until = excluded.lease_until, counted_on = excluded.counted_on,
+        tries = case when held.counted_on = excluded.counted_on then held.tries + 1 else 1 end
+    where held.lease_until <= now()
+  returning run`;
+
+/**
+ * Tries of the day, this one included: its claim is written already, so of two that arrive together at the limit none
+ * can overlook the other. What is left of other days is swept away.
+ */
+const COUNT_TRIES = `with swept as (
+    delete from public.analysis_runs
+     where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())
+  select coalesce(sum(tries), 0)::int as tries,
+         ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
+                                 - (now() at time zone 'UTC')))::int as "resetInSeconds"
+    from public.analysis_runs where user_id = $1 and counted_on = (now() at time zone 'UTC')::date`;
+
+/** Reaches no row once somebody else has followed, or when it was given back before. */
+const GIVE_BACK = `update public.analysis_runs set lease_until = '-infinity', tries = tries - $5
+  where user_id = $1 and kind = $2 and key = $3 and run = $4 and lease_until > '-infinity' returning run`;
+
+/**
+ * Up to date is what was read, when it is still what stands there. Words that were saved meanwhile are newer than the
+ * feedback, also where their save began before the reading and ended after it.
+ */
+const WRITE_FEEDBACK = `update public.entries
+   set ai_feedback = $3, hustle_score = $4,
+       ai_analyzed_at = case when updated_at = $6::timestamptz then $5::timestamptz
+                             else least($5::timestamptz, updated_at - interval '1 microsecond') end
+ where user_id = $1 and date = $2
+ returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
+
+export type Written = { analyzedAt: string; upToDate: boolean };
+
+/** An analysis as it is kept. */
+export type Analysis = {
+  inputHash: string;
+  provider: string;
+  model: string;
+  modelVersion: string | null;
+  promptVersion: number;
+  finish: FinishReason;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  durationMs: number;
+  score: number | null;
+  text: string;
+  cited: number[];
+  missingFact: string | null;
+};
+
+/** Where a feedback goes: the day, and the version of its log that was read. */
+export type ReadLog = { date: Day; readAt: string; updatedAt: string };
+export type Period = { from: Day; to: Day };
+
+/** The lease ran out, or the day was deleted: there is nothing that the result belongs to any more. */
+export class ClaimLostError extends Error {
+  constructor() {
+    super('the analysis has no claim or no entry any more');
+    this.name = 'ClaimLostError';
+  }
+}
+
+export type CoachStore = ReturnType<typeof createCoachStore>;
+
+export function createCoachStore(database: Database) {
+  const service = () => database.asService('coach');
+
+  return {
+    async readDay(identity: Identity, date: Day, earlierDays: number): Promise<FeedbackRow> {
+      return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date, earlierDays])).rows[0]!;
+    },
+
+    async readPeriod(identity: Identity, { from, to }: Period): Promise<TrendRow> {
+      return (await database.asUser(identity).statement<TrendRow>(READ_PERIOD, [from, to])).rows[0]!;
+    },
+
+    /** False when somebody is at it. */
+    async claim({ userId, kind, key, run }: Claim, leaseMs: number): Promise<boolean> {
+      return (await service().statement(CLAIM, [userId, kind, key, run, leaseMs])).rowCount === 1;
+    },
+
+    async countTries(userId: string): Promise<{ tries: number; resetInSeconds: number }> {
+      const { rows } = await service().statement<{ tries: number; resetInSeconds: number }>(COUNT_TRIES, [userId]);
+      return rows[0]!;
+    },
+
+    /** `counted`: the provider was asked, so the try is one of the day's. */
+    async giveBack({ userId, kind, key, run }: Claim, counted: boolean): Promise<void> {
+      await service().statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1]);
+    },
+
+    /** What was said about this very input before, with when. */
+    async findByInput(userId: string, kind: Kind, inputHash: string) {
+      const [found] = await service().run(
+        sqlFor
+          .selectFrom('analyses')
+          .select(['score', 'text', 'cited', 'missing_fact as missingFact', 'created_at as createdAt'])
+          .where('user_id', '=', userId)
+          .where('kind', '=', kind)
+          .where('input_hash', '=', inputHash)
+          .orderBy('created_at', 'desc')
+          .limit(1),
+      );
+      return found ?? null;
+    },
+
+    /** Shows an earlier feedback on the day again, and gives the claim back. Null when the day is gone. */
+    async showAgain(claim: Claim, { score, text }: { score: number | null; text: string }, log: ReadLog) {
+      return database.transactAsService('coach', async (transaction): Promise<Written | null> => {
+        await transaction.statement(GIVE_BACK, [claim.userId, claim.kind, claim.key, claim.run, 1]);
+        const values = [claim.userId, log.date, text, score, log.readAt, log.updatedAt];
+        return (await transaction.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+      });
+    },
+
+    /** Everything that a finished analysis leaves behind, or nothing. Throws a ClaimLostError. */
+    async finish(
+      claim: Claim,
+      analysis: Analysis,
+      about: ReadLog | Period,
+    ): Promise<{ written: Written | null; at: Date }> {
+      const { userId, kind, key, run } = claim;
+      return database.transactAsService('coach', async (transaction) => {
+        const held = await transaction.statement(GIVE_BACK, [userId, kind, key, run, 0]);
+        if (held.rowCount === 0) throw new ClaimLostError();
+        let written: Written | null = null;
+        if ('date' in about) {
+          const values = [userId, about.date, analysis.text, analysis.score, about.readAt, about.updatedAt];
+          written = (await transaction.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+          if (!written) throw new ClaimLostError();
+        }
+        const [added] = await transaction.run(
+          sqlFor
+            .insertInto('analyses')
+            .values({
+              user_id: userId,
+              kind,
+              date: 'date' in about ? about.date : null,
+              period_from: 'from' in about ? about.from : null,
+              period_to: 'to' in about ? about.to : null,
+              input_hash: analysis.inputHash,
+              provider: analysis.provider,
+              model: analysis.model,
+              model_version: analysis.modelVersion,
+              prompt_version: analysis.promptVersion,
+              finish_reason: analysis.finish,
+              input_tokens: analysis.inputTokens,
+              output_tokens: analysis.outputTokens,
+              duration_ms: analysis.durationMs,
+              score: analysis.score,
+              text: analysis.text,
+              cited: analysis.cited,
+              missing_fact: analysis.missingFact,
+            })
+            .returning('created_at'),
+        );
+        await transaction.run(sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' }));
+        return { written, at: added!.created_at };
+      });
+    },
+  };
+}

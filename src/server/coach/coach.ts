@@ -1,0 +1,35 @@
+/** The coach as the functions see it: a refusal, or the events of an analysis. */
+import type { CoachRefusal, FeedbackRequest, FeedbackResult, TrendRequest, TrendResult } from '#domain/coach.ts';
+import type { Database } from '../database/database.ts';
+import type { Caller } from '../http/caller.ts';
+import type { Logger } from '../log.ts';
+import { createCoachStore } from './coach-store.ts';
+import type { CoachSettings } from './coach-settings.ts';
+import { feedbackJob } from './feedback.ts';
+import { createCoachModel } from './model.ts';
+import { beginAnalysis } from './run-analysis.ts';
+import type { Events, Job } from './run-analysis.ts';
+import { trendJob } from './trend.ts';
+
+export type Answer<Result> = { events: Events<Result> } | { refused: CoachRefusal; retryAfterSeconds?: number };
+type SignedIn = Caller & { userId: string };
+
+export type Coach = {
+  feedback(caller: SignedIn, request: FeedbackRequest): Promise<Answer<FeedbackResult>>;
+  trend(caller: SignedIn, request: TrendRequest): Promise<Answer<TrendResult>>;
+};
+
+type Given = { settings: CoachSettings; database: Database; log: Logger };
+
+export function createCoach({ settings, database, log }: Given): Coach {
+  const deps = { store: createCoachStore(database), model: createCoachModel(settings), log, limits: settings };
+
+  async function begin<Result>(job: Job<Result> | CoachRefusal, force = false): Promise<Answer<Result>> {
+    return typeof job === 'string' ? { refused: job } : beginAnalysis(deps, job, force);
+  }
+
+  return {
+    feedback: async (caller, { date, force }) => begin(await feedbackJob(deps, caller, date), force),
+    trend: async (caller, request) => begin(await trendJob(deps, caller, request), request.force),
+  };
+}

@@ -1,0 +1,48 @@
+/** Feedback on one day: who may have it, what is read for it, and what is answered. */
+import { CONTEXT_DAYS, feedbackRefusal, logItems, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
+import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
+import type { Day } from '#domain/day.ts';
+import type { Caller } from '../http/caller.ts';
+import { inputHash } from './input-hash.ts';
+import { FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownItems } from './prompts.ts';
+import { objectReader, textReader } from './read-reply.ts';
+import type { Job, RunDeps } from './run-analysis.ts';
+
+export async function feedbackJob(
+  { store, model }: RunDeps,
+  { identity, userId }: Caller & { userId: string },
+  date: Day,
+): Promise<Job<FeedbackResult> | CoachRefusal> {
+  const { premium, consent, entry, earlier, readAt } = await store.readDay(identity, date, CONTEXT_DAYS);
+  if (!premium) return 'premium';
+  if (!consent) return 'ai_consent';
+  if (!entry) return 'no_entry';
+  const refusal = feedbackRefusal(entry.text);
+  if (refusal) return refusal;
+
+  const items = logItems(entry.text);
+  const asText = model.describe().replies === 'text';
+  const context = earlier.filter(({ text }) => text.trim().length >= MIN_CONTEXT_CHARS);
+  const prompt = feedbackPrompt({ date, items, earlier: context }, asText ? 'text' : 'object');
+  const reader = asText ? textReader : objectReader;
+  return {
+    userId,
+    kind: 'feedback',
+    key: date,
+    about: { date, readAt, updatedAt: entry.updatedAt },
+    prompt,
+    schema: asText ? null : FEEDBACK_SCHEMA,
+    maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
+    inputHash: inputHash(model, prompt),
+    reader: reader(shownItems(items)),
+    result: ({ score, text, cited, missingFact }, { written, reused }) => ({
+      score: score!,
+      feedback: text,
+      cited,
+      missingFact,
+      analyzedAt: new Date(written!.analyzedAt).toISOString(),
+      upToDate: written!.upToDate,
+      reused,
+    }),
+  };
+}

@@ -1,0 +1,234 @@
+/**
+ * One analysis, from the claim to the committed result: the same for a day's feedback and for a period's trend.
+ *
+ * Whatever ends it early (the reader leaves, the time runs out, the provider fails, the reply is none) stores nothing,
+ * and what was there before stays. A process that is killed leaves a claim, which ends with its lease.
+ */
+import { randomUUID } from 'node:crypto';
+import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import type { AnalysisProblem, CoachEvent } from '#domain/coach.ts';
+import type { Logger } from '../log.ts';
+import { ClaimLostError } from './coach-store.ts';
+import type { Claim, CoachStore, Kind, Period, ReadLog, Written } from './coach-store.ts';
+import { ModelError } from './model.ts';
+import type { CoachModel, FinishReason, ModelPart } from './model.ts';
+import { fenced, PROMPT_VERSION } from './prompts.ts';
+import type { Prompt } from './prompts.ts';
+import { LONGEST_REPLY } from './read-reply.ts';
+import type { Reply, ReplyReader } from './read-reply.ts';
+
+export type RunDeps = {
+  store: CoachStore;
+  model: CoachModel;
+  log: Logger;
+  limits: { readonly timeoutMs: number; readonly dailyLimit: number };
+};
+
+/** What differs between the kinds. */
+export type Job<Result> = {
+  userId: string;
+  kind: Kind;
+  /** The day, or the period with its last day: one analysis of each at a time. */
+  key: string;
+  about: ReadLog | Period;
+  prompt: Prompt;
+  schema: object | null;
+  maxOutputTokens: number;
+  inputHash: string;
+  reader: ReplyReader;
+  result(reply: Reply, stored: Stored): Result;
+};
+
+/** `at`: when the analysis was made; `written`: what became of the day's entry. */
+export type Stored = { written: Written | null; at: Date; reused: boolean };
+
+export type Refused = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number };
+/** Must be read to its end, or the claim is held until its lease runs out. The signal says that nobody reads any more. */
+export type Events<Result> = (left: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
+
+/** Longer than any analysis may take, so that only the claim of a process that died is taken over. */
+const LEASE_RESERVE_MS = 30_000;
+
+export async function beginAnalysis<Result>(
+  deps: RunDeps,
+  job: Job<Result>,
+  force: boolean,
+): Promise<Refused | { events: Events<Result> }> {
+  const { store, limits } = deps;
+  const { userId, kind, key, inputHash } = job;
+  const claim: Claim = { userId, kind, key, run: randomUUID() };
+  if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
+  try {
+    // Looked for under the claim: whoever held it a moment ago may have been given this very answer.
+    const known = force ? null : await store.findByInput(userId, kind, inputHash);
+    if (known) return { events: () => tellAgain(deps, job, claim, known) };
+    const { tries, resetInSeconds } = await store.countTries(userId);
+    if (tries <= limits.dailyLimit) return { events: (left) => analyse(deps, job, claim, left) };
+    await store.giveBack(claim, false);
+    return { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
+  } catch (error) {
+    await store.giveBack(claim, false);
+    throw error;
+  }
+}
+
+/** What was said about the same words before, without asking anybody. */
+async function* tellAgain<Result>(
+  { store, log }: RunDeps,
+  { about, result }: Job<Result>,
+  claim: Claim,
+  known: Reply & { createdAt: Date },
+): AsyncGenerator<CoachEvent<Result>> {
+  try {
+    const written = 'date' in about ? await store.showAgain(claim, known, about) : null;
+    if ('date' in about && !written) return yield problemEvent('general');
+    yield* reveal(known);
+    yield { event: 'done', data: result(known, { written, at: known.createdAt, reused: true }) };
+  } catch (error) {
+    log.error({ err: error, userId: claim.userId }, 'an earlier analysis could not be told again');
+    yield problemEvent('general');
+  } finally {
+    await giveBack(store, log, claim, false);
+  }
+}
+
+async function* analyse<Result>(
+  { store, model, log, limits }: RunDeps,
+  job: Job<Result>,
+  claim: Claim,
+  left: AbortSignal,
+): AsyncGenerator<CoachEvent<Result>> {
+  const timeout = AbortSignal.timeout(limits.timeoutMs);
+  const signal = AbortSignal.any([left, timeout]);
+  const { provider, model: modelName } = model.describe();
+  const startedAt = performance.now();
+  const told: Told = { score: null, text: '' };
+  let end: End | null = null;
+  let outcome = 'done';
+  let details: object = {};
+  let counted = true;
+  try {
+    const { instructions, data } = job.prompt;
+    const { schema, maxOutputTokens, reader } = job;
+    const request = {
+      reply: schema ? 'object' : 'text',
+      schema,
+      instructions,
+      prompt: fenced(data),
+      maxOutputTokens,
+    } as const;
+    let text = '';
+    for await (const part of model.stream(request, signal)) {
+      if (part.type === 'end') {
+        end = part;
+        continue;
+      }
+      ({ text } = part);
+      // A model that does not find an end, such as one that repeats itself.
+      if (text.length > LONGEST_REPLY * 2) throw new ReplyError('format');
+      yield* tell(told, reader.soFar(text, part.object));
+    }
+    signal.throwIfAborted();
+    const unfinished = end && UNFINISHED[end.finish];
+    if (!end || unfinished) throw new ReplyError(unfinished ?? 'network');
+    const reply = reader.whole(text);
+    if (!reply || (told.score !== null && told.score !== reply.score)) throw new ReplyError('format');
+    yield* tell(told, reply);
+    signal.throwIfAborted();
+    const { finish, modelVersion, inputTokens, outputTokens } = end;
+    const analysis = {
+      ...reply,
+      ...{ provider, model: modelName, modelVersion, finish, inputTokens, outputTokens },
+      inputHash: job.inputHash,
+      promptVersion: PROMPT_VERSION,
+      durationMs: Math.round(performance.now() - startedAt),
+    };
+    const stored = await store.finish(claim, analysis, job.about);
+    yield { event: 'done', data: job.result(reply, { ...stored, reused: false }) };
+  } catch (error) {
+    if (left.aborted) {
+      outcome = 'left';
+      return;
+    }
+    const { problem, retryAt = null } = timeout.aborted ? { problem: 'network' as const } : problemOf(error);
+    outcome = timeout.aborted ? 'time-out' : problem;
+    if (error instanceof ModelError) {
+      details = error.details;
+      // Whoever failed before the first word is not paid.
+      counted = told.text !== '' || told.score !== null;
+    } else if (!(error instanceof ReplyError || error instanceof ClaimLostError || timeout.aborted)) {
+      log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');
+    }
+    yield problemEvent(problem, retryAt);
+  } finally {
+    if (outcome !== 'done') await giveBack(store, log, claim, counted);
+    const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
+    const ms = Math.round(performance.now() - startedAt);
+    log.info(
+      {
+        userId: claim.userId,
+        kind: job.kind,
+        provider,
+        model: modelName,
+        outcome,
+        ms,
+        inputTokens,
+        outputTokens,
+        rawFinish,
+        ...details,
+      },
+      'analysis',
+    );
+  }
+}
+
+type End = Extract<ModelPart, { type: 'end' }>;
+type Told = { score: number | null; text: string };
+
+/** The model answered, and it is no answer. */
+class ReplyError extends Error {
+  readonly problem: AnalysisProblem;
+
+  constructor(problem: AnalysisProblem) {
+    super(`no reply: ${problem}`);
+    this.name = 'ReplyError';
+    this.problem = problem;
+  }
+}
+
+/** A blocked answer must not look like an empty one, nor half a one like a whole. */
+const UNFINISHED: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
+  stop: null,
+  length: 'format',
+  blocked: 'general',
+  interrupted: 'network',
+  other: 'general',
+};
+
+function problemOf(error: unknown): { problem: AnalysisProblem; retryAt?: Date | null } {
+  return error instanceof ModelError || error instanceof ReplyError ? error : { problem: 'general' };
+}
+
+/** What has been learnt since the last time. Throws where something that was told already is not so any more. */
+function* tell(told: Told, { score, text }: Told): Generator<CoachEvent<never>> {
+  if (score !== null && told.score === null) yield { event: 'score', data: { score } };
+  told.score ??= score;
+  if (!text.startsWith(told.text)) throw new ReplyError('format');
+  const delta = text.slice(told.text.length);
+  told.text = text;
+  if (delta !== '') yield { event: 'text', data: { delta } };
+}
+
+const reveal = (reply: Reply) => tell({ score: null, text: '' }, reply);
+
+const problemEvent = (problem: AnalysisProblem, retryAt: Date | null = null): CoachEvent<never> => ({
+  event: 'problem',
+  data: { class: problem, message: ANALYSIS_PROBLEMS[problem], retryAt: retryAt?.toISOString() ?? null },
+});
+
+async function giveBack(store: CoachStore, log: Logger, claim: Claim, counted: boolean): Promise<void> {
+  // Without it nobody is wrong: the claim ends with its lease.
+  await store
+    .giveBack(claim, counted)
+    .catch((error: unknown) => log.warn({ err: error }, 'a claim was not given back'));
+}

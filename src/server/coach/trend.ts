@@ -1,0 +1,42 @@
+/** The analysis of a period: who may have it, what is read for it, and what is answered. */
+import { MIN_TREND_ENTRY_CHARS } from '#domain/coach.ts';
+import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach.ts';
+import type { Caller } from '../http/caller.ts';
+import { inputHash } from './input-hash.ts';
+import { MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
+import { trendReader } from './read-reply.ts';
+import type { Job, RunDeps } from './run-analysis.ts';
+
+export async function trendJob(
+  { store, model }: RunDeps,
+  { identity, userId }: Caller & { userId: string },
+  { period, from, to }: TrendRequest,
+): Promise<Job<TrendResult> | CoachRefusal> {
+  const { premium, consent, logs } = await store.readPeriod(identity, { from, to });
+  if (!premium) return 'premium';
+  if (!consent) return 'ai_consent';
+  if (logs.length === 0) return 'no_entry';
+  if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
+
+  const prompt = trendPrompt({ period, from, to, logs });
+  return {
+    userId,
+    kind: 'trend',
+    key: `${period} ${to}`,
+    about: { from, to },
+    prompt,
+    schema: null,
+    maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
+    inputHash: inputHash(model, prompt),
+    reader: trendReader,
+    result: ({ text }, { at, reused }) => ({
+      period,
+      analysis: text,
+      entryCount: logs.length,
+      dateRange: { from, to },
+      generatedAt: at.toISOString(),
+      scores: logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }])),
+      reused,
+    }),
+  };
+}

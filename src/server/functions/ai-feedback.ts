@@ -1,0 +1,31 @@
+/** `ai-feedback` {date, force?}: what the coach says about a day, streamed as it is written (docs/decisions/0014). */
+import type { Context } from 'hono';
+import { AI_MESSAGES } from '#domain/coach.ts';
+import { isDay } from '#domain/day.ts';
+import type { Coach } from '../coach/coach.ts';
+import type { Database } from '../database/database.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/caller.ts';
+import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { bodyOf, coachAnswer, COMMON_TEXTS } from './coach-answer.ts';
+import type { RefusalTexts } from './coach-answer.ts';
+
+const TEXTS: RefusalTexts = {
+  ...COMMON_TEXTS,
+  premium: AI_MESSAGES.premium,
+  no_entry: AI_MESSAGES.noEntry,
+  too_short: AI_MESSAGES.tooShort,
+};
+
+export function aiFeedback({ coach, database }: { coach: Coach | null; database: Database }) {
+  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
+    if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
+    if (!coach) {
+      const premium = await callerIsPremium(database, identity);
+      return coachAnswer(context, { refused: premium ? 'not_configured' : 'premium' }, TEXTS);
+    }
+    const { date, force } = await bodyOf(context);
+    if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
+    return coachAnswer(context, await coach.feedback({ identity, userId }, { date, force: force === true }), TEXTS);
+  };
+}

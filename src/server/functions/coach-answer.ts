@@ -1,0 +1,44 @@
+/** How the coach's two functions answer: a refusal as JSON before anything is streamed, or the events of an analysis. */
+import type { Context } from 'hono';
+import { AI_MESSAGES } from '#domain/coach.ts';
+import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach.ts';
+import type { Answer } from '../coach/coach.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { eventStream } from './event-stream.ts';
+
+const STATUS = {
+  premium: 403,
+  ai_consent: 403,
+  no_entry: 404,
+  too_short: 400,
+  canned: 400,
+  bad_request: 400,
+  running: 409,
+  daily_limit: 429,
+  not_configured: 503,
+} as const satisfies Record<CoachRefusal, number>;
+
+export type RefusalTexts = Readonly<Record<CoachRefusal, string>>;
+
+/** What both functions say alike. */
+export const COMMON_TEXTS = {
+  ai_consent: AI_MESSAGES.noConsent,
+  canned: AI_MESSAGES.canned,
+  bad_request: AI_MESSAGES.badRequest,
+  running: AI_MESSAGES.running,
+  daily_limit: AI_MESSAGES.dailyLimit,
+  not_configured: AI_MESSAGES.notConfigured,
+} as const;
+
+export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
+  if ('events' in answer) return eventStream(answer.events);
+  const { refused, retryAfterSeconds } = answer;
+  if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
+  const body: CoachRefusalAnswer = { success: false, code: refused, error: texts[refused] };
+  return context.json(body, STATUS[refused]);
+}
+
+export async function bodyOf(context: Context<AppEnv>): Promise<Record<string, unknown>> {
+  const body: unknown = await context.req.json().catch(() => null);
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
+}

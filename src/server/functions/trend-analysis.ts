@@ -1,0 +1,47 @@
+/** `trend-analysis` {period, from, to, force?}: a Hustle Review of a period (docs/decisions/0014). */
+import type { Context } from 'hono';
+import { AI_MESSAGES } from '#domain/coach.ts';
+import type { TrendRequest } from '#domain/coach.ts';
+import { earliestToday, isDay, latestToday } from '#domain/day.ts';
+import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
+import type { ReviewPeriod } from '#domain/review-period.ts';
+import type { Clock } from '../clock.ts';
+import type { Coach } from '../coach/coach.ts';
+import type { Database } from '../database/database.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import type { Caller } from '../http/caller.ts';
+import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { bodyOf, coachAnswer, COMMON_TEXTS } from './coach-answer.ts';
+import type { RefusalTexts } from './coach-answer.ts';
+
+const TEXTS: RefusalTexts = {
+  ...COMMON_TEXTS,
+  premium: AI_MESSAGES.reviewsPremium,
+  no_entry: AI_MESSAGES.emptyPeriod,
+  too_short: AI_MESSAGES.trendTooShort,
+};
+
+type TrendDeps = { coach: Coach | null; database: Database; clock: Clock };
+
+export function trendAnalysis({ coach, database, clock }: TrendDeps) {
+  return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
+    if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
+    if (!coach) {
+      const premium = await callerIsPremium(database, identity);
+      return coachAnswer(context, { refused: premium ? 'not_configured' : 'premium' }, TEXTS);
+    }
+    const request = readRequest(await bodyOf(context), clock.now());
+    if (!request) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
+    return coachAnswer(context, await coach.trend({ identity, userId }, request), TEXTS);
+  };
+}
+
+const isPeriod = (value: unknown): value is ReviewPeriod =>
+  typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
+
+/** The period must be what its name says, and end on a day that is today somewhere: the server knows no user's zone. */
+function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
+  if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
+  if (to < earliestToday(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;
+  return { period, from, to, force: force === true };
+}
