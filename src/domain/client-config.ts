@@ -24,3 +24,10 @@ export type ClientConfig = {
     social: { label: string; url: string }[];
   };
 };
+
+/**
+ * The coach asks the sandbox's own simulator. Read off the address that the operator's settings led to: the product does
+ * not know that it talks to a simulator, and a real model may be set up beside the sandbox's mail and payments.
+ */
+export const isSandboxModel = ({ features, coachProvider }: ClientConfig): boolean =>
+  features.sandbox && /^the AI service at (127\.0\.0\.1|localhost)\b/.test(coachProvider ?? '');

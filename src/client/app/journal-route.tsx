@@ -1,6 +1,6 @@
 /** The journal with what lies over it: the menu on the left, the feedback on the right, and Find. */
 import { useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
@@ -12,7 +12,7 @@ const CalendarDialog = lazy(async () => ({
   default: (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog,
 }));
 const Sidebar = lazy(async () => ({ default: (await import('./sidebar.tsx')).Sidebar }));
-const CoachPanel = lazy(async () => ({ default: (await import('#client/features/coach/coach-panel.tsx')).CoachPanel }));
+const JournalFeedback = lazy(async () => ({ default: (await import('./journal-feedback.tsx')).JournalFeedback }));
 const loadFind = () => import('./journal-find.tsx');
 const JournalFind = lazy(async () => ({ default: (await loadFind()).JournalFind }));
 /** Long after everything that the page itself needs. */
@@ -28,6 +28,7 @@ export function JournalRoute() {
   const [menuOpen, setMenuOpen] = useState(false);
   const [finding, setFinding] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
+  const closeFeedback = useCallback(() => setFeedbackOn(null), []);
   const toast = useToast();
   // Opened only once its code is there: without a connection the page would otherwise break under somebody who writes.
   const openFind = (): void =>
@@ -76,7 +77,7 @@ export function JournalRoute() {
         )}
         {finding && <JournalFind onClose={() => setFinding(false)} onUpgrade={() => offer('historical-logs')} />}
         {feedbackOn && (
-          <CoachPanel date={feedbackOn} onClose={() => setFeedbackOn(null)} onUpgrade={() => offer('ai-feedback')} />
+          <JournalFeedback openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
         )}
       </Suspense>
     </>

@@ -32,6 +32,17 @@ export type PlanChange = {
   valid_from: Day | null;
 };
 
+/** What the coach said about a day, as it was stored. */
+type Analysis = {
+  user_id: string;
+  kind: 'feedback' | 'trend';
+  date: Day | null;
+  text: string;
+  cited: number[];
+  missing_fact: string | null;
+  created_at: string;
+};
+
 type ReadOnly<Row> = { Row: Row; Insert: never; Update: never; Relationships: [] };
 
 type Schema = {
@@ -51,6 +62,7 @@ type Schema = {
       };
       payments: ReadOnly<Payment>;
       plan_changes: ReadOnly<PlanChange>;
+      analyses: ReadOnly<Analysis>;
     };
     Views: Record<string, never>;
     Functions: Record<string, never>;

@@ -2,6 +2,7 @@
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Page, Section } from '#client/ui/page.tsx';
+import { CoachConsentSection } from './coach-consent-section.tsx';
 import { PaymentHistory } from './payment-history.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { Subscription } from './subscription.tsx';
@@ -14,6 +15,7 @@ export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
       <Section title="Your details">
         <ProfileForm />
       </Section>
+      <CoachConsentSection />
       <PaymentHistory />
     </Page>
   );

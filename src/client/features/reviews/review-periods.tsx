@@ -1,21 +1,31 @@
-/** A Closer's two periods, each with its number of entries. */
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { dayOf } from '#domain/day.ts';
-import { MESSAGES } from '#domain/messages.ts';
+/** A Closer's reviews: the period, its analysis, and the pictures of the person's own numbers. */
+import { lazy, Suspense, useState } from 'react';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
-import { useData } from '#client/lib/data-client.ts';
-import { useClientConfig } from '#client/lib/supabase.ts';
+import { useToday } from '#client/lib/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
+import { Review } from './review.tsx';
 import styles from './reviews.module.css';
+import { useLoggedDays } from './use-logged-days.ts';
+
+const ReviewPictures = lazy(() =>
+  import('./review-pictures.tsx').then(
+    (module) => ({ default: module.ReviewPictures }),
+    // Without its code the analysis stays, and says what is missing.
+    () => ({ default: NoPictures }),
+  ),
+);
 
 const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 
 export function ReviewPeriods() {
+  const today = useToday();
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
-  const { data: counts, isError, refetch } = useEntryCounts();
+  const logged = useLoggedDays(today);
+  const count = (of: ReviewPeriod): number | null =>
+    logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
 
   return (
     <>
@@ -25,56 +35,39 @@ export function ReviewPeriods() {
           <label key={each} className={styles.period}>
             <input type="radio" name="period" value={each} checked={period === each} onChange={() => setPeriod(each)} />
             <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
-            <span className={styles.count}>{counts ? entriesText(counts[each]) : ' '}</span>
+            <span className={styles.count}>{entriesText(count(each))}</span>
           </label>
         ))}
       </fieldset>
-      {isError ? (
+      {logged.isError ? (
         <div className={styles.failed}>
           <Notice kind="error">
             Your entries could not be counted. They are safe; only this page could not read them.
           </Notice>
-          <Button onClick={() => void refetch()}>Try Again</Button>
+          <Button onClick={() => void logged.refetch()} busy={logged.isFetching} busyLabel="Loading...">
+            Try Again
+          </Button>
         </div>
       ) : (
-        <Generate period={period} count={counts?.[period] ?? null} />
+        // Another period begins without the result and the error of the one before (product.md 4).
+        <Review key={period} period={period} today={today} count={count(period)} />
+      )}
+      {logged.data && (
+        <Suspense fallback={<Waiting />}>
+          <ReviewPictures period={period} today={today} logged={logged.data} />
+        </Suspense>
       )}
     </>
   );
 }
 
-const entriesText = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`;
+const entriesText = (count: number | null): string =>
+  count === null ? '\u00a0' : `${count} ${count === 1 ? 'entry' : 'entries'}`;
 
-function Generate({ period, count }: { period: ReviewPeriod; count: number | null }) {
-  const { features } = useClientConfig();
+function NoPictures() {
   return (
-    <div className={styles.generate}>
-      <Button tone="primary" disabled aria-describedby="generate-note">
-        {REVIEW_PERIODS[period].generate}
-      </Button>
-      <p id="generate-note" className={styles.note} role="status">
-        {count === 0 ? MESSAGES.emptyPeriod : features.coach ? '' : 'AI analysis is not set up on this server.'}
-      </p>
+    <div className={styles.failed}>
+      <Notice kind="error">The pictures did not arrive. Check your connection, then load the page again.</Notice>
     </div>
   );
-}
-
-/** One reading of the longer period answers for both. */
-function useEntryCounts() {
-  const data = useData();
-  const today = dayOf(new Date());
-  return useQuery({
-    queryKey: ['entry-counts', today],
-    queryFn: async ({ signal }): Promise<Record<ReviewPeriod, number>> => {
-      const { data: rows } = await data
-        .from('entries')
-        .select('date')
-        .gte('date', firstDayOf('30-day', today))
-        .lte('date', today)
-        .abortSignal(signal)
-        .throwOnError();
-      const within = (period: ReviewPeriod) => rows.filter((row) => row.date >= firstDayOf(period, today)).length;
-      return { '7-day': within('7-day'), '30-day': within('30-day') };
-    },
-  });
 }

@@ -1,5 +1,5 @@
 /** What a Dabbler sees instead of reviews. */
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { AI_MESSAGES } from '#domain/coach.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import styles from './reviews.module.css';
@@ -17,7 +17,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
       <h2 className={styles.flag}>
         <LockedCrown aria-hidden="true" /> Premium Feature
       </h2>
-      <p className={styles.lead}>Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.</p>
+      <p className={styles.lead}>{AI_MESSAGES.reviewsPremium}</p>
       <dl className={styles.points}>
         {POINTS.map((point) => (
           <div key={point.title}>
@@ -29,9 +29,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
       <Button tone="primary" onClick={onUpgrade}>
         Upgrade to Closer
       </Button>
-      <p className={styles.price}>
-        {PREMIUM_PRICE.label} • Unlimited logs • AI feedback • Trend analysis • Priority support
-      </p>
+      <p className={styles.price}>{AI_MESSAGES.reviewsPrice}</p>
     </section>
   );
 }

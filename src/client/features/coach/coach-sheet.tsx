@@ -1,0 +1,82 @@
+/**
+ * The sheet that the coach speaks on. On a wide screen it stands beside the log, which can be read and written on
+ * meanwhile; on a narrow one it lies over the whole page, as every other sheet does.
+ */
+import { X } from 'lucide-react';
+import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
+import type { ReactNode } from 'react';
+import { IconButton } from '#client/ui/button.tsx';
+import styles from './coach-sheet.module.css';
+
+/** Where the log keeps its measure beside the sheet; coach-sheet.module.css says the same. */
+const WIDE = '(min-width: 66rem)';
+
+function subscribeToWidth(listener: () => void): () => void {
+  const query = matchMedia(WIDE);
+  query.addEventListener('change', listener);
+  return () => query.removeEventListener('change', listener);
+}
+
+export const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, () => matchMedia(WIDE).matches);
+
+type CoachSheetProps = { title: string; onClose: () => void; children: ReactNode };
+
+export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
+  const sheet = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  const wide = useWide();
+
+  useEffect(() => {
+    const element = sheet.current;
+    if (!element) return;
+    const cameFrom = document.activeElement;
+    if (wide) element.show();
+    else element.showModal();
+    return () => {
+      const held = element.contains(document.activeElement);
+      element.close();
+      // Somebody who went on writing beside it keeps the caret.
+      if (held && cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus();
+    };
+  }, [wide]);
+
+  // Beside the log the browser hears no Escape for it. In the editor the key has a meaning of its own.
+  useEffect(() => {
+    if (!wide) return;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog:modal')) return;
+      const { activeElement } = document;
+      if (!(activeElement instanceof HTMLElement && activeElement.isContentEditable)) onClose();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [onClose, wide]);
+
+  return (
+    <dialog
+      ref={sheet}
+      className={styles.sheet}
+      data-beside={wide}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onPointerDown={(event) => {
+        if (!wide && event.target === sheet.current) onClose();
+      }}
+    >
+      <div className={styles.body}>
+        <header className={styles.header}>
+          <h2 id={titleId} className={styles.title}>
+            {title}
+          </h2>
+          <IconButton label="Close" className={styles.close} onClick={onClose}>
+            <X aria-hidden />
+          </IconButton>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,163 @@
+/** What the coach said about the day, what it is writing now, and the button that asks. */
+import { useEffect } from 'react';
+import { AI_MESSAGES } from '#domain/coach.ts';
+import type { Day } from '#domain/day.ts';
+import { scoreBand } from '#domain/hustle-score.ts';
+import { relativeTime } from '#domain/relative-time.ts';
+import type { AnalysisView } from '#client/lib/use-analysis.ts';
+import { useConsent } from '#client/lib/use-consent.ts';
+import { AnalysisFailure, useRetryWait } from '#client/ui/analysis-failure.tsx';
+import { Button } from '#client/ui/button.tsx';
+import { CoachConsent } from '#client/ui/coach-consent.tsx';
+import { CoachText } from '#client/ui/coach-text.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { SandboxModel } from '#client/ui/sandbox-model.tsx';
+import { Waiting } from '#client/ui/waiting.tsx';
+import styles from './coach-panel.module.css';
+import { useWide } from './coach-sheet.tsx';
+import { Score } from './score.tsx';
+import { hideItem, showItem } from './show-item.ts';
+import { useFeedback } from './use-feedback.ts';
+import type { OpenLog, StoredFeedback } from './use-feedback.ts';
+
+type FeedbackProps = { date: Day; log: OpenLog; configured: boolean };
+
+export function Feedback({ date, log, configured }: FeedbackProps) {
+  const { stored, view, ask, cancel } = useFeedback(date, log);
+  const consent = useConsent();
+  useEffect(() => hideItem, []);
+
+  if (stored.isPending) return <Waiting />;
+  if (!stored.data) {
+    return (
+      <div className={styles.stack}>
+        <Notice kind="error">The feedback could not be read. Your log is safe.</Notice>
+        <Button onClick={() => void stored.refetch()} busy={stored.isFetching} busyLabel="Loading...">
+          Try Again
+        </Button>
+      </div>
+    );
+  }
+  const { hasLog, feedback } = stored.data;
+  const running = view.phase === 'running';
+  const mayAsk = configured && consent.given;
+  return (
+    <>
+      <div className={styles.stack}>
+        {running && <Writing view={view} again={feedback !== null} />}
+        {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
+        {!running && !feedback && <Nothing hasLog={hasLog || log.unsaved} />}
+        {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
+        {configured && !consent.given && <CoachConsent />}
+        {mayAsk && (feedback || running) && <SandboxModel />}
+      </div>
+      {mayAsk && (hasLog || log.unsaved || running) && (
+        <Ask
+          view={view}
+          label={buttonLabel(view, feedback, log.unsaved)}
+          onAsk={() => void ask(feedback !== null && feedback.upToDate && !log.unsaved)}
+          onCancel={cancel}
+        />
+      )}
+      <p className={styles.unseen} role="status">
+        {spoken(view, feedback)}
+      </p>
+    </>
+  );
+}
+
+function buttonLabel({ phase }: AnalysisView, feedback: StoredFeedback | null, changed: boolean): string {
+  if (phase === 'failed') return 'Try Again';
+  if (!feedback) return 'Get Fresh Analysis';
+  return feedback.upToDate && !changed ? 'Force Refresh' : 'Refresh Analysis';
+}
+
+/** Begin and end are read out; the words themselves are read when their reader comes to them. */
+function spoken({ phase }: AnalysisView, feedback: StoredFeedback | null): string {
+  if (phase === 'running') return 'The coach is reading your log.';
+  if (phase === 'cancelled') return 'Cancelled. Nothing was stored.';
+  if (phase !== 'done' || !feedback) return '';
+  const { score } = feedback;
+  return score === null ? 'The feedback is there.' : `The feedback is there. ${score} of 10, ${scoreBand(score).word}.`;
+}
+
+function Nothing({ hasLog }: { hasLog: boolean }) {
+  return hasLog ? (
+    <>
+      <p className={styles.lead}>No feedback for this day yet.</p>
+      <p className={styles.quiet}>
+        The coach reads this day and up to three days before it. Then it says what it thinks, and names the item that it
+        speaks of.
+      </p>
+    </>
+  ) : (
+    <p className={styles.lead}>{AI_MESSAGES.noEntry}</p>
+  );
+}
+
+/** The answer while it grows, downwards only. Its score has its place before it is known. */
+function Writing({ view, again }: { view: AnalysisView; again: boolean }) {
+  return (
+    <section className={styles.writing} aria-label="New feedback" aria-busy="true">
+      <p className={styles.quiet}>
+        {view.failures > 0 ? `Attempt ${view.failures + 1} · ` : ''}
+        {view.text === '' ? 'Reading your log...' : 'Writing...'}
+      </p>
+      <Score score={view.score} />
+      <h3>Raw Feedback</h3>
+      {view.text === '' ? <span className={styles.caret} /> : <CoachText text={view.text} writing />}
+      {again && <hr className={styles.rule} />}
+    </section>
+  );
+}
+
+type SaidProps = { date: Day; feedback: StoredFeedback; changed: boolean; before: boolean };
+
+function Said({ date, feedback, changed, before }: SaidProps) {
+  const { score, feedback: text, missingFact, analyzedAt, upToDate, cited } = feedback;
+  const current = upToDate && !changed;
+  // The numbers are those of the log as it was read, and the log must be seen while its item is shown.
+  const onItem = useWide() && current ? (item: number) => showItem(date, item) : undefined;
+  return (
+    <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
+      <p className={styles.state} data-current={current}>
+        {current ? 'Up to date' : 'Analysis outdated'} <span>· {relativeTime(new Date(analyzedAt), new Date())}</span>
+      </p>
+      {score !== null && <Score score={score} />}
+      <h3>Raw Feedback</h3>
+      <CoachText text={text} items={cited} onItem={onItem} />
+      {missingFact !== null && missingFact !== '' && (
+        <aside className={styles.missing} aria-label="Would have made the day clearer">
+          <h4>Would have made the day clearer</h4>
+          <CoachText text={missingFact} />
+        </aside>
+      )}
+    </section>
+  );
+}
+
+type AskProps = { view: AnalysisView; label: string; onAsk: () => void; onCancel: () => void };
+
+/** At the foot of the sheet, where it stays however long the feedback is. */
+function Ask({ view, label, onAsk, onCancel }: AskProps) {
+  const wait = useRetryWait(view.failure);
+  const running = view.phase === 'running';
+  return (
+    <div className={styles.foot}>
+      {view.failure && <AnalysisFailure failure={view.failure} failures={view.failures} />}
+      {(wait !== null || (view.phase === 'failed' && view.failures > 1)) && (
+        <p className={styles.quiet}>
+          {view.failures > 1 ? `Attempt ${view.failures}. ` : ''}
+          {wait}
+        </p>
+      )}
+      {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was stored.</p>}
+      <div className={styles.buttons}>
+        <Button tone="primary" busy={running} busyLabel="Analyzing..." disabled={wait !== null} onClick={onAsk}>
+          {label}
+        </Button>
+        {running && <Button onClick={onCancel}>Cancel</Button>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+/** The person's own numbers, to look at: workdays, scores, the year, and lines to copy out. */
+import type { Day } from '#domain/day.ts';
+import { firstDayOf } from '#domain/review-period.ts';
+import type { ReviewPeriod } from '#domain/review-period.ts';
+import { workdaysOf, workdaysText } from '#domain/workdays.ts';
+import styles from './review-pictures.module.css';
+import { ScorePlot } from './score-plot.tsx';
+import type { LoggedDay } from './use-logged-days.ts';
+import { Wins } from './wins.tsx';
+import { YearMap } from './year-map.tsx';
+
+type ReviewPicturesProps = { period: ReviewPeriod; today: Day; logged: readonly LoggedDay[] };
+
+export function ReviewPictures({ period, today, logged }: ReviewPicturesProps) {
+  const from = firstDayOf(period, today);
+  const workdays = workdaysOf(from, today, today, new Set(logged.map(({ date }) => date)));
+  return (
+    <div className={styles.pictures}>
+      <section className={styles.section} aria-labelledby="workdays">
+        <h2 id="workdays" className={styles.large}>
+          {workdaysText(workdays)}
+        </h2>
+        <p className={styles.quiet}>
+          Monday to Friday of this period, up to today. A quick entry such as “I am sick” accounts for its day as well.
+        </p>
+      </section>
+      <ScorePlot from={from} today={today} logged={logged} />
+      <YearMap today={today} logged={logged} />
+      <Wins period={period} today={today} />
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+/** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
+import { useState } from 'react';
+import { AI_MESSAGES } from '#domain/coach.ts';
+import type { TrendResult } from '#domain/coach.ts';
+import { dateLabel } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { relativeTime } from '#domain/relative-time.ts';
+import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
+import type { ReviewPeriod } from '#domain/review-period.ts';
+import { askCoach } from '#client/lib/coach-stream.ts';
+import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';
+import { useAnalysis } from '#client/lib/use-analysis.ts';
+import type { AnalysisView } from '#client/lib/use-analysis.ts';
+import { useConsent } from '#client/lib/use-consent.ts';
+import { AnalysisFailure, useRetryWait } from '#client/ui/analysis-failure.tsx';
+import { Button } from '#client/ui/button.tsx';
+import { CoachConsent } from '#client/ui/coach-consent.tsx';
+import { CoachText } from '#client/ui/coach-text.tsx';
+import { SandboxModel } from '#client/ui/sandbox-model.tsx';
+import styles from './reviews.module.css';
+
+type ReviewProps = { period: ReviewPeriod; today: Day; count: number | null };
+
+export function Review({ period, today, count }: ReviewProps) {
+  const { features } = useClientConfig();
+  const supabase = useSupabase();
+  const consent = useConsent();
+  const [result, setResult] = useState<TrendResult | null>(null);
+  const { view, run, cancel } = useAnalysis<TrendResult>();
+  const wait = useRetryWait(view.failure);
+  const running = view.phase === 'running';
+
+  const generate = (force: boolean): void =>
+    void run(
+      (hearing) =>
+        askCoach(supabase, {
+          name: 'trend-analysis',
+          body: { period, from: firstDayOf(period, today), to: today, ...(force && { force }) },
+          isResult: isTrend,
+          ...hearing,
+        }),
+      setResult,
+    );
+
+  if (features.coach && !consent.given && count !== 0) {
+    return (
+      <div className={styles.generate}>
+        <CoachConsent />
+      </div>
+    );
+  }
+  const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
+  return (
+    <div className={styles.generate}>
+      {!result && (
+        <div className={styles.buttons}>
+          <Button
+            tone="primary"
+            busy={running}
+            busyLabel="Analyzing Your Hustle..."
+            disabled={!count || !features.coach || wait !== null}
+            aria-describedby="generate-note"
+            onClick={() => generate(false)}
+          >
+            {REVIEW_PERIODS[period].generate}
+          </Button>
+          {running && <Button onClick={cancel}>Cancel</Button>}
+        </div>
+      )}
+      <p id="generate-note" className={styles.note} role="status">
+        {note || spoken(view)}
+      </p>
+      {view.failure && (
+        <section className={styles.failure} aria-label="Analysis Error">
+          <h2>Analysis Error</h2>
+          <AnalysisFailure failure={view.failure} failures={view.failures} />
+          {(wait ?? (view.failures > 1 ? '' : null)) !== null && (
+            <p className={styles.note}>
+              {view.failures > 1 ? `Attempt ${view.failures}. ` : ''}
+              {wait}
+            </p>
+          )}
+        </section>
+      )}
+      {running && <Writing view={view} period={period} />}
+      {result && (
+        <Result result={result} before={running}>
+          <Button
+            busy={running}
+            busyLabel="Regenerating..."
+            disabled={wait !== null}
+            onClick={() => generate(result.reused || view.phase !== 'failed')}
+          >
+            Regenerate Analysis
+          </Button>
+          {running && <Button onClick={cancel}>Cancel</Button>}
+        </Result>
+      )}
+    </div>
+  );
+}
+
+function spoken({ phase }: AnalysisView): string {
+  if (phase === 'running') return 'The coach is reading your logs.';
+  if (phase === 'cancelled') return 'Cancelled. Nothing was stored.';
+  return phase === 'done' ? 'The analysis is there.' : '';
+}
+
+const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
+
+function Writing({ view, period }: { view: AnalysisView; period: ReviewPeriod }) {
+  return (
+    <section className={styles.result} aria-label="New analysis" aria-busy="true">
+      <h2>{titleOf(period)}</h2>
+      <p className={styles.facts}>
+        {view.failures > 0 ? `Attempt ${view.failures + 1} · ` : ''}
+        {view.text === '' ? 'Reading your logs...' : 'Writing...'}
+      </p>
+      {view.text !== '' && <CoachText text={view.text} writing />}
+    </section>
+  );
+}
+
+type ResultProps = { result: TrendResult; before: boolean; children: React.ReactNode };
+
+function Result({ result, before, children }: ResultProps) {
+  const { period, analysis, entryCount, dateRange, generatedAt } = result;
+  return (
+    <section className={styles.result} aria-label={before ? 'Analysis so far' : 'Analysis'} data-before={before}>
+      <h2>{titleOf(period)}</h2>
+      <p className={styles.facts}>
+        <span>
+          {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
+        </span>
+        <span>
+          {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
+        </span>
+        <span>Generated {relativeTime(new Date(generatedAt), new Date())}</span>
+      </p>
+      <CoachText text={analysis} />
+      <SandboxModel />
+      <div className={styles.buttons}>{children}</div>
+    </section>
+  );
+}
+
+function isTrend(data: unknown): data is TrendResult {
+  const { period, analysis, dateRange, generatedAt } = (data ?? {}) as Partial<TrendResult>;
+  return (
+    period !== undefined &&
+    typeof analysis === 'string' &&
+    typeof dateRange?.from === 'string' &&
+    typeof generatedAt === 'string'
+  );
+}

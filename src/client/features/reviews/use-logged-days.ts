@@ -1,0 +1,55 @@
+/** What the reviews draw: every day of the last year that has a log, with its score. */
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Day } from '#domain/day.ts';
+import { firstDayOf } from '#domain/review-period.ts';
+import type { ReviewPeriod } from '#domain/review-period.ts';
+import type { DayText } from '#domain/win-bullets.ts';
+import { yearRows } from '#domain/year-weeks.ts';
+import { useData } from '#client/lib/data-client.ts';
+import type { DataClient } from '#client/lib/data-client.ts';
+import { useUser } from '#client/lib/session.ts';
+
+export type LoggedDay = { date: Day; score: number | null };
+
+/** The journal's own `entries` table holds both; one reading answers for the counts, the plot and the year. */
+const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
+  queryOptions({
+    queryKey: ['scores', today],
+    queryFn: async ({ signal }): Promise<LoggedDay[]> => {
+      const { data: rows } = await data
+        .from('entries')
+        .select('date, hustle_score')
+        .eq('user_id', userId)
+        .gte('date', yearRows(today)[0]![0]!)
+        .lte('date', today)
+        .order('date')
+        .abortSignal(signal)
+        .throwOnError();
+      return rows.map(({ date, hustle_score: score }) => ({ date, score }));
+    },
+    networkMode: 'always',
+  });
+
+/** Oldest first. */
+export const useLoggedDays = (today: Day) => useQuery(loggedDaysQuery(useData(), useUser().id, today));
+
+/** The words of a period, for the lines that somebody copies out. */
+export function usePeriodTexts(period: ReviewPeriod, today: Day) {
+  const data = useData();
+  const { id } = useUser();
+  return useQuery({
+    queryKey: ['period-texts', period, today],
+    queryFn: async ({ signal }): Promise<DayText[]> => {
+      const { data: rows } = await data
+        .from('entries')
+        .select('date, content_text')
+        .eq('user_id', id)
+        .gte('date', firstDayOf(period, today))
+        .lte('date', today)
+        .abortSignal(signal)
+        .throwOnError();
+      return rows.map(({ date, content_text: text }) => ({ date, text }));
+    },
+    networkMode: 'always',
+  });
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import { askCoach } from './coach-stream.ts';
+import type { Supabase } from './supabase.ts';
+
+type Result = { score: number };
+const isResult = (data: unknown): data is Result => typeof (data as Result).score === 'number';
+
+/** A server that answers this; what is asked of it is kept. */
+function serverOf(answer: (signal: AbortSignal) => Response | Promise<Response>) {
+  const asked: unknown[] = [];
+  const supabase = {
+    apiUrl: 'http://forge.test',
+    withSession: () => (_url: string, init: RequestInit) => {
+      asked.push(JSON.parse(init.body as string));
+      return Promise.resolve(answer(init.signal as AbortSignal));
+    },
+  } as unknown as Supabase;
+  return { supabase, asked };
+}
+
+function streamOf(...pieces: string[]): Response {
+  const body = new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece));
+      controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+async function ask(supabase: Supabase, signal = new AbortController().signal) {
+  const heard: unknown[] = [];
+  const answer = await askCoach<Result>(supabase, {
+    name: 'ai-feedback',
+    body: { date: '2026-11-21' },
+    signal,
+    onScore: (score) => heard.push(score),
+    onText: (delta) => heard.push(delta),
+    isResult,
+  });
+  return { answer, heard };
+}
+
+const SCORE = 'event: score\ndata: {"score":7}\n\n';
+const TEXT = 'event: text\ndata: {"delta":"Héllo"}\n\n';
+const DONE = 'event: done\ndata: {"score":7}\n\n';
+
+test('the score, the text and the end, in their order', async () => {
+  const { supabase, asked } = serverOf(() => streamOf(': beat\n\n', SCORE + TEXT.slice(0, 20), TEXT.slice(20), DONE));
+  expect(await ask(supabase)).toEqual({ answer: { kind: 'done', result: { score: 7 } }, heard: [7, 'Héllo'] });
+  expect(asked).toEqual([{ date: '2026-11-21' }]);
+});
+
+test('a stream that is cut before its end is a lost connection', async () => {
+  const { supabase } = serverOf(() => streamOf(SCORE, TEXT));
+  expect((await ask(supabase)).answer).toMatchObject({
+    failure: { reason: 'network', message: ANALYSIS_PROBLEMS.network },
+  });
+});
+
+test('an end that is no result, and data that is no JSON, are malformed', async () => {
+  for (const broken of ['event: done\ndata: {}\n\n', 'event: text\ndata: {\n\n']) {
+    const { supabase } = serverOf(() => streamOf(broken));
+    expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'format' } });
+  }
+});
+
+test('a problem keeps its words and its time', async () => {
+  const data = { class: 'rate', message: 'Slow down.', retryAt: '2026-11-22T01:00:00.000Z' };
+  const { supabase } = serverOf(() => streamOf(`event: problem\ndata: ${JSON.stringify(data)}\n\n`));
+  expect((await ask(supabase)).answer).toEqual({
+    kind: 'failed',
+    failure: { kind: 'problem', reason: 'rate', message: 'Slow down.', retryAt: Date.parse(data.retryAt) },
+  });
+});
+
+test('a refusal is told from a failure', async () => {
+  const refusal = { success: false, code: 'too_short', error: 'Write more.' };
+  const refused = serverOf(() => Response.json(refusal, { status: 400 }));
+  expect((await ask(refused.supabase)).answer).toEqual({
+    kind: 'failed',
+    failure: { kind: 'refused', reason: 'too_short', message: 'Write more.', retryAt: null },
+  });
+  const broken = serverOf(() => new Response('<h1>502</h1>', { status: 502 }));
+  expect((await ask(broken.supabase)).answer).toMatchObject({ failure: { kind: 'problem', reason: 'general' } });
+});
+
+test('a server that cannot be reached is a lost connection', async () => {
+  const { supabase } = serverOf(() => Promise.reject(new TypeError('Failed to fetch')));
+  expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'network' } });
+});
+
+test('leaving ends the request', async () => {
+  const leave = new AbortController();
+  let given: AbortSignal | undefined;
+  const { supabase } = serverOf((signal) => {
+    given = signal;
+    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  });
+  const asking = ask(supabase, leave.signal);
+  leave.abort();
+  await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
+  expect(given?.aborted).toBe(true);
+});

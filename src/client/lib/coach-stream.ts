@@ -1,0 +1,104 @@
+/** Asks the coach, and follows the answer while it is written. */
+import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach.ts';
+import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach.ts';
+import { createEventParser } from './event-stream.ts';
+import type { Supabase } from './supabase.ts';
+
+/** The server sends a sign of life every ten seconds: after this long without one, nobody is there. */
+const SILENCE_MS = 30_000;
+
+export type CoachFailure = {
+  /** `refused`: nothing was begun. */
+  kind: 'refused' | 'problem';
+  reason: CoachRefusal | AnalysisProblem | 'unsaved';
+  message: string;
+  /** Milliseconds since 1970 before which another try is of no use. */
+  retryAt: number | null;
+};
+
+export type CoachAnswer<Result> = { kind: 'done'; result: Result } | { kind: 'failed'; failure: CoachFailure };
+
+type Question<Result> = {
+  name: 'ai-feedback' | 'trend-analysis';
+  body: object;
+  signal: AbortSignal;
+  onScore?: (score: number) => void;
+  onText: (delta: string) => void;
+  /** Says whether what came is a result; anything else is a malformed answer. */
+  isResult: (data: unknown) => data is Result;
+};
+
+/** Rejects with an AbortError when `signal` aborts, which also ends the request to the AI service; never otherwise. */
+export async function askCoach<Result>(supabase: Supabase, question: Question<Result>): Promise<CoachAnswer<Result>> {
+  const silence = new AbortController();
+  const signal = AbortSignal.any([question.signal, silence.signal]);
+  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  try {
+    const response = await supabase.withSession(fetch)(`${supabase.apiUrl}/functions/v1/${question.name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
+      body: JSON.stringify(question.body),
+      signal,
+    });
+    const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    if (!response.ok || !streams || !response.body) return failed(await refusalOf(response));
+
+    const reader = response.body.getReader();
+    const decoder = new TextDecoder();
+    const parse = createEventParser();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return problem('network');
+      clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      for (const { event, data } of parse(decoder.decode(value, { stream: true }))) {
+        const answer = take(question, { event, data: JSON.parse(data) } as CoachEvent<Result>);
+        if (answer) return answer;
+      }
+    }
+  } catch (error) {
+    question.signal.throwIfAborted();
+    return problem(error instanceof SyntaxError ? 'format' : 'network');
+  } finally {
+    clearTimeout(timer);
+    // Whatever ended it here, nothing more is wanted of this answer.
+    silence.abort();
+  }
+}
+
+/** Null while more is to come. */
+function take<Result>(question: Question<Result>, event: CoachEvent<Result>): CoachAnswer<Result> | null {
+  switch (event.event) {
+    case 'score':
+      if (isScore(event.data.score)) question.onScore?.(event.data.score);
+      return null;
+    case 'text':
+      if (typeof event.data.delta === 'string') question.onText(event.data.delta);
+      return null;
+    case 'done':
+      return question.isResult(event.data) ? { kind: 'done', result: event.data } : problem('format');
+    case 'problem': {
+      const { class: reason, message, retryAt } = event.data;
+      return failed({ kind: 'problem', reason, message, retryAt: retryAt === null ? null : Date.parse(retryAt) });
+    }
+    default:
+      // A newer server may say more.
+      return null;
+  }
+}
+
+const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const;
+
+const problem = (reason: AnalysisProblem) =>
+  failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
+
+/** What an answer without a stream says: `{ success: false, code, error }`, or nothing that can be read. */
+async function refusalOf(response: Response): Promise<CoachFailure> {
+  const { code, error } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown; error?: unknown };
+  if (typeof code !== 'string' || typeof error !== 'string') {
+    return { kind: 'problem', reason: 'general', message: ANALYSIS_PROBLEMS.general, retryAt: null };
+  }
+  const seconds = Number(response.headers.get('retry-after') ?? NaN);
+  const retryAt = Number.isFinite(seconds) ? Date.now() + seconds * 1000 : null;
+  return { kind: 'refused', reason: code as CoachRefusal, message: error || AI_MESSAGES.badRequest, retryAt };
+}
