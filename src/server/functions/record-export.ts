@@ -2,17 +2,23 @@
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import type { Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import { callerIsPremium } from '../plans/caller-is-premium.ts';
+
+/** The table only grows and nothing can be taken out of it: a caller who asks without end adds a line a minute. */
+const RECORD = `
+  insert into public.plan_uses (user_id, kind)
+  select $1::uuid, 'export'
+   where not exists (select from public.plan_uses
+                      where user_id = $1::uuid and kind = 'export' and used_at > now() - interval '1 minute')`;
 
 export function recordExport({ database }: { database: Database }) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null || !(await callerIsPremium(database, identity))) {
       return context.json({ success: false, error: MESSAGES.exportIsPremium }, 403);
     }
-    await database.asService('export').run(sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'export' }));
+    await database.asService('export').statement(RECORD, [userId]);
     return context.json({ success: true });
   };
 }
