@@ -12,7 +12,7 @@ export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'open
 
 export type Feedback = { score: number; feedback: string; cited: number[]; missingFact: string };
 
-export const FEEDBACK_SCHEMA = {
+const FEEDBACK_SCHEMA = {
   type: 'object',
   properties: {
     score: { type: 'integer' },

@@ -5,7 +5,7 @@ import { daysIn } from './read-log.ts';
 import type { LogDay } from './read-log.ts';
 
 /** So that nobody takes it for a real one. */
-export const SANDBOX_LABEL = 'Sandbox model:';
+const SANDBOX_LABEL = 'Sandbox model:';
 const QUOTED_CHARS = 48;
 
 export type Answer = {
