@@ -11,6 +11,8 @@ export type ClientConfig = {
     mail: boolean;
     sandbox: boolean;
   };
+  /** The coach asks the sandbox's own model, and what it says must be labelled so. */
+  sandboxModel: boolean;
   /** Who reads what the coach is asked about, to be put after "are sent to"; null without a coach. */
   coachProvider: string | null;
   /** Two-letter codes of countries whose residents cannot pay. */
@@ -24,10 +26,3 @@ export type ClientConfig = {
     social: { label: string; url: string }[];
   };
 };
-
-/**
- * The coach asks the sandbox's own simulator. Read off the address that the operator's settings led to: the product does
- * not know that it talks to a simulator, and a real model may be set up beside the sandbox's mail and payments.
- */
-export const isSandboxModel = ({ features, coachProvider }: ClientConfig): boolean =>
-  features.sandbox && /^the AI service at (127\.0\.0\.1|localhost)\b/.test(coachProvider ?? '');

@@ -6,7 +6,7 @@
  */
 export type CoachSpan =
   | { kind: 'text'; text: string }
-  /** An item of the log that is spoken of; `text` is its number as it was written. */
+  /** An item of the log that is spoken of; `text` is how it was written: `3` or `[3]`. */
   | { kind: 'item'; item: number; text: string }
   | { kind: 'strong' | 'em'; spans: CoachSpan[] };
 
@@ -63,7 +63,7 @@ const MARK = /\*\*|[*_]/;
 
 function spansOf(text: string, writing: boolean): CoachSpan[] {
   const spans: CoachSpan[] = [];
-  let rest = writing ? text.replace(/[*_]{1,3}$/, '') : text;
+  let rest = writing ? text.replace(/[*_]{1,3}$|\[[\d\s,]*$/, '') : text;
   let plain = '';
   const endPlain = (): void => {
     if (plain !== '') spans.push(...withItems(plain));
@@ -104,8 +104,9 @@ function closing(inside: string, sign: string): number {
   return -1;
 }
 
-/** `item 3`, `items 2, 4 and 5`, `Items 1-3`: the words before the numbers decide that they are items. */
-const ITEMS = /\bitems?\s+#?\d{1,3}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and|or|to|through|&|[-–])\s*#?\d{1,3}(?!\s*%))*/gi;
+/** `[3]` and `[1, 3]`, as the coach is asked to write; or `item 3`, `items 2, 4 and 5`, where the word says it. */
+const ITEMS =
+  /\[\d{1,3}(?:\s*,\s*\d{1,3})*\]|\bitems?\s+#?\d{1,3}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and|or|to|through|&|[-–])\s*#?\d{1,3}(?!\s*%))*/gi;
 
 function withItems(text: string): CoachSpan[] {
   const spans: CoachSpan[] = [];
@@ -115,11 +116,21 @@ function withItems(text: string): CoachSpan[] {
     at = Math.max(at, to);
   };
   for (const words of text.matchAll(ITEMS)) {
-    for (const digits of words[0].matchAll(/\d+/g)) {
-      const from = words.index + digits.index;
-      add(from);
-      spans.push({ kind: 'item', item: Number(digits[0]), text: digits[0] });
-      at = from + digits[0].length;
+    const bracketed = words[0].startsWith('[');
+    if (bracketed) {
+      add(words.index);
+      at = words.index + words[0].length;
+    }
+    for (const [index, digits] of [...words[0].matchAll(/\d+/g)].entries()) {
+      const item = Number(digits[0]);
+      if (bracketed) {
+        if (index > 0) spans.push({ kind: 'text', text: ', ' });
+        spans.push({ kind: 'item', item, text: `[${digits[0]}]` });
+        continue;
+      }
+      add(words.index + digits.index);
+      spans.push({ kind: 'item', item, text: digits[0] });
+      at += digits[0].length;
     }
   }
   add(text.length);

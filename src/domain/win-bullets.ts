@@ -1,5 +1,5 @@
 /** What somebody got done in a period, one dated line a day, to be pasted into a stand-up or an appraisal. */
-import { MONTHS } from './day.ts';
+import { isDay, MONTHS } from './day.ts';
 import type { Day } from './day.ts';
 import { logItems } from './coach.ts';
 import { quickEntryIn } from './quick-entries.ts';
@@ -15,6 +15,19 @@ export function firstLines(logs: readonly DayText[]): DayText[] {
     .flatMap(({ date, text }) => {
       const [line] = quickEntryIn(text) === null ? logItems(text) : [];
       return line === undefined ? [] : [{ date, text: shortened(line) }];
+    })
+    .sort((a, b) => (a.date < b.date ? -1 : 1));
+}
+
+const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(.+?)\s*$/;
+
+/** The wins that an analysis names, each on a dated line of its own: `- 2026-11-20: …`. None, where it has no such lines. */
+export function namedWins(analysis: string): DayText[] {
+  return analysis
+    .split('\n')
+    .flatMap((line) => {
+      const [, date, text] = DATED_LINE.exec(line) ?? [];
+      return isDay(date) && text !== undefined ? [{ date, text: shortened(text.replaceAll('**', '')) }] : [];
     })
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }

@@ -50,7 +50,7 @@ function Span({ span, items, onItem }: SpanProps) {
           aria-label={`${span.item}, show item ${span.item} in your log`}
           onClick={() => onItem?.(span.item)}
         >
-          {span.text}
+          {span.item}
         </button>
       );
     case 'strong':

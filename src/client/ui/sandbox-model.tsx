@@ -1,10 +1,10 @@
 /** Says that an answer is the sandbox's own, where it is: nobody shall take it for what a real model would say. */
-import { isSandboxModel } from '#domain/client-config.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import styles from './coach-consent.module.css';
 
 export function SandboxModel() {
-  if (!isSandboxModel(useClientConfig())) return null;
+  const { sandboxModel } = useClientConfig();
+  if (!sandboxModel) return null;
   return (
     <p className={styles.sandbox}>
       Sandbox: the answers come from the sandbox's own model, which is no AI. Nothing leaves this machine.

@@ -13,6 +13,8 @@ export function clientConfig(config: Config): ClientConfig {
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
     },
+    // A real model may be set up beside the sandbox's mail and payments, so the sandbox alone does not say it.
+    sandboxModel: config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url,
     coachProvider: config.coach?.readBy ?? null,
     paymentBlockedCountries: config.paymentBlockedCountries,
     contact: config.contact,

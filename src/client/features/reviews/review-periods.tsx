@@ -1,5 +1,6 @@
 /** A Closer's reviews: the period, its analysis, and the pictures of the person's own numbers. */
 import { lazy, Suspense, useState } from 'react';
+import type { TrendResult } from '#domain/coach.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
 import { useToday } from '#client/lib/use-today.ts';
@@ -23,7 +24,13 @@ const PERIODS = Object.keys(REVIEW_PERIODS) as ReviewPeriod[];
 export function ReviewPeriods() {
   const today = useToday();
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
+  const [result, setResult] = useState<TrendResult | null>(null);
   const logged = useLoggedDays(today);
+  // Another period begins without the result and the error of the one before (product.md 4).
+  const choose = (next: ReviewPeriod): void => {
+    setPeriod(next);
+    setResult(null);
+  };
   const count = (of: ReviewPeriod): number | null =>
     logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
 
@@ -33,7 +40,7 @@ export function ReviewPeriods() {
         <legend className={styles.legend}>Period</legend>
         {PERIODS.map((each) => (
           <label key={each} className={styles.period}>
-            <input type="radio" name="period" value={each} checked={period === each} onChange={() => setPeriod(each)} />
+            <input type="radio" name="period" value={each} checked={period === each} onChange={() => choose(each)} />
             <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
             <span className={styles.count}>{entriesText(count(each))}</span>
           </label>
@@ -49,12 +56,11 @@ export function ReviewPeriods() {
           </Button>
         </div>
       ) : (
-        // Another period begins without the result and the error of the one before (product.md 4).
-        <Review key={period} period={period} today={today} count={count(period)} />
+        <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={setResult} />
       )}
       {logged.data && (
         <Suspense fallback={<Waiting />}>
-          <ReviewPictures period={period} today={today} logged={logged.data} />
+          <ReviewPictures period={period} today={today} logged={logged.data} analysis={result?.analysis ?? null} />
         </Suspense>
       )}
     </>

@@ -9,9 +9,15 @@ import type { LoggedDay } from './use-logged-days.ts';
 import { Wins } from './wins.tsx';
 import { YearMap } from './year-map.tsx';
 
-type ReviewPicturesProps = { period: ReviewPeriod; today: Day; logged: readonly LoggedDay[] };
+type ReviewPicturesProps = {
+  period: ReviewPeriod;
+  today: Day;
+  logged: readonly LoggedDay[];
+  /** Of this period, once there is one. */
+  analysis: string | null;
+};
 
-export function ReviewPictures({ period, today, logged }: ReviewPicturesProps) {
+export function ReviewPictures({ period, today, logged, analysis }: ReviewPicturesProps) {
   const from = firstDayOf(period, today);
   const workdays = workdaysOf(from, today, today, new Set(logged.map(({ date }) => date)));
   return (
@@ -26,7 +32,7 @@ export function ReviewPictures({ period, today, logged }: ReviewPicturesProps) {
       </section>
       <ScorePlot from={from} today={today} logged={logged} />
       <YearMap today={today} logged={logged} />
-      <Wins period={period} today={today} />
+      <Wins period={period} today={today} analysis={analysis} />
     </div>
   );
 }

@@ -1,5 +1,4 @@
 /** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
-import { useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { TrendResult } from '#domain/coach.ts';
 import { dateLabel } from '#domain/day.ts';
@@ -19,13 +18,18 @@ import { CoachText } from '#client/ui/coach-text.tsx';
 import { SandboxModel } from '#client/ui/sandbox-model.tsx';
 import styles from './reviews.module.css';
 
-type ReviewProps = { period: ReviewPeriod; today: Day; count: number | null };
+type ReviewProps = {
+  period: ReviewPeriod;
+  today: Day;
+  count: number | null;
+  result: TrendResult | null;
+  onResult: (result: TrendResult) => void;
+};
 
-export function Review({ period, today, count }: ReviewProps) {
+export function Review({ period, today, count, result, onResult }: ReviewProps) {
   const { features } = useClientConfig();
   const supabase = useSupabase();
   const consent = useConsent();
-  const [result, setResult] = useState<TrendResult | null>(null);
   const { view, run, cancel } = useAnalysis<TrendResult>();
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
@@ -39,7 +43,7 @@ export function Review({ period, today, count }: ReviewProps) {
           isResult: isTrend,
           ...hearing,
         }),
-      setResult,
+      onResult,
     );
 
   if (features.coach && !consent.given && count !== 0) {

@@ -9,8 +9,9 @@ export function useRoving(count: number, first: number, move: (key: string, at: 
   const [current, setCurrent] = useState(first);
   const items = useRef(new Map<number, Item>());
   const at = Math.min(current, count - 1);
-  /** `onKey` hears the keys that lead nowhere. */
-  return (index: number, onKey?: (key: string) => unknown) => ({
+  /** `open`: what a press on the item does, for items that are no links. */
+  return (index: number, open?: () => void) => ({
+    onClick: open,
     ref: (item: Item | null) => {
       if (item) items.current.set(index, item);
       return () => void items.current.delete(index);
@@ -19,11 +20,10 @@ export function useRoving(count: number, first: number, move: (key: string, at: 
     onKeyDown: (event: KeyboardEvent) => {
       if (event.altKey || event.ctrlKey || event.metaKey) return;
       const to = move(event.key, index);
-      if (to === null) {
-        if (onKey?.(event.key)) event.preventDefault();
-        return;
-      }
+      const opens = open && (event.key === 'Enter' || event.key === ' ');
+      if (to === null && !opens) return;
       event.preventDefault();
+      if (to === null) return open?.();
       const item = items.current.get(to);
       if (!item) return;
       setCurrent(to);

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
-import { bulletsText, firstLines, shortDate } from '#domain/win-bullets.ts';
+import { bulletsText, firstLines, namedWins, shortDate } from '#domain/win-bullets.ts';
 import type { DayText } from '#domain/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -11,14 +11,18 @@ import pictures from './review-pictures.module.css';
 import { usePeriodTexts } from './use-logged-days.ts';
 import styles from './wins.module.css';
 
-export function Wins({ period, today }: { period: ReviewPeriod; today: Day }) {
+type WinsProps = { period: ReviewPeriod; today: Day; analysis: string | null };
+
+/** The wins that the analysis names, where it does; else the first line of each log. */
+export function Wins({ period, today, analysis }: WinsProps) {
   const texts = usePeriodTexts(period, today);
-  const wins = firstLines(texts.data ?? []);
+  const named = namedWins(analysis ?? '');
+  const wins = named.length > 0 ? named : firstLines(texts.data ?? []);
   return (
     <section className={pictures.section} aria-labelledby="wins">
       <div className={pictures.head}>
         <h2 id="wins">For your stand-up</h2>
-        {wins.length > 0 && <Copy key={period} wins={wins} />}
+        {wins.length > 0 && <Copy key={bulletsText(wins)} wins={wins} />}
       </div>
       {texts.isPending ? (
         <Waiting />
@@ -33,8 +37,8 @@ export function Wins({ period, today }: { period: ReviewPeriod; today: Day }) {
         <p className={pictures.quiet}>Nothing to show for this period yet. The first line of each log appears here.</p>
       ) : (
         <dl className={styles.wins}>
-          {wins.map(({ date, text }) => (
-            <div key={date}>
+          {wins.map(({ date, text }, index) => (
+            <div key={index}>
               <dt>{shortDate(date)}</dt>
               <dd dir="auto">{text}</dd>
             </div>

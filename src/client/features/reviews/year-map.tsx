@@ -49,10 +49,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
     if (box.current) box.current.scrollLeft = box.current.scrollWidth;
   }, []);
 
-  const open = (date: Day): true => {
-    void navigate({ to: ROUTES.journal.path, search: { date } as never });
-    return true;
-  };
+  const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
 
   return (
     <section className={pictures.section} aria-labelledby="year">
@@ -83,14 +80,13 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
                 return (
                   <span
                     key={week}
-                    {...roving(indexOf(weekday, week), (key) => (key === 'Enter' || key === ' ') && open(date))}
+                    {...roving(indexOf(weekday, week), () => open(date))}
                     role="gridcell"
                     className={styles.day}
                     data-ink={inkOf(days.get(date))}
                     data-today={date === today || undefined}
                     aria-label={words}
                     title={words}
-                    onClick={() => open(date)}
                   />
                 );
               })}
