@@ -33,7 +33,7 @@ type ModelInstance = Exclude<LanguageModel, string>;
 
 /** One more try, and only while nothing has been answered: whoever waits is a person. */
 const TRIES = 2;
-const RETRY_AFTER_MS = 400;
+const RETRY_AFTER_MS = 250;
 /** Who is asked to wait for longer than this is told so, instead of kept waiting. */
 const LONGEST_WAIT_MS = 5_000;
 const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000;
@@ -85,8 +85,9 @@ export async function* streamReply(
       if (!failure) throw error;
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
-      const asksToWait = problem !== 'rate' || failure.delayMs !== null;
-      if (!mayRetry || answered || tried === TRIES || delayMs > LONGEST_WAIT_MS || !asksToWait) {
+      // Asked too often, and nobody says for how long: another request would only be one more.
+      const isBlind = failure.status === 429 && failure.delayMs === null;
+      if (!mayRetry || isBlind || answered || tried === TRIES || delayMs > LONGEST_WAIT_MS) {
         throw new ModelError(problem, retryAt(failure), detailsOf(failure));
       }
       await wait(delayMs, undefined, { signal });
