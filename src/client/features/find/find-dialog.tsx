@@ -3,13 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { Lock, Search } from 'lucide-react';
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import { dayLabel, dayOf } from '#domain/day.ts';
+import { dayLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { QUERY_MAX_LENGTH } from '#domain/find.ts';
 import { isLocked } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { soughtDay } from '#domain/sought-day.ts';
 import { usePremium } from '#client/lib/premium.ts';
+import { useToday } from '#client/lib/use-today.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
 import { markFound } from './mark-found.ts';
@@ -34,7 +35,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const finding = useFind(query, unsaved);
   const { found, words } = finding;
 
-  const today = dayOf(new Date());
+  const today = useToday();
   const named = soughtDay(query, today);
   const locked = named !== null && isLocked(named, premium !== false, today);
   const count = found.length + (named ? 1 : 0);

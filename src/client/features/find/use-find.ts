@@ -5,7 +5,10 @@ import type { Day } from '#domain/day.ts';
 import { entryText } from '#domain/entry-text.ts';
 import { findForm, formOf, snippetOf, soughtWords } from '#domain/find.ts';
 import type { FindAnswer, SoughtWord, TextPart } from '#domain/find.ts';
+import { isLocked } from '#domain/plan.ts';
+import { usePremium } from '#client/lib/premium.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
+import { useToday } from '#client/lib/use-today.ts';
 
 const PAUSE_MS = 180;
 /** A journal that was never searched before is made ready in steps. */
@@ -38,6 +41,8 @@ class FindRefused extends Error {
 
 export function useFind(query: string, unsaved: readonly UnsavedLog[]): Finding {
   const { callFunction } = useSupabase();
+  const premium = usePremium();
+  const today = useToday();
   const sought = usePaused(query.trim());
   const words = soughtWords(query);
   const asked = soughtWords(sought);
@@ -65,7 +70,10 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): Finding 
   const answer = idle || asked.length === 0 || asking.isError ? undefined : asking.data;
   return {
     words,
-    found: idle || asked.length === 0 ? [] : merge(asked, unsaved, answer),
+    found:
+      idle || asked.length === 0
+        ? []
+        : merge(asked, unsaved, answer, (date) => !isLocked(date, premium !== false, today)),
     state: stateOf(idle, sought !== query.trim() || asking.isPlaceholderData, asking),
     more: answer?.more ?? false,
     complete: answer?.complete ?? true,
@@ -80,8 +88,16 @@ function stateOf(idle: boolean, typing: boolean, asking: { isError: boolean; isP
   return typing || asking.isPending ? 'busy' : 'done';
 }
 
-/** A day with unsaved words is judged by those, whatever the server still has of it. */
-function merge(words: readonly SoughtWord[], unsaved: readonly UnsavedLog[], answer: Answer | undefined): FoundLog[] {
+/**
+ * A day with unsaved words is judged by those, whatever the server still has of it. The server's days are those that are
+ * open anywhere on Earth: where it is tomorrow already, the oldest of them is locked here.
+ */
+function merge(
+  words: readonly SoughtWord[],
+  unsaved: readonly UnsavedLog[],
+  answer: Answer | undefined,
+  isOpen: (date: Day) => boolean,
+): FoundLog[] {
   const days = new Set<string>(unsaved.map(({ date }) => date));
   const here = unsaved.flatMap(({ date, html }) => {
     const text = entryText(html);
@@ -91,7 +107,7 @@ function merge(words: readonly SoughtWord[], unsaved: readonly UnsavedLog[], ans
       : [];
   });
   const there = (answer?.results ?? [])
-    .filter(({ date }) => !days.has(date))
+    .filter(({ date }) => !days.has(date) && isOpen(date as Day))
     .map(({ date, snippet }) => ({ date: date as Day, snippet, unsaved: false }));
   return [...here, ...there].sort((a, b) => (a.date < b.date ? 1 : -1));
 }
