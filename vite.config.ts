@@ -30,12 +30,18 @@ const CHUNKS = [
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|field|notice|password-field|toast|use-submit|use-title|session|supabase|guards|full-screen)|domain\/(messages|account)\.ts|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|eye|eye-off|info|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|toast|use-title|session|supabase|guards|full-screen)|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    priority: 3,
+  },
+  {
+    // What is filled in and sent: every sign-in page, and nothing of the journal before it can be written on.
+    name: 'forms',
+    test: /client\/(ui|lib)\/(field|notice|password-field|use-submit)|domain\/(messages|account)\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|part|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
     priority: 1,
   },
   {

@@ -1,22 +1,12 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
-import type { Page } from '@playwright/test';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { sessionOf } from '../support/journal-story.ts';
+import { endSession } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 const editor = '.ProseMirror[contenteditable=true]';
-
-/** What an ended session looks like from here: the next refresh is refused for good. */
-async function endSession(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
-    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
-    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-  });
-}
 
 test('a wrong password is said plainly, with a way to sign up, and can be put right', async ({ page, signUp }) => {
   const { email, password } = await signUp(page);

@@ -169,20 +169,6 @@ test.describe('without an order', () => {
   });
 });
 
-test.describe('without a connection', () => {
-  test.use({ expectedErrors: /ERR_FAILED/ });
-
-  test('the offer that does not arrive takes nobody’s page away', async ({ page, signUp }) => {
-    await signUp(page);
-    await page.keyboard.type('still here');
-    await page.route('**/assets/upgrade-dialog*', (route) => route.abort());
-    await page.getByRole('button', { name: 'Open menu' }).click();
-    await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
-    await expect(page.getByText(/^The offer did not arrive\./)).toBeVisible();
-    await expect(items(page)).toHaveText(['still here']);
-  });
-});
-
 test('a server without PayPal says so before anything is asked', async ({ page, signUp, expectAccessible }) => {
   await signUp(page);
   await page.route('/reviews', async (route) => {

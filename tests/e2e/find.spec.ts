@@ -1,7 +1,8 @@
 /** Find: words in open days, days by their names, by keyboard and by touch, with and without a connection. */
 import type { Page } from '@playwright/test';
-import { dayLabel as labelOf } from '#domain/day.ts';
+import { addDays, dayLabel as labelOf } from '#domain/day.ts';
 import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/journal-story.ts';
+import { dayAtOffset } from '../support/local-days.ts';
 import { expect, test } from '../support/story.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Find' });
@@ -114,6 +115,41 @@ test('a day is opened by its name; a Dabbler is offered the plan for an older on
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(60)));
 });
 
+test('while nobody knows the plan, nothing is said about plans', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.route('**/rest/v1/profiles*', (route) => route.fulfill({ status: 403, json: {} }));
+  await page.goto('/journal');
+  await expect(editor(page)).toBeVisible();
+  await openFind(page);
+  await page.keyboard.type(daysAgo(60));
+  await expect(options(page)).toHaveText([`Go to ${labelOf(daysAgo(60))}`]);
+  await expect(dialog(page)).not.toContainText('Closer');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Alt+c');
+  const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  await calendar.getByRole('button', { name: 'Previous' }).click();
+  await calendar.getByRole('button', { name: 'Previous' }).click();
+  await expect(calendar.getByRole('gridcell').first()).toBeVisible();
+  await expect(calendar).not.toContainText('Closer');
+  await expect(calendar.getByRole('button', { name: /locked/ })).toHaveCount(0);
+});
+
+test.describe('where it is tomorrow already', () => {
+  test.use({ timezoneId: 'Pacific/Kiritimati' });
+
+  test('a day that is still open on the other side of the Earth is locked here', async ({ page, signUp, request }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    const here = dayAtOffset(new Date(), 14 * 60);
+    await storeLog(request, session, addDays(here, -29), log('the needle of the oldest day'));
+    await storeLog(request, session, addDays(here, -30), log('the needle of the day before'));
+    await openFind(page);
+    await page.keyboard.type('needle');
+    await expect(options(page)).toHaveText([`${labelOf(addDays(here, -29))}the needle of the oldest day`]);
+    await expect(dialog(page).getByRole('status')).toHaveText('1 day');
+  });
+});
+
 test('the menu opens it, and a tap opens a day', async ({ page, signUp, request }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await signUp(page);
@@ -144,18 +180,6 @@ test.describe('without a connection', () => {
     await expect(dialog(page).getByRole('button', { name: 'Try again' })).toBeVisible();
     await context.setOffline(false);
     await expect(dialog(page).getByRole('status')).toHaveText('1 day');
-  });
-});
-
-test.describe('when its code does not arrive', () => {
-  test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
-
-  test('the journal stays, and says so', async ({ page, signUp }) => {
-    await page.route('**/assets/journal-find*', (route) => route.abort());
-    await signUp(page);
-    await page.keyboard.press('ControlOrMeta+k');
-    await expect(page.getByRole('alert').filter({ hasText: 'Find did not arrive.' })).toBeVisible();
-    await expect(editor(page)).toBeVisible();
   });
 });
 

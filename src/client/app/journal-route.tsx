@@ -4,19 +4,15 @@ import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
-import { useToast } from '#client/ui/toast.tsx';
+import { useEditor } from '#client/features/journal/use-editor.ts';
+import { fetchPartsWhenIdle, part, useOpenPart } from '#client/lib/part.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
-const CalendarDialog = lazy(async () => ({
-  default: (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog,
-}));
-const Sidebar = lazy(async () => ({ default: (await import('./sidebar.tsx')).Sidebar }));
-const JournalFeedback = lazy(async () => ({ default: (await import('./journal-feedback.tsx')).JournalFeedback }));
-const loadFind = () => import('./journal-find.tsx');
-const JournalFind = lazy(async () => ({ default: (await loadFind()).JournalFind }));
-/** Long after everything that the page itself needs. */
-const FETCH_FIND_AFTER_MS = 4_000;
+const calendar = part(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
+const sidebar = part(async () => (await import('./sidebar.tsx')).Sidebar);
+const feedback = part(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
+const find = part(async () => (await import('./journal-find.tsx')).JournalFind);
 
 const ReturnFromPaypal = lazy(async () => ({
   default: (await import('./return-from-paypal.tsx')).ReturnFromPaypal,
@@ -29,17 +25,10 @@ export function JournalRoute() {
   const [finding, setFinding] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
   const closeFeedback = useCallback(() => setFeedbackOn(null), []);
-  const toast = useToast();
-  // Opened only once its code is there: without a connection the page would otherwise break under somebody who writes.
-  const openFind = (): void =>
-    void loadFind().then(
-      () => setFinding(true),
-      () => toast({ kind: 'error', text: 'Find did not arrive. Check your connection, then load the page again.' }),
-    );
-  useEffect(() => {
-    const timer = setTimeout(() => void loadFind().catch(() => undefined), FETCH_FIND_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, []);
+  const openPart = useOpenPart();
+  const openFind = (): void => openPart(find.load, () => setFinding(true));
+  const editable = useEditor().module !== null;
+  useEffect(() => (editable ? fetchPartsWhenIdle() : undefined), [editable]);
   // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
   const offer = (feature: UpgradeFeature) => {
     setMenuOpen(false);
@@ -58,28 +47,26 @@ export function JournalRoute() {
   return (
     <>
       <JournalScreen
-        onOpenMenu={() => setMenuOpen(true)}
-        onOpenFeedback={setFeedbackOn}
+        onOpenMenu={() => openPart(sidebar.load, () => setMenuOpen(true))}
+        onOpenFeedback={(date) => openPart(feedback.load, () => setFeedbackOn(date))}
         onFind={openFind}
         onUpgrade={upgrade}
-        calendar={CalendarDialog}
+        calendar={calendar}
       />
-      <Suspense>
-        {menuOpen && (
-          <Sidebar
-            onClose={() => setMenuOpen(false)}
-            onFind={() => {
-              setMenuOpen(false);
-              openFind();
-            }}
-            onUpgrade={() => offer('default')}
-          />
-        )}
-        {finding && <JournalFind onClose={() => setFinding(false)} onUpgrade={() => offer('historical-logs')} />}
-        {feedbackOn && (
-          <JournalFeedback openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
-        )}
-      </Suspense>
+      {menuOpen && (
+        <sidebar.View
+          onClose={() => setMenuOpen(false)}
+          onFind={() => {
+            setMenuOpen(false);
+            openFind();
+          }}
+          onUpgrade={() => offer('default')}
+        />
+      )}
+      {finding && <find.View onClose={() => setFinding(false)} onUpgrade={() => offer('historical-logs')} />}
+      {feedbackOn && (
+        <feedback.View openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
+      )}
     </>
   );
 }

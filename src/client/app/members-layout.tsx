@@ -1,25 +1,22 @@
 /** What all protected screens share: their data, the sidebar's door to the upgrade, and the sign-in overlay. */
 import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
+import { part, useOpenPart } from '#client/lib/part.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { keepEditorFont } from '#client/lib/preferences.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
-import { useToast } from '#client/ui/toast.tsx';
 import { ToLogin, useMayEnter } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { usePlanChange } from './use-plan-change.ts';
 
-const loadOffer = () => import('#client/features/billing/upgrade-dialog.tsx');
-const UpgradeDialog = lazy(async () => ({ default: (await loadOffer()).UpgradeDialog }));
-const SignInOverlay = lazy(async () => ({
-  default: (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay,
-}));
+const upgrade = part(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
+const signIn = part(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
 
 export function MembersLayout() {
   const mayEnter = useMayEnter();
@@ -38,17 +35,25 @@ function Members() {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
-  const toast = useToast();
-  // Opened only once its code is there, as Find is.
+  const [signInThere, setSignInThere] = useState(false);
+  const openPart = useOpenPart();
   const openOffer = useCallback(
-    (feature: UpgradeFeature) =>
-      void loadOffer().then(
-        () => setOffer(feature),
-        () =>
-          toast({ kind: 'error', text: 'The offer did not arrive. Check your connection, then load the page again.' }),
-      ),
-    [toast],
+    (feature: UpgradeFeature) => openPart(upgrade.load, () => setOffer(feature)),
+    [openPart],
   );
+
+  // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
+  useEffect(() => {
+    if (!expired || signInThere) return;
+    const ask = (): void => openPart(signIn.load, () => setSignInThere(true));
+    ask();
+    addEventListener('online', ask);
+    addEventListener('pointerdown', ask);
+    return () => {
+      removeEventListener('online', ask);
+      removeEventListener('pointerdown', ask);
+    };
+  }, [expired, openPart, signInThere]);
 
   useEffect(() => {
     if (premium !== null) keepEditorFont(premium);
@@ -62,10 +67,8 @@ function Members() {
             <Outlet />
           </DaySaversProvider>
         </UpgradeContext>
-        <Suspense>
-          {offer && <UpgradeDialog feature={offer} onClose={() => setOffer(null)} />}
-          {expired && <SignInOverlay />}
-        </Suspense>
+        {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}
+        {expired && signInThere && <signIn.View />}
       </DataContext>
     </QueryClientProvider>
   );

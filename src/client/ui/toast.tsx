@@ -2,12 +2,17 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { createContext, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
-import { IconButton } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
 
-export type Toast = { kind: 'success' | 'error'; text: string };
+export type Toast = {
+  kind: 'success' | 'error';
+  text: string;
+  /** What can be done about it. A word with such a button stays until somebody sends it away. */
+  action?: { label: string; run: () => void };
+};
 type ShownToast = Toast & { id: number };
 
 const ToastContext = createContext<((toast: Toast) => void) | null>(null);
@@ -55,10 +60,10 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
   const [held, setHeld] = useState(false);
   useEffect(() => {
     // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
-    if (held) return;
+    if (held || toast.action) return;
     const timer = setTimeout(() => onDismiss(toast.id), TOAST_MS);
     return () => clearTimeout(timer);
-  }, [held, onDismiss, toast.id]);
+  }, [held, onDismiss, toast.action, toast.id]);
 
   return (
     <div
@@ -71,6 +76,11 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
     >
       {toast.kind === 'success' ? <CircleCheck aria-label="Done:" /> : <CircleAlert aria-label="Problem:" />}
       <p>{toast.text}</p>
+      {toast.action && (
+        <Button tone="text" onClick={toast.action.run}>
+          {toast.action.label}
+        </Button>
+      )}
       <IconButton label="Dismiss" onClick={() => onDismiss(toast.id)}>
         <X aria-hidden />
       </IconButton>

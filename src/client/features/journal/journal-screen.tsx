@@ -1,11 +1,12 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
-import { Suspense, useEffect, useRef, useState } from 'react';
-import type { ComponentType } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { isLocked } from '#domain/plan.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { useOpenPart } from '#client/lib/part.ts';
+import type { Part } from '#client/lib/part.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useToday } from '#client/lib/use-today.ts';
@@ -37,16 +38,10 @@ type JournalScreenProps = {
   onOpenFeedback: (date: Day) => void;
   onFind: () => void;
   onUpgrade: (feature: UpgradeFeature) => void;
-  calendar: ComponentType<CalendarProps>;
+  calendar: Part<CalendarProps>;
 };
 
-export function JournalScreen({
-  onOpenMenu,
-  onOpenFeedback,
-  onFind,
-  onUpgrade,
-  calendar: Calendar,
-}: JournalScreenProps) {
+export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onUpgrade, calendar }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
@@ -55,6 +50,8 @@ export function JournalScreen({
   const locked = date && lockedOrUnknown(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
+  const openPart = useOpenPart();
+  const pick = (): void => openPart(calendar.load, () => setPicking(true));
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
   useHidingBar(page);
@@ -63,7 +60,7 @@ export function JournalScreen({
   const hasNext = date !== null && isBefore(date, today);
   const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
   const next = (): void => void (date && hasNext && open(addDays(date, 1)));
-  useShortcuts({ previous, next, today: () => open(today), calendar: () => setPicking(true), find: onFind });
+  useShortcuts({ previous, next, today: () => open(today), calendar: pick, find: onFind });
 
   useEffect(() => {
     if (date) document.title = `${dayLabel(date)} · Hustle Forge`;
@@ -77,7 +74,7 @@ export function JournalScreen({
         onPrevious={previous}
         onNext={next}
         onToday={() => open(today)}
-        onPick={() => setPicking(true)}
+        onPick={pick}
         onOpenMenu={onOpenMenu}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
@@ -97,24 +94,22 @@ export function JournalScreen({
         {date !== null && <UnsavedDays except={date} onOpenDay={open} />}
       </main>
       {picking && date !== null && (
-        <Suspense>
-          <Calendar
-            open
-            date={date}
-            today={today}
-            premium={premium !== false}
-            datesWithEntries={datesWithEntries}
-            onChoose={(day) => {
-              setPicking(false);
-              open(day);
-            }}
-            onLocked={() => {
-              setPicking(false);
-              onUpgrade('historical-logs');
-            }}
-            onClose={() => setPicking(false)}
-          />
-        </Suspense>
+        <calendar.View
+          open
+          date={date}
+          today={today}
+          premium={premium !== false}
+          datesWithEntries={datesWithEntries}
+          onChoose={(day) => {
+            setPicking(false);
+            open(day);
+          }}
+          onLocked={() => {
+            setPicking(false);
+            onUpgrade('historical-logs');
+          }}
+          onClose={() => setPicking(false)}
+        />
       )}
     </div>
   );

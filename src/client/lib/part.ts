@@ -1,0 +1,87 @@
+/**
+ * A part of a page whose code is fetched apart. It is opened only once it is there: without a connection, or while a new
+ * release takes the files of this one away, the page stays under whoever writes on it.
+ */
+import { createElement, useCallback } from 'react';
+import type { ComponentType } from 'react';
+import { useToast } from '#client/ui/toast.tsx';
+
+type Load = () => Promise<void>;
+export type Part<Props> = { load: Load; View: ComponentType<Props> };
+
+/** Long after everything that the page itself needs. */
+const FETCH_AFTER_MS = 4_000;
+const REACH_LIMIT_MS = 3_000;
+
+const loads: Load[] = [];
+const lostStyles = new Set<HTMLLinkElement>();
+// Such events do not rise, but they come down.
+addEventListener(
+  'error',
+  ({ target }) => void (target instanceof HTMLLinkElement && target.rel === 'stylesheet' && lostStyles.add(target)),
+  true,
+);
+
+/** `View` shows nothing before `load` has brought it. */
+export function part<Props extends object>(fetchView: () => Promise<ComponentType<Props>>): Part<Props> {
+  let arrived: ComponentType<Props> | null = null;
+  const load = async (): Promise<void> => {
+    await fetchLostStyles();
+    arrived = await fetchView();
+  };
+  loads.push(load);
+  return { load, View: (props) => arrived && createElement(arrived, props) };
+}
+
+/** Answers a function that opens a part, or says that it did not come. */
+export function useOpenPart(): (load: Load, open: () => void) => void {
+  const toast = useToast();
+  return useCallback(
+    (load, open) =>
+      void load().then(open, async () => {
+        const text = 'This part could not be loaded. Check your connection and try again.';
+        // The server is there and the file is not: only the page of the new release knows its name.
+        const reload = { label: 'Load the page again', run: () => location.reload() };
+        toast({ kind: 'error', text, ...((await isServerThere()) && { action: reload }) });
+      }),
+    [toast],
+  );
+}
+
+/** So that whatever is opened later needs no connection for its code. Answers how to stop waiting. */
+export function fetchPartsWhenIdle(): () => void {
+  const fetchAll = (): void => {
+    for (const load of loads) load().catch(() => undefined);
+  };
+  // Safari tells of no idle time.
+  const timer = setTimeout(
+    () => ('requestIdleCallback' in window ? requestIdleCallback(fetchAll) : fetchAll()),
+    FETCH_AFTER_MS,
+  );
+  return () => clearTimeout(timer);
+}
+
+function isServerThere(): Promise<boolean> {
+  const signal = AbortSignal.timeout(REACH_LIMIT_MS);
+  return fetch(location.pathname, { method: 'HEAD', cache: 'no-store', signal }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** The loader of a part asks for each of its style sheets once, whether it came or not. */
+async function fetchLostStyles(): Promise<void> {
+  const links = [...lostStyles];
+  lostStyles.clear();
+  await Promise.all(
+    links.map(
+      (link) =>
+        new Promise((came, failed) => {
+          const again = link.cloneNode() as HTMLLinkElement;
+          again.addEventListener('load', came);
+          again.addEventListener('error', failed);
+          link.replaceWith(again);
+        }),
+    ),
+  );
+}

@@ -1,0 +1,175 @@
+/** What lies over the journal is fetched apart: here it does not come, comes at last, or was there before the network went. */
+import type { Page } from '@playwright/test';
+import { editor, items, status } from '../support/journal-story.ts';
+import { endSession } from '../support/story-sign-in.ts';
+import { expect, test } from '../support/story.ts';
+
+const TEXT = 'This part could not be loaded. Check your connection and try again.';
+const toast = (page: Page) => page.getByRole('alert').filter({ hasText: TEXT });
+const reload = (page: Page) => page.getByRole('button', { name: 'Load the page again' });
+const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
+
+type Part = { file: string; dialog: string; open: (page: Page) => Promise<unknown> };
+const button = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
+const key = (keys: string) => (page: Page) => page.keyboard.press(keys);
+const PARTS: readonly Part[] = [
+  { file: 'sidebar', dialog: 'Menu', open: button('Open menu') },
+  { file: 'calendar-dialog', dialog: 'Select Date', open: key('Alt+c') },
+  { file: 'journal-feedback', dialog: 'HAI Feedback', open: button('Open feedback') },
+  { file: 'journal-find', dialog: 'Find', open: key('ControlOrMeta+k') },
+];
+const ALL = [...PARTS.map(({ file }) => file), 'upgrade-dialog', 'sign-in-overlay'];
+
+const write = async (page: Page, text: string): Promise<void> => {
+  await editor(page).click();
+  await page.keyboard.type(text);
+};
+
+/** The style sheets that were asked for and are not there. */
+const stylesLost = (page: Page) =>
+  page.evaluate(() => {
+    const isThere = ({ sheet }: HTMLLinkElement): boolean => {
+      try {
+        return sheet!.cssRules.length > 0;
+      } catch {
+        return false;
+      }
+    };
+    const links = [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')];
+    return links.filter((link) => !isThere(link)).map(({ href }) => href);
+  });
+
+test.describe('without a connection', () => {
+  test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED/ });
+
+  for (const part of PARTS) {
+    test(`${part.dialog} that does not come leaves the journal, and comes with the next try`, async ({
+      page,
+      context,
+      signUp,
+    }) => {
+      // Also what the page asks for by itself.
+      const files = `**/assets/${part.file}*`;
+      await page.route(files, (route) => route.abort('internetdisconnected'));
+      await signUp(page);
+      await write(page, 'still here');
+      await context.setOffline(true);
+      await part.open(page);
+      await expect(toast(page)).toBeVisible();
+      await expect(reload(page)).toHaveCount(0);
+      await expect(dialog(page, part.dialog)).toHaveCount(0);
+      await expect(items(page)).toHaveText(['still here']);
+      await write(page, ', and more');
+
+      await page.unroute(files);
+      await context.setOffline(false);
+      await part.open(page);
+      await expect(dialog(page, part.dialog)).toBeVisible();
+      expect(await stylesLost(page)).toEqual([]);
+      await expect(items(page)).toHaveText(['still here, and more']);
+    });
+  }
+
+  test('the offer that does not come leaves the menu, and comes with the next try', async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await page.route('**/assets/upgrade-dialog*', (route) => route.abort('internetdisconnected'));
+    await signUp(page);
+    await write(page, 'still here');
+    const upgrade = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+    };
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await expect(dialog(page, 'Menu')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await context.setOffline(true);
+    await upgrade();
+    await expect(toast(page)).toBeVisible();
+    await expect(items(page)).toHaveText(['still here']);
+    await page.unroute('**/assets/upgrade-dialog*');
+    await context.setOffline(false);
+    await upgrade();
+    await expect(dialog(page, 'Premium Feature')).toBeVisible();
+    expect(await stylesLost(page)).toEqual([]);
+  });
+
+  test('everything is there before the connection goes', async ({ page, context, signUp }) => {
+    await signUp(page);
+    const fetched = () =>
+      page.evaluate(
+        (files) => {
+          const names = performance.getEntriesByType('resource').map(({ name }) => name);
+          return files.filter((file) => names.some((name) => name.includes(`/${file}-`) && name.endsWith('.js')));
+        },
+        [...ALL],
+      );
+    await expect.poll(fetched).toEqual(ALL);
+    await context.setOffline(true);
+    for (const part of PARTS) {
+      await part.open(page);
+      await expect(dialog(page, part.dialog)).toBeVisible();
+      await page.keyboard.press('Escape');
+      await expect(page.getByRole('dialog')).toHaveCount(0);
+    }
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+    await expect(dialog(page, 'Premium Feature')).toBeVisible();
+  });
+});
+
+test.describe('when a part does not come to somebody whose session has ended', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED/ });
+
+  test('the question for the password is asked with the next touch', async ({ page, signUp }) => {
+    await page.route('**/assets/sign-in-overlay*', (route) => route.abort());
+    const { password } = await signUp(page);
+    await write(page, 'half a thought');
+    await endSession(page);
+    await expect(toast(page)).toBeVisible();
+    await expect(items(page)).toHaveText(['half a thought']);
+    await page.unroute('**/assets/sign-in-overlay*');
+    await editor(page).click();
+    const again = dialog(page, 'Sign in again');
+    await again.getByLabel('Password').fill(password);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await expect(again).toHaveCount(0);
+    await expect(status(page, /^Saved/)).toBeVisible();
+    await expect(items(page)).toHaveText(['half a thought']);
+  });
+});
+
+test.describe('after a new release has taken its file away', () => {
+  test.use({ expectedErrors: /status of 404|net::ERR_FAILED/ });
+
+  test('the page can be loaded again, and what was not saved is still there', async ({
+    page,
+    signUp,
+    expectAccessible,
+  }) => {
+    await page.route('**/assets/sidebar*', (route) => route.fulfill({ status: 404 }));
+    await signUp(page);
+    await page.route('**/rest/v1/entries*', (route) =>
+      route.request().method() === 'GET' ? route.fallback() : route.abort(),
+    );
+    await write(page, 'not saved yet');
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await expect(toast(page)).toBeVisible();
+    await expect(reload(page)).toBeVisible();
+    await expectAccessible(page);
+    await expect(items(page)).toHaveText(['not saved yet']);
+
+    await page.unroute('**/assets/sidebar*');
+    await reload(page).click();
+    await expect(toast(page)).toHaveCount(0);
+    await expect(items(page)).toHaveText(['not saved yet']);
+    await page.unroute('**/rest/v1/entries*');
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await expect(dialog(page, 'Menu')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await write(page, '!');
+    await expect(status(page, /^Saved/)).toBeVisible();
+  });
+});
