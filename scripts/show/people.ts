@@ -1,4 +1,4 @@
-/** People with something to show: one on each plan with a few days written, one new, two whose year is at its end. */
+/** People with something to show: one on each plan with a few days written, one new, two whose year is at its end, one with a year behind. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,11 +7,12 @@ import type { Day } from '../../src/domain/day.ts';
 import { PUBLISHABLE_KEY } from '../../src/server/config.ts';
 import { ROOT } from '../parent.ts';
 import type { ShowServer } from './show-server.ts';
+import { writeYear } from './year-of-logs.ts';
 
 const PASSWORD = 'correct horse';
 type StorageState = { cookies: []; origins: { origin: string; localStorage: { name: string; value: string }[] }[] };
 type Person = { email: string; storageState: StorageState };
-export type People = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended', Person>;
+export type People = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended' | 'veteran', Person>;
 
 const LOG = `<ol><li><p>Shipped the billing reconciliation: <strong>0 open differences</strong> since Monday</p></li><li><p>Paired on the import bug; wrote the failing test first</p></li><li><p>Reviewed four pull requests, <em>two of them twice</em></p></li><li><p>Said no to a meeting and used the hour for the release notes</p><ul><li><p>draft is out for comments</p></li></ul></li></ol>`;
 
@@ -22,14 +23,17 @@ export async function createPeople(server: ShowServer): Promise<People> {
   const newcomer = await signUp(server, 'Kim Example', 'kim@example.com');
   const ending = await signUp(server, 'Lou Example', 'lou@example.com');
   const ended = await signUp(server, 'Max Example', 'max@example.com');
+  const veteran = await signUp(server, 'Ida Example', 'ida@example.com');
   await pay(server, premium);
+  await admin(server, 'plan:grant', veteran.email);
+  await writeYear(server, veteran);
   await admin(server, 'plan:grant', ending.email, '--days', '12');
   await admin(server, 'plan:grant', ended.email, '--days', '12');
   await admin(server, 'plan:revoke', ended.email);
   for (const person of [free, premium]) {
     for (const back of [0, 2, 3, 4, 6]) await write(server, person, addDays(today, -back));
   }
-  return { free, premium, newcomer, ending, ended };
+  return { free, premium, newcomer, ending, ended, veteran };
 }
 
 const admin = (server: ShowServer, ...args: string[]): Promise<unknown> =>

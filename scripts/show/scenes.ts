@@ -4,6 +4,7 @@ import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '../../src/domain/day.ts';
 import { ROUTES } from '../../src/domain/routes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
+import { COACH_SCENES } from './coach-scenes.ts';
 import { linkTo } from './mail.ts';
 import { signUp } from './people.ts';
 import type { People } from './people.ts';
@@ -244,7 +245,7 @@ export const SCENES: readonly Scene[] = [
   },
   ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
-  { name: 'feedback', as: 'premium', path: ROUTES.journal.path, prepare: openFeedback },
+  ...COACH_SCENES,
   {
     name: 'settings-free',
     as: 'free',

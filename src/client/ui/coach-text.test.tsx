@@ -1,3 +1,4 @@
+import type {} from 'vite/client';
 import fc from 'fast-check';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';

@@ -41,17 +41,18 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
   const { hasLog, feedback } = stored.data;
   const running = view.phase === 'running';
   const mayAsk = configured && consent.given;
+  const readable = hasLog || log.unsaved;
   return (
     <>
       <div className={styles.stack}>
         {running && <Writing view={view} again={feedback !== null} />}
         {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
-        {!running && !feedback && <Nothing hasLog={hasLog || log.unsaved} />}
+        {!running && !feedback && (!readable || mayAsk) && <Nothing hasLog={readable} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-        {configured && !consent.given && <CoachConsent />}
+        {configured && !consent.given && (readable || feedback) && <CoachConsent />}
         {mayAsk && (feedback || running) && <SandboxModel />}
       </div>
-      {mayAsk && (hasLog || log.unsaved || running) && (
+      {mayAsk && (readable || running) && (
         <Ask
           view={view}
           label={buttonLabel(view, feedback, log.unsaved)}

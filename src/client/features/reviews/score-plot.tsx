@@ -18,7 +18,7 @@ import styles from './score-plot.module.css';
 import type { LoggedDay } from './use-logged-days.ts';
 
 const HEIGHT = 260;
-const MARGIN = { top: 14, right: 14, bottom: 34, left: 34 };
+const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
 
 type Point = { date: Day; score: number };
 type ScorePlotProps = { from: Day; today: Day; logged: readonly LoggedDay[] };
