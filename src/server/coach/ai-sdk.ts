@@ -132,6 +132,7 @@ async function* streamOnce(
       yield { type: 'reply', text, object };
     }
     if (part.type === 'finish-step') {
+      if (part.finishReason === 'interrupted' && text === '') break;
       const { inputTokens, outputTokens } = part.usage;
       yield {
         type: 'end',
@@ -164,11 +165,16 @@ function textIn(value: unknown, name: string): string | null {
   return typeof found === 'string' ? found : null;
 }
 
-const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError, InvalidResponseDataError];
+const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError];
+/** How the SDK puts it that a stream came to its end without the provider having said so. */
+const ENDED_EARLY = [NoOutputGeneratedError, InvalidResponseDataError];
 
 /** null: nothing that a provider or the network does. */
 function failureOf(error: unknown, now: Date): Failure | null {
   const nothing = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
+  // Looked at first: a connection that breaks in the middle is wrapped in an answer of 200.
+  const broke = error instanceof InterruptedError || isOfNetwork(error);
+  if (broke || ENDED_EARLY.some((kind) => kind.isInstance(error))) return nothing;
   if (APICallError.isInstance(error)) {
     const { statusCode, responseHeaders, responseBody } = error;
     // An answer of 200 that could not be read ends up here as well.
@@ -186,9 +192,7 @@ function failureOf(error: unknown, now: Date): Failure | null {
     const own = readErrorBody({ type, code }).codes;
     return { ...body, codes: [...body.codes, ...own], status: Number(statusCode) || 500, malformed: false };
   }
-  return error instanceof InterruptedError || NoOutputGeneratedError.isInstance(error) || isOfNetwork(error)
-    ? nothing
-    : null;
+  return null;
 }
 
 /** Node's and undici's errors have codes; the one that tells is often the cause of the one that is thrown. */
