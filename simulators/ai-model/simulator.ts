@@ -39,6 +39,8 @@ export type ModelRequest = {
   readonly wire: Wire['name'];
   readonly path: string;
   readonly body: string;
+  /** What the model says, all of it; null while it has said nothing. */
+  said: string | null;
   /** null: the connection broke. */
   status: number | null;
   /** How it went on: `left` by the one who asked, before its end. */
@@ -154,6 +156,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       const asked = wire.read(request);
       if (fault.status !== undefined && fault.after === undefined) throw new Refused(refusalIn(fault));
       const said = say(asked, fault, request.body);
+      noted.said = said.pieces.join('');
       if (fault.reply === 'blocked') {
         const blocked = wire.blocked(said.spoken);
         if (!asked.streams) return json(200, blocked.whole);
@@ -174,7 +177,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       const wire = request.method === 'POST' ? WIRES.find(({ fits }) => fits(request.path)) : undefined;
       if (!wire) return null;
       const { path, body } = request;
-      const noted: ModelRequest = { wire: wire.name, path, body, status: null, end: 'underway' };
+      const noted: ModelRequest = { wire: wire.name, path, body, said: null, status: null, end: 'underway' };
       requests.push(noted);
       if (requests.length > KEPT_REQUESTS) requests.shift();
       left.addEventListener('abort', () => ended(noted, 'left'));
