@@ -1,4 +1,4 @@
-import type {} from 'vite/client';
+/// <reference types="vite/client" />
 import fc from 'fast-check';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
