@@ -263,6 +263,9 @@ describe('certificates', () => {
     'https://api.paypal.com./CERT-1',
     'https://API.paypal.com/CERT-1',
     'https://api.paypal.com/a/../CERT-1',
+    'https://api.paypal.com/CERT-1?again=1',
+    'https://api.paypal.com//CERT-1',
+    'https://api.paypal.com/%43ERT-1',
     'https://127.0.0.1/CERT-1',
     'https://[::1]/CERT-1',
     'https://xn--pypal-4ve.com/CERT-1',
@@ -415,6 +418,20 @@ describe('certificates', () => {
     expect(asked).toHaveLength(20);
     expect(statuses.slice(0, 20).every((status) => status === 401)).toBe(true);
     expect(statuses.slice(20).every((status) => status === 503)).toBe(true);
+  });
+
+  test('nor do they keep us from asking for the certificate that PayPal uses', async () => {
+    const { post, clock } = world();
+    const send = async (certUrl: string): Promise<number> => {
+      const body = eventText();
+      return (await post(body, signedHeaders(body, paypalKeys.privateKey, { certUrl }))).status;
+    };
+    expect(await send(CERT_URL)).toBe(200);
+    // Long enough to forget it.
+    clock.ahead = 25 * 60 * 60_000;
+    for (let number = 0; number < 50; number += 1)
+      await send(`https://api.paypal.com/v1/notifications/certs/${number}`);
+    expect(await send(CERT_URL)).toBe(200);
   });
 
   test('an origin in the setting is asked over plain http, and a redirect from there is not followed', async () => {

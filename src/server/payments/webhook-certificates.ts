@@ -3,7 +3,8 @@
  * addresses are asked at all, and which certificates are believed, is decided here.
  *
  * Threats: a request forged by naming an address inside our network or a certificate of the caller's own; a stream of
- * invented addresses that makes us ask PayPal as often as somebody likes.
+ * invented addresses that makes us ask PayPal as often as somebody likes, or that uses up what we ask in a minute and so
+ * keeps us from ever hearing that money went back.
  */
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
@@ -45,15 +46,17 @@ export function createCertificates({ hosts, clock, trusted = [], ...deps }: Cert
   const fetchUrl = deps.fetch ?? fetch;
   const kept = new BoundedMap<string, { certificate: SigningCertificate; until: number }>(KEPT);
   const underWay = new Map<string, Promise<SigningCertificate>>();
-  let asked = { minute: 0, times: 0 };
+  /** Addresses that have shown a certificate of PayPal's. */
+  const proven = new BoundedMap<string, true>(KEPT);
+  const mayAsk = { proven: createAllowance(clock), invented: createAllowance(clock) };
 
   async function fetchAndJudge(address: string): Promise<SigningCertificate> {
     const now = clock.now();
-    const minute = Math.floor(now.getTime() / 60_000);
-    asked = { minute, times: asked.minute === minute ? asked.times + 1 : 1 };
-    if (asked.times > ASKED_PER_MINUTE) throw new CertificateUnavailable('too many certificates asked for');
+    const mayAskNow = proven.get(address) ? mayAsk.proven : mayAsk.invented;
+    if (!mayAskNow()) throw new CertificateUnavailable('too many certificates asked for');
     const text = await download(address, fetchUrl);
     const { endsAt, ...certificate } = judge(text, { hosts, trusted, now });
+    proven.set(address, true);
     kept.set(address, { certificate, until: Math.min(now.getTime() + KEPT_FOR_MS, endsAt.getTime()) });
     return certificate;
   }
@@ -73,12 +76,25 @@ export function createCertificates({ hosts, clock, trusted = [], ...deps }: Cert
   };
 }
 
+function createAllowance(clock: Clock): () => boolean {
+  let asked = { minute: 0, times: 0 };
+  return () => {
+    const minute = Math.floor(clock.now().getTime() / 60_000);
+    asked = { minute, times: asked.minute === minute ? asked.times + 1 : 1 };
+    return asked.times <= ASKED_PER_MINUTE;
+  };
+}
+
+/** One certificate has one address: with a query, each of any number would show it, and push out those that are kept. */
+const PLAIN_PATH = /^(\/[A-Za-z0-9._-]+)+$/;
+
 /** Only https on its usual port, and only hosts of the setting; an origin in the setting (a simulator's) stands for itself. */
 function isAllowedAddress(address: string, hosts: readonly string[]): boolean {
   const url = address.length <= 500 && URL.canParse(address) ? new URL(address) : null;
   // What is not written as it is understood hides something.
   if (url === null || url.href !== address || url.username !== '' || url.password !== '' || url.hash !== '')
     return false;
+  if (url.search !== '' || !PLAIN_PATH.test(url.pathname)) return false;
   if (hosts.includes(url.origin)) return true;
   return url.protocol === 'https:' && url.port === '' && isNameOf(url.hostname, hosts);
 }
