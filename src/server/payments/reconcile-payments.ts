@@ -2,6 +2,7 @@
 import { parseEvent } from './webhook-event.ts';
 import type { PaypalEvent } from './webhook-event.ts';
 import type { Payment } from './payment-store.ts';
+import { soon } from './payment-times.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { settlePayment } from './settle-payment.ts';
 import type { PaymentDeps, Settlement } from './settle-payment.ts';
@@ -9,6 +10,8 @@ import type { ReturnHint } from './refund-payment.ts';
 
 /** More than that waits for the next sweep. */
 const MOST_AT_ONCE = 100;
+/** How long somebody waits whom this process cannot deal with. */
+const TROUBLED_WAIT_MS = 5 * 60_000;
 /** PayPal itself stops telling after three days. */
 const EVENT_LIFE_MS = 3 * 24 * 60 * 60_000;
 
@@ -26,14 +29,37 @@ export async function reconcilePayments(
     const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
     if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
     if (event === null || isTooOld) await store.eventDone(id, clock.now());
-    else await followEvent(deps, event);
+    else await followApart(deps, event);
   }
   for (const id of await store.due(clock.now(), MOST_AT_ONCE)) {
     if (signal?.aborted) return looked;
     looked.payments += 1;
-    await settlePayment(deps, id);
+    await settleApart(deps, id);
   }
   return looked;
+}
+
+// Threat: one payment of which PayPal says what our database cannot hold would end every sweep at the same place, and
+// all buyers behind it would wait for ever.
+
+/** It stays unfollowed, and the next sweep comes to it again. */
+async function followApart(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
+  try {
+    await followEvent(deps, event);
+  } catch (error) {
+    deps.log.error({ event: event.id, err: error }, 'an event of PayPal’s cannot be followed: a person must look');
+  }
+}
+
+/** Goes to the end of the queue. That fails as well when it is the database that is gone, and then so does the sweep. */
+async function settleApart(deps: PaymentDeps, id: string): Promise<void> {
+  const { store, clock, log } = deps;
+  try {
+    await settlePayment(deps, id);
+  } catch (error) {
+    log.error({ paymentId: id, err: error }, 'a payment cannot be dealt with: a person must look');
+    await store.lookAgain(id, soon(clock.now(), TROUBLED_WAIT_MS));
+  }
 }
 
 /** Asks PayPal about what an event names, and acts on the answer. What cannot be done now is left for the sweep. */

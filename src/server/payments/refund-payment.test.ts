@@ -3,6 +3,7 @@ import type { MoneyBack, Payment } from './payment-store.ts';
 import { bookReturned } from './refund-payment.ts';
 import type { ReturnHint } from './refund-payment.ts';
 import type { PaymentDeps } from './settle-payment.ts';
+import { PaypalError } from './paypal/paypal.ts';
 import type { Capture, Order, Refund } from './paypal/paypal.ts';
 
 const CAPTURE: Capture = {
@@ -18,10 +19,15 @@ const CAPTURE: Capture = {
 };
 const BACK: Refund = { id: 'REF1', status: 'COMPLETED', amountMinor: 2400, currency: 'USD' };
 
+const UNKNOWN = new PaypalError({
+  ...{ status: 404, name: 'RESOURCE_NOT_FOUND', issue: 'INVALID_RESOURCE_ID', retryable: false },
+  ...{ outcomeUnknown: false, debugId: null, retryAfterMs: null },
+});
+
 /** What is booked when PayPal says this about the capture, its order and the money that went back. */
 async function booked(
   hint: ReturnHint,
-  said: { capture?: Partial<Capture>; refund?: Refund; ofOrder?: number | null },
+  said: { capture?: Partial<Capture>; refund?: Refund | 'unknown'; ofOrder?: number | null },
 ) {
   const capture = { ...CAPTURE, ...said.capture };
   const bookings: MoneyBack[] = [];
@@ -30,7 +36,7 @@ async function booked(
     store: { bookBack: (_id: string, back: MoneyBack) => Promise.resolve(void bookings.push(back)) },
     paypal: {
       getCapture: () => Promise.resolve(capture),
-      getRefund: () => Promise.resolve(said.refund ?? BACK),
+      getRefund: () => (said.refund === 'unknown' ? Promise.reject(UNKNOWN) : Promise.resolve(said.refund ?? BACK)),
       getOrder: () =>
         Promise.resolve({ capture: { ...capture, refundedMinor: said.ofOrder ?? null } } as unknown as Order),
     },
@@ -60,6 +66,19 @@ describe('what went back is booked', () => {
   test('as far as the order says, where the capture only says "a part"', async () => {
     const capture = { status: 'PARTIALLY_REFUNDED', refundedMinor: null } as const;
     expect(await booked(null, { capture, ofOrder: 1000 })).toMatchObject({ total: 1000 });
+  });
+});
+
+describe('money that went back under a name that PayPal does not know', () => {
+  const hint = { refundId: 'REF1', kind: 'reversal' } as const;
+
+  test('is booked as far as the capture says', async () => {
+    const capture = { status: 'REFUNDED', refundedMinor: 2400 } as const;
+    expect(await booked(hint, { capture, refund: 'unknown' })).toMatchObject({ total: 2400, errors: [] });
+  });
+
+  test('is called to the attention of a person where the capture is silent', async () => {
+    expect((await booked(hint, { refund: 'unknown' })).errors).toEqual([expect.stringContaining('a person must look')]);
   });
 });
 

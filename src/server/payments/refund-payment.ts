@@ -62,13 +62,23 @@ export async function bookReturned(
   // so when a bank takes the money back, and only the reversal itself tells.
   const isSilent = capture.status === 'COMPLETED';
   const total = isSilent ? null : (capture.refundedMinor ?? (await refundedOfOrder(paypal, payment)));
-  const refund = hint?.refundId ? await paypal.getRefund(hint.refundId) : null;
+  const refund = hint?.refundId ? await refundNamed(paypal, hint.refundId) : null;
   const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
   if (hint?.kind === 'reversal' && part === null && total === null) {
     log.error({ paymentId: payment.id }, 'PayPal tells of a reversal and not of how much: a person must look');
   }
   const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
   await store.bookBack(payment.id, { kind, part, total, now: clock.now() });
+}
+
+/** Null when PayPal does not know it by that name: what the capture says counts all the same. */
+async function refundNamed(paypal: Paypal, id: string): Promise<Refund | null> {
+  try {
+    return await paypal.getRefund(id);
+  } catch (error) {
+    if (error instanceof PaypalError && error.status === 404) return null;
+    throw error;
+  }
 }
 
 const refundedOfOrder = async (paypal: Paypal, { orderId }: Payment): Promise<number | null> =>

@@ -1,0 +1,61 @@
+/** A sweep over the real database, with a PayPal that says what a test wants it to say. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '#server/log.ts';
+import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
+import type { Capture, Order, Paypal } from '#server/payments/paypal/paypal.ts';
+import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+afterAll(() => db.drop());
+
+const START = new Date('2026-11-21T12:00:00Z');
+const at = (minutes: number): Date => new Date(START.getTime() + minutes * 60_000);
+
+test.each<[string, Partial<Capture>]>([
+  ['an amount that the books cannot hold', { amountMinor: 999_999_999_999 }],
+  ['a name that the database does not take', { id: 'CAP\0' }],
+])('an answer with %s keeps no other buyer waiting', async (_name, strange) => {
+  const store = createPostgresPaymentStore(db.database);
+  const orders = new Map<string, Order>();
+  const buy = async (minutes: number, said: Partial<Capture>): Promise<string> => {
+    const userId = randomUUID();
+    await db.admin.query('insert into auth.users (id) values ($1)', [userId]);
+    const asked = { amountMinor: 2400, currency: 'USD', country: null, createdAt: START, dueAt: at(minutes) };
+    const { id } = (await store.begin({ userId, ...asked }, () => false))!;
+    const orderId = randomUUID();
+    await store.noteOrder(id, { orderId, approvalUrl: 'https://paypal.example', debugId: null }, at(minutes));
+    const capture: Capture = {
+      ...{ id: `CAP-${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD', feeMinor: null },
+      ...{ customId: id, orderId, refundedMinor: 0, ...said },
+    };
+    orders.set(orderId, {
+      id: orderId,
+      status: 'COMPLETED',
+      customId: id,
+      amountMinor: 2400,
+      currency: 'USD',
+      capture,
+    });
+    return id;
+  };
+  const poisoned = await buy(1, strange);
+  const good = await buy(2, {});
+  const lines: string[] = [];
+  const deps = {
+    store,
+    paypal: { getOrder: (id: string) => Promise.resolve(orders.get(id)!) } as unknown as Paypal,
+    clock: { now: () => at(3) },
+    log: createLog('error', { write: (line) => void lines.push(line) }),
+  };
+  await reconcilePayments(deps);
+  expect((await store.find({ id: good }))!.status).toBe('completed');
+  expect(lines.filter((line) => line.includes(poisoned) && line.includes('a person must look'))).not.toEqual([]);
+  // It goes to the end of the queue, whoever has been at it.
+  expect((await store.find({ id: poisoned }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
+});
