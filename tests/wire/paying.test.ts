@@ -103,7 +103,36 @@ test('clicks at once and later lead to one order, but not to one that PayPal sho
   expect(server.paypal.books.orders.has(first)).toBe(true);
 });
 
+test('hundreds of requests for one payment are one look at it', async () => {
+  const orderId = await order(ana);
+  const asked = (): number => server.paypal.control.requests().length;
+  const before = asked();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => capture(ana, orderId)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([402]));
+  expect(asked() - before).toBeLessThan(10);
+});
+
 describe('creating is refused', () => {
+  test('to whoever begins one payment after the other, each from another country', async () => {
+    const statuses: number[] = [];
+    for (const letter of 'ABCDEFGHIJKLMN') {
+      await ana.client
+        .from('profiles')
+        .update({ country: `A${letter}` })
+        .eq('id', ana.id);
+      statuses.push((await create(ana)).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429, 429, 429]);
+    // Those that were begun are still there to be paid.
+    await ana.client.from('profiles').update({ country: 'AJ' }).eq('id', ana.id);
+    expect((await create(ana)).status).toBe(200);
+    // And tomorrow there is room again.
+    server.clock.advance(7 * 60 * 60_000);
+    const payments = createPayments({ ...server, log: createLog('silent') })!;
+    await payments.reconcile(new AbortController().signal);
+    expect(await payments.start(ana.id)).toMatchObject({ outcome: 'order' });
+  });
+
   test.each([
     ['a lower price', { amount: 0.01 }, 400],
     ['a price in words', { amount: 'twenty-four' }, 400],

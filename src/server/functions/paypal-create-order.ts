@@ -12,6 +12,7 @@ const REFUSALS = {
   endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },
   'under way': { status: 409, error: MESSAGES.paymentPending },
   'blocked country': { status: 403, error: 'PayPal payments are not available in your country.' },
+  'too many': { status: 429, error: 'Too many payments have been begun. Please try again in a few hours.' },
   'no account': { status: 401, error: 'Please sign in' },
   'PayPal failed': { status: 503, error: 'PayPal cannot be reached right now. Please try again in a few minutes.' },
 } as const;

@@ -40,6 +40,10 @@ export function createPayments({ config, database, clock, log }: Parts): Payment
   const store = createPostgresPaymentStore(database);
   const deps = { store, paypal, clock, log, config };
 
+  /** Threat: hundreds of browsers that ask for one payment at once, each looking at it twice a second. */
+  const starting = createShared<Start>();
+  const finishing = createShared<Settlement>();
+
   async function settleForBuyer(id: string): Promise<Settlement> {
     for (let tried = 1; ; tried += 1) {
       const settlement = await settlePayment(deps, id);
@@ -51,14 +55,27 @@ export function createPayments({ config, database, clock, log }: Parts): Payment
 
   return {
     paypal,
-    start: (userId) => startPayment(deps, userId),
+    start: (userId) => starting(userId, () => startPayment(deps, userId)),
     async finish(userId, orderId) {
       const payment = await store.find({ orderId });
       if (payment?.userId !== userId) return null;
-      return { settlement: await settleForBuyer(payment.id), approvalUrl: payment.approvalUrl };
+      const settlement = await finishing(payment.id, () => settleForBuyer(payment.id));
+      return { settlement, approvalUrl: payment.approvalUrl };
     },
     follow: (event) => followEvent(deps, event),
     reconcile: (signal) => reconcilePayments(deps, signal),
     refund: (id) => refundPayment(deps, id),
+  };
+}
+
+/** Whoever asks for what is under way gets its answer. */
+function createShared<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const running = underWay.get(key);
+    if (running) return running;
+    const begun = work().finally(() => underWay.delete(key));
+    underWay.set(key, begun);
+    return begun;
   };
 }

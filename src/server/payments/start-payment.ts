@@ -16,12 +16,20 @@ export type Start =
   /** A payment of this user's is under way. */
   | { outcome: 'under way' }
   | { outcome: 'blocked country' }
+  /** This user has begun so many that PayPal would be asked about them all day. */
+  | { outcome: 'too many' }
   | { outcome: 'no account' }
   | { outcome: 'PayPal failed' };
 
 /** Where PayPal sends the payer; it adds `token`, the order's id (product.md 4). */
 const DONE_PATH = '/journal?payment=success';
 const CANCELLED_PATH = '/journal?payment=cancelled';
+
+/**
+ * Threat: a row is never deleted and the sweep asks PayPal about each open one, while whoever changes the country of the
+ * profile between two clicks gets a new one each time.
+ */
+const MOST_OPEN = 10;
 
 export const PRICE_MINOR = Math.round(Number(PREMIUM_PRICE.amount) * 100);
 
@@ -38,12 +46,17 @@ export async function startPayment(deps: StartDeps, userId: string): Promise<Sta
   const isFresh = (open: Payment): boolean => now.getTime() - open.createdAt.getTime() < APPROVAL_PAGE_LIFE_MS;
   const isSame = (open: Payment): boolean =>
     open.amountMinor === price.amountMinor && open.currency === price.currency && open.country === price.country;
+  const seen = new Set<string>();
   const payment = await store.begin(
     { userId, ...price, createdAt: now, dueAt: nextLook({ createdAt: now }, now) },
-    (open) => open.status !== 'created' || (isFresh(open) && isSame(open)),
+    (open) => {
+      seen.add(open.id);
+      return open.status !== 'created' || (isFresh(open) && isSame(open)) || seen.size >= MOST_OPEN;
+    },
   );
   if (!payment) return { outcome: 'no account' };
   if (payment.status !== 'created') return { outcome: 'under way' };
+  if (!isFresh(payment) || !isSame(payment)) return { outcome: 'too many' };
   if (payment.approvalUrl !== null) return { outcome: 'order', approvalUrl: payment.approvalUrl };
   return order(deps, payment);
 }
