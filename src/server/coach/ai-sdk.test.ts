@@ -1,0 +1,45 @@
+/** Who may know the library, and that it is asked in no way that its maker's own service would answer. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { readConfig } from '../config.ts';
+import { openModel } from './ai-sdk.ts';
+
+const SOURCES = join(import.meta.dirname, '..', '..');
+
+afterEach(() => void vi.unstubAllEnvs());
+
+test('one file imports the AI SDK, and it is itself imported when the first analysis begins', async () => {
+  const importing: string[] = [];
+  const static_: string[] = [];
+  for (const name of await readdir(SOURCES, { recursive: true })) {
+    if (!/\.tsx?$/.test(name) || name.includes('.test.')) continue;
+    const text = await readFile(join(SOURCES, name), 'utf8');
+    if (/(?:from|import\() ?'(?:ai|@ai-sdk\/[\w-]+)'/.test(text)) importing.push(name);
+    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) static_.push(name);
+  }
+  expect(importing).toEqual([join('server', 'coach', 'ai-sdk.ts')]);
+  expect(static_).toEqual([]);
+});
+
+test.each([
+  [{ AI_PROVIDER: 'google', AI_API_KEY: 'key' }, 'google'],
+  [{ AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' }, 'anthropic'],
+  [{ AI_PROVIDER: 'openai-compatible', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' }, 'endpoint'],
+])('%j is an instance, never a name that would be asked at the hosted gateway', async (settings, provider) => {
+  const model = await openModel(readConfig(settings).coach!);
+  expect(model).toMatchObject({ specificationVersion: 'v4', provider: expect.stringContaining(provider) });
+});
+
+test("the keys in the library's own environment variables are not ours to use", async () => {
+  vi.stubEnv('AI_GATEWAY_API_KEY', 'theirs');
+  vi.stubEnv('OPENAI_API_KEY', 'theirs');
+  const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('', { status: 401 }));
+  const settings = { AI_PROVIDER: 'openai-compatible', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' };
+  const model = await openModel(readConfig(settings).coach!);
+  await Promise.resolve(model.doStream({ prompt: [] })).catch(() => undefined);
+  const [url, request] = sent.mock.calls[0]!;
+  expect(String(url)).toBe('http://127.0.0.1:1/v1/chat/completions');
+  expect(JSON.stringify(request?.headers)).not.toContain('theirs');
+  sent.mockRestore();
+});
