@@ -9,7 +9,7 @@ import { quickEntryIn } from './quick-entries.ts';
 import type { ReviewPeriod } from './review-period.ts';
 
 /** A log shorter than this says too little to be judged. */
-export const MIN_FEEDBACK_CHARS = 10;
+const MIN_FEEDBACK_CHARS = 10;
 /** How many earlier days the coach reads beside the one it is asked about; those with fewer characters are left out. */
 export const CONTEXT_DAYS = 3;
 export const MIN_CONTEXT_CHARS = 11;

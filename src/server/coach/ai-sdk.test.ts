@@ -11,15 +11,15 @@ afterEach(() => void vi.unstubAllEnvs());
 
 test('one file imports the AI SDK, and it is itself imported when the first analysis begins', async () => {
   const importing: string[] = [];
-  const static_: string[] = [];
+  const atTheStart: string[] = [];
   for (const name of await readdir(SOURCES, { recursive: true })) {
     if (!/\.tsx?$/.test(name) || name.includes('.test.')) continue;
     const text = await readFile(join(SOURCES, name), 'utf8');
     if (/(?:from|import\() ?'(?:ai|@ai-sdk\/[\w-]+)'/.test(text)) importing.push(name);
-    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) static_.push(name);
+    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) atTheStart.push(name);
   }
   expect(importing).toEqual([join('server', 'coach', 'ai-sdk.ts')]);
-  expect(static_).toEqual([]);
+  expect(atTheStart).toEqual([]);
 });
 
 test.each([
@@ -39,7 +39,7 @@ test("the keys in the library's own environment variables are not ours to use", 
   const model = await openModel(readConfig(settings).coach!);
   await Promise.resolve(model.doStream({ prompt: [] })).catch(() => undefined);
   const [url, request] = sent.mock.calls[0]!;
-  expect(String(url)).toBe('http://127.0.0.1:1/v1/chat/completions');
+  expect(url).toBe('http://127.0.0.1:1/v1/chat/completions');
   expect(JSON.stringify(request?.headers)).not.toContain('theirs');
   sent.mockRestore();
 });

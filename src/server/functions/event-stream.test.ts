@@ -27,7 +27,7 @@ const TEXT = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc
     .array(fc.constantFrom('\n', '\r', '\n\n', 'data: ', 'event: done', ':', '\u2028', '"', '😀', '\u0000'))
-    .map((all) => all.join('')),
+    .map((parts) => parts.join('')),
 );
 
 test('whatever a text holds, the events that are read are those that were written', () => {
@@ -50,7 +50,7 @@ describe('a stream', () => {
   test('begins before there is anything to tell, and ends after the last event', async () => {
     const nothing = Promise.withResolvers<never>();
     const waiting = eventStream(async function* () {
-      await nothing.promise;
+      yield await nothing.promise;
     });
     const { value } = await waiting.body!.getReader().read();
     expect(new TextDecoder().decode(value)).toBe(': begun\n\n');
@@ -68,14 +68,15 @@ describe('a stream', () => {
 
   test('says every 10 seconds that it is still there', async () => {
     vi.useFakeTimers();
-    const ended = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<StreamEvent>();
     const stream = eventStream(async function* () {
-      await ended.promise;
+      yield await ended.promise;
     });
     const text = stream.text();
     await vi.advanceTimersByTimeAsync(25_000);
-    ended.resolve();
-    expect(await text).toBe(': begun\n\n: still here\n\n: still here\n\n');
+    const done = { event: 'done', data: {} };
+    ended.resolve(done);
+    expect(await text).toBe(`: begun\n\n: still here\n\n: still here\n\n${frame(done)}`);
     expect(vi.getTimerCount()).toBe(0);
   });
 
