@@ -26,7 +26,7 @@ export function JournalRoute() {
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
   const closeFeedback = useCallback(() => setFeedbackOn(null), []);
   const openPart = useOpenPart();
-  const openFind = (): void => openPart(find.load, () => setFinding(true));
+  const openFind = (): void => openPart(find, () => setFinding(true));
   const editable = useEditor().module !== null;
   useEffect(() => (editable ? fetchPartsWhenIdle() : undefined), [editable]);
   // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
@@ -47,8 +47,8 @@ export function JournalRoute() {
   return (
     <>
       <JournalScreen
-        onOpenMenu={() => openPart(sidebar.load, () => setMenuOpen(true))}
-        onOpenFeedback={(date) => openPart(feedback.load, () => setFeedbackOn(date))}
+        onOpenMenu={() => openPart(sidebar, () => setMenuOpen(true))}
+        onOpenFeedback={(date) => openPart(feedback, () => setFeedbackOn(date))}
         onFind={openFind}
         onUpgrade={upgrade}
         calendar={calendar}

@@ -37,15 +37,12 @@ function Members() {
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
   const [signInThere, setSignInThere] = useState(false);
   const openPart = useOpenPart();
-  const openOffer = useCallback(
-    (feature: UpgradeFeature) => openPart(upgrade.load, () => setOffer(feature)),
-    [openPart],
-  );
+  const openOffer = useCallback((feature: UpgradeFeature) => openPart(upgrade, () => setOffer(feature)), [openPart]);
 
   // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
   useEffect(() => {
     if (!expired || signInThere) return;
-    const ask = (): void => openPart(signIn.load, () => setSignInThere(true));
+    const ask = (): void => openPart(signIn, () => setSignInThere(true));
     ask();
     addEventListener('online', ask);
     addEventListener('pointerdown', ask);

@@ -7,7 +7,8 @@ import type { ComponentType } from 'react';
 import { useToast } from '#client/ui/toast.tsx';
 
 type Load = () => Promise<void>;
-export type Part<Props> = { load: Load; View: ComponentType<Props> };
+type Loadable = { isThere: () => boolean; load: Load };
+export type Part<Props> = Loadable & { View: ComponentType<Props> };
 
 /** Long after everything that the page itself needs. */
 const FETCH_AFTER_MS = 4_000;
@@ -30,20 +31,23 @@ export function part<Props extends object>(fetchView: () => Promise<ComponentTyp
     arrived = await fetchView();
   };
   loads.push(load);
-  return { load, View: (props) => arrived && createElement(arrived, props) };
+  return { isThere: () => arrived !== null, load, View: (props) => arrived && createElement(arrived, props) };
 }
 
 /** Answers a function that opens a part, or says that it did not come. */
-export function useOpenPart(): (load: Load, open: () => void) => void {
+export function useOpenPart(): (wanted: Loadable, open: () => void) => void {
   const toast = useToast();
   return useCallback(
-    (load, open) =>
+    ({ isThere, load }, open) => {
+      // At once: the next key may be meant for it already.
+      if (isThere()) return open();
       void load().then(open, async () => {
         const text = 'This part could not be loaded. Check your connection and try again.';
         // The server is there and the file is not: only the page of the new release knows its name.
         const reload = { label: 'Load the page again', run: () => location.reload() };
         toast({ kind: 'error', text, ...((await isServerThere()) && { action: reload }) });
-      }),
+      });
+    },
     [toast],
   );
 }

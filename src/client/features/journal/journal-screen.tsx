@@ -51,7 +51,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onUpgrade, c
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
   const openPart = useOpenPart();
-  const pick = (): void => openPart(calendar.load, () => setPicking(true));
+  const pick = (): void => openPart(calendar, () => setPicking(true));
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
   useHidingBar(page);
