@@ -193,7 +193,7 @@ describe('JSON', () => {
     expect(readJsonEntry(entry)).toMatchObject({ kind: 'refused', reason });
   });
 
-  test.each(['x'.repeat(20_001), 'a\0b'])('feedback that could not be stored is refused', (feedback) => {
+  test.each(['x'.repeat(20_001), 'a\0b', 'half a character: \ud83d'])('feedback that could not be stored is refused', (feedback) => {
     expect(readJsonEntry({ date: DATE, content: 'x', feedback })).toMatchObject({ reason: 'notText' });
   });
 

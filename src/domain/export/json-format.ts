@@ -48,9 +48,12 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 const isInstant = (value: unknown): value is string =>
   typeof value === 'string' && INSTANT.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value));
 
+/** PostgreSQL takes neither NUL nor half a character. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
 function coachOf(score: unknown, feedback: unknown, analyzedAt: unknown): ImportedDay['coach'] | 'unreadable' {
   const isScore = typeof score === 'number' && Number.isInteger(score) && score >= 1 && score <= 10;
-  const isFeedback = typeof feedback === 'string' && feedback.length <= FEEDBACK_MAX_LENGTH && !feedback.includes('\0');
+  const isFeedback = typeof feedback === 'string' && feedback.length <= FEEDBACK_MAX_LENGTH && isStorable(feedback);
   if (score != null && !isScore) return 'unreadable';
   if (feedback != null && !isFeedback) return 'unreadable';
   if (analyzedAt != null && !isInstant(analyzedAt)) return 'unreadable';
