@@ -193,9 +193,12 @@ describe('JSON', () => {
     expect(readJsonEntry(entry)).toMatchObject({ kind: 'refused', reason });
   });
 
-  test.each(['x'.repeat(20_001), 'a\0b', 'half a character: \ud83d'])('feedback that could not be stored is refused', (feedback) => {
-    expect(readJsonEntry({ date: DATE, content: 'x', feedback })).toMatchObject({ reason: 'notText' });
-  });
+  test.each(['x'.repeat(20_001), 'a\0b', 'half a character: \ud83d'])(
+    'feedback that could not be stored is refused',
+    (feedback) => {
+      expect(readJsonEntry({ date: DATE, content: 'x', feedback })).toMatchObject({ reason: 'notText' });
+    },
+  );
 
   test('takes nothing but what it knows', () => {
     const entry: unknown = JSON.parse(
