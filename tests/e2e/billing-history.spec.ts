@@ -55,6 +55,8 @@ test('a payment is in the history and prints as a receipt on one page', async ({
   await expectNoSideways(page);
   await page.getByRole('link', { name: 'Back to Profile' }).click();
   await expect(page).toHaveURL('/profile');
+  await expect(row).toBeVisible();
+  await expectNoSideways(page);
 });
 
 test('nobody else’s receipt can be looked at', async ({ page, signUp }) => {
