@@ -60,9 +60,11 @@ export async function beginAnalysis<Result>(
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
     // Looked for under the claim: whoever held it a moment ago may have been given this very answer.
-    const known = force ? null : await store.findByInput(userId, kind, inputHash);
+    const [known, { tries, resetInSeconds }] = await Promise.all([
+      force ? null : store.findByInput(userId, kind, inputHash),
+      store.countTries(userId),
+    ]);
     if (known) return { events: () => tellAgain(deps, job, claim, known) };
-    const { tries, resetInSeconds } = await store.countTries(userId);
     if (tries <= limits.dailyLimit) return { events: (left) => analyse(deps, job, claim, left) };
     await store.giveBack(claim, false);
     return { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
