@@ -17,7 +17,8 @@ import type { Figure } from './figures.ts';
 import { residentMegabytes } from './processes.ts';
 
 const WARM_UP = 60;
-const SAMPLES = 300;
+const ROUNDS = 6;
+const SAMPLES_OF_ROUND = 50;
 const LIMIT_MS = 15;
 const PANELS = 200;
 const LIMIT_MEGABYTES = 150;
@@ -51,23 +52,28 @@ try {
 async function overheadOf(closer: Closer, straight: CoachModel): Promise<Figure[]> {
   const ways = { ours: () => firstWordsOfOurs(closer), straight: () => firstWordsOf(straight) };
   const times = { ours: [] as number[], straight: [] as number[] };
-  for (let sample = -WARM_UP; sample < SAMPLES; sample += 1) {
+  for (let sample = -WARM_UP; sample < ROUNDS * SAMPLES_OF_ROUND; sample += 1) {
     const order = sample % 2 === 0 ? (['ours', 'straight'] as const) : (['straight', 'ours'] as const);
     for (const way of order) {
       const ms = await ways[way]();
       if (sample >= 0) times[way].push(ms);
     }
   }
-  const at = (percent: number): number => percentile(times.ours, percent) - percentile(times.straight, percent);
+  const beyond = (percent: number, from = 0, to?: number): number =>
+    percentile(times.ours.slice(from, to), percent) - percentile(times.straight.slice(from, to), percent);
   const told = (percent: number): string =>
-    `${at(percent).toFixed(1)} ms (${percentile(times.ours, percent).toFixed(1)} ms against ` +
+    `${beyond(percent).toFixed(1)} ms (${percentile(times.ours, percent).toFixed(1)} ms against ` +
     `${percentile(times.straight, percent).toFixed(1)} ms straight)`;
+  // Whatever else the machine does only ever adds: the quietest round is nearest to what is ours.
+  const rounds = Array.from({ length: ROUNDS }, (_, round) =>
+    beyond(50, round * SAMPLES_OF_ROUND, (round + 1) * SAMPLES_OF_ROUND),
+  );
   return [
     {
       what: 'until the first words, beyond the model and its library, p50',
-      measured: `${told(50)}; p90 ${told(90)}`,
+      measured: `${told(50)}; p90 ${told(90)}; p50 of the quietest round ${Math.min(...rounds).toFixed(1)} ms`,
       toReach: `at most ${LIMIT_MS} ms`,
-      reached: at(50) <= LIMIT_MS,
+      reached: beyond(50) <= LIMIT_MS,
     },
   ];
 }
@@ -131,7 +137,7 @@ async function memoryOfPanels(closer: Closer): Promise<Figure[]> {
       measured:
         grown === null
           ? 'not measured on this system'
-          : `${grown.toFixed(0)} MB more than at rest (${atRest!.toFixed(0)} MB at rest, ` +
+          : `${grown.toFixed(0)} MB more than before the first question (${atRest!.toFixed(0)} MB then, ` +
             `${loaded!.toFixed(0)} MB after the first analysis, ${most.toFixed(0)} MB with all of them)`,
       toReach: `at most ${LIMIT_MEGABYTES} MB more`,
       reached: grown !== null && grown <= LIMIT_MEGABYTES,

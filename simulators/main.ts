@@ -11,6 +11,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { modelOnHttp, modelSettingsAt } from './ai-model/server.ts';
 import { startMailbox } from './mailbox.ts';
+import { ownPagesOnly } from './own-pages.ts';
 import { fontFile, indexPage, SANDBOX_STYLES } from './page.ts';
 import { paypalOnHttp } from './paypal/server.ts';
 
@@ -36,12 +37,7 @@ const model = modelOnHttp(MODEL_PATH);
 model.control.pace(MODEL_PACE_MS);
 
 const app = new Hono<{ Bindings: HttpBindings }>();
-app.use(async (context, next) => {
-  // Threat: DNS rebinding, as in the server's own host guard: this port shows everybody's mail as well.
-  const name = new URL(context.req.url).hostname;
-  if (!['127.0.0.1', 'localhost'].includes(name)) return context.text('This is not the host you are looking for.', 421);
-  return next();
-});
+app.use(ownPagesOnly);
 app.get('/sandbox', (context) => context.html(indexPage()));
 app.get('/sandbox/style.css', (context) =>
   context.body(SANDBOX_STYLES, 200, { 'Content-Type': 'text/css; charset=utf-8' }),

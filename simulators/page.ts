@@ -46,5 +46,6 @@ and this is where you see what they received.</p>
 <ul class="places">
 <li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes</span></li>
 <li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, and what the payer and the bank do next</span></li>
+<li><a href="/sandbox/ai-model">Coach</a><span>Every question to the AI service, word for word, and its answer</span></li>
 </ul>`,
   );

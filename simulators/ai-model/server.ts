@@ -1,4 +1,4 @@
-/** The model on a port: three protocols, and the simulator's own commands. */
+/** The model on a port: three protocols, a page that shows what was asked, and the simulator's own commands. */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +8,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { controlRoutes } from './control.ts';
+import { questionsPage } from './page.ts';
 import { ConnectionBroken, createModelSimulator, SANDBOX_KEY } from './simulator.ts';
 import type { ModelAnswer, ModelControl } from './simulator.ts';
 
@@ -32,6 +33,7 @@ export function modelOnHttp(prefix = ''): ModelOnHttp {
   const { control, answer } = createModelSimulator({ wait: (ms) => wait(ms) });
   const app = new Hono<Env>();
   app.route('/__simulator', controlRoutes(control));
+  app.get('/', (context) => context.html(questionsPage(control.requests()), 200, { 'Cache-Control': 'no-store' }));
   app.post('/*', async (context) => {
     const { pathname, search } = new URL(context.req.url);
     const { outgoing } = context.env;

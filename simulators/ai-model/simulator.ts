@@ -39,6 +39,8 @@ export type ModelRequest = {
   readonly wire: Wire['name'];
   readonly path: string;
   readonly body: string;
+  /** What the user's turns say; null while nobody has read it. */
+  prompt: string | null;
   /** What the model says, all of it; null while it has said nothing. */
   said: string | null;
   /** null: the connection broke. */
@@ -154,6 +156,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
     try {
       if (wire.keyOf(request.headers) !== SANDBOX_KEY) throw new Refused(wire.wrongKey);
       const asked = wire.read(request);
+      noted.prompt = asked.prompt;
       if (fault.status !== undefined && fault.after === undefined) throw new Refused(refusalIn(fault));
       const said = say(asked, fault, request.body);
       noted.said = said.pieces.join('');
@@ -177,7 +180,15 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
       const wire = request.method === 'POST' ? WIRES.find(({ fits }) => fits(request.path)) : undefined;
       if (!wire) return null;
       const { path, body } = request;
-      const noted: ModelRequest = { wire: wire.name, path, body, said: null, status: null, end: 'underway' };
+      const noted: ModelRequest = {
+        wire: wire.name,
+        path,
+        body,
+        prompt: null,
+        said: null,
+        status: null,
+        end: 'underway',
+      };
       requests.push(noted);
       if (requests.length > KEPT_REQUESTS) requests.shift();
       left.addEventListener('abort', () => ended(noted, 'left'));

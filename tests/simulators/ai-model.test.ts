@@ -151,6 +151,14 @@ test('a review names the period, its best days and the thin ones', () => {
   expect(wins.map(({ date }) => date)).toEqual(['2026-11-18']);
 });
 
+test('its page shows what was asked and answered, as text', async () => {
+  await hear(modelOf(server(), 'google'), { prompt: promptOf(['Sold 3 <b>chairs</b>']) });
+  const page = await (await fetch(server().url)).text();
+  expect(page).toContain('Sold 3 &lt;b&gt;chairs&lt;/b&gt;');
+  expect(page).toContain('HustleScore: ');
+  expect(page).not.toContain('<b>chairs');
+});
+
 test('every part of a schema is filled, also where the answer has nothing for it', () => {
   const schema = {
     type: 'object',
