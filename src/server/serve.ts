@@ -69,6 +69,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
     startJobs: () => jobs.start(),
     async stop() {
       await Promise.all([listening.stop(), jobs.stop()]);
+      await coach?.settled();
       await Promise.all([mailer.close(), passwords.close()]);
     },
   };

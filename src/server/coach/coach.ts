@@ -17,6 +17,8 @@ type SignedIn = Caller & { userId: string };
 export type Coach = {
   feedback(caller: SignedIn, request: FeedbackRequest): Promise<Answer<FeedbackResult>>;
   trend(caller: SignedIn, request: TrendRequest): Promise<Answer<TrendResult>>;
+  /** Resolves once no analysis is under way any more. Whoever stops the server ends their streams first. */
+  settled(): Promise<void>;
 };
 
 type Given = { settings: CoachSettings; database: Database; log: Logger };
@@ -24,12 +26,29 @@ type Given = { settings: CoachSettings; database: Database; log: Logger };
 export function createCoach({ settings, database, log }: Given): Coach {
   const deps = { store: createCoachStore(database), model: createCoachModel(settings), log, limits: settings };
 
+  const underWay = new Set<Promise<void>>();
+
   async function begin<Result>(job: Job<Result> | CoachRefusal, force = false): Promise<Answer<Result>> {
-    return typeof job === 'string' ? { refused: job } : beginAnalysis(deps, job, force);
+    if (typeof job === 'string') return { refused: job };
+    const begun = await beginAnalysis(deps, job, force);
+    return 'events' in begun ? { events: (left) => watched(begun.events(left)) } : begun;
+  }
+
+  /** A claim that is not given back before the database closes would keep its day from everybody until its lease ends. */
+  async function* watched<Event>(events: AsyncGenerator<Event>): AsyncGenerator<Event> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    underWay.add(promise);
+    try {
+      yield* events;
+    } finally {
+      underWay.delete(promise);
+      resolve();
+    }
   }
 
   return {
     feedback: async (caller, { date, force }) => begin(await feedbackJob(deps, caller, date), force),
     trend: async (caller, request) => begin(await trendJob(deps, caller, request), request.force),
+    settled: async () => void (await Promise.all(underWay)),
   };
 }

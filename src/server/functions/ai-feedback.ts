@@ -6,8 +6,7 @@ import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { callerIsPremium } from '../plans/caller-is-premium.ts';
-import { bodyOf, coachAnswer, COMMON_TEXTS } from './coach-answer.ts';
+import { bodyOf, coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
 import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
@@ -20,10 +19,7 @@ const TEXTS: RefusalTexts = {
 export function aiFeedback({ coach, database }: { coach: Coach | null; database: Database }) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
-    if (!coach) {
-      const premium = await callerIsPremium(database, identity);
-      return coachAnswer(context, { refused: premium ? 'not_configured' : 'premium' }, TEXTS);
-    }
+    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
     const { date, force } = await bodyOf(context);
     if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
     return coachAnswer(context, await coach.feedback({ identity, userId }, { date, force: force === true }), TEXTS);

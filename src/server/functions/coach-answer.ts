@@ -3,7 +3,9 @@ import type { Context } from 'hono';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach.ts';
 import type { Answer } from '../coach/coach.ts';
+import type { Database, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { callerIsPremium } from '../plans/caller-is-premium.ts';
 import { eventStream } from './event-stream.ts';
 
 const STATUS = {
@@ -36,6 +38,11 @@ export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, t
   if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
   const body: CoachRefusalAnswer = { success: false, code: refused, error: texts[refused] };
   return context.json(body, STATUS[refused]);
+}
+
+/** Only a Closer learns that there is no coach: for everybody else the plan comes first. */
+export async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
+  return { refused: (await callerIsPremium(database, identity)) ? 'not_configured' : 'premium' };
 }
 
 export async function bodyOf(context: Context<AppEnv>): Promise<Record<string, unknown>> {

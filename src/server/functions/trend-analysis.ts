@@ -10,8 +10,7 @@ import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { callerIsPremium } from '../plans/caller-is-premium.ts';
-import { bodyOf, coachAnswer, COMMON_TEXTS } from './coach-answer.ts';
+import { bodyOf, coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
 import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
@@ -26,10 +25,7 @@ type TrendDeps = { coach: Coach | null; database: Database; clock: Clock };
 export function trendAnalysis({ coach, database, clock }: TrendDeps) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
-    if (!coach) {
-      const premium = await callerIsPremium(database, identity);
-      return coachAnswer(context, { refused: premium ? 'not_configured' : 'premium' }, TEXTS);
-    }
+    if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
     const request = readRequest(await bodyOf(context), clock.now());
     if (!request) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
     return coachAnswer(context, await coach.trend({ identity, userId }, request), TEXTS);
