@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
-import { expirePlans } from '#server/payments/expire-plans.ts';
+import { expirePlans } from '#server/plans/expire-plans.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
-import { expirePlans } from '#server/payments/expire-plans.ts';
+import { expirePlans } from '#server/plans/expire-plans.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';
 import { dayAtOffset, LOCAL_DAYS, offsetName, OFFSETS } from '../support/local-days.ts';

@@ -4,9 +4,9 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { expirePlans } from '../payments/expire-plans.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
+import { expirePlans } from '../plans/expire-plans.ts';
 import { sendReminders } from '../plans/send-reminders.ts';
 import type { Job } from './job.ts';
 

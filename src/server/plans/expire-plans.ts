@@ -6,7 +6,7 @@ import { earliestToday } from '#domain/day.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
-import { changePlanIn } from '../plans/change-plan.ts';
+import { changePlanIn } from './change-plan.ts';
 
 /** Answers how many. */
 export async function expirePlans(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
