@@ -1,7 +1,7 @@
 /**
  * What our function adds to a model's own time until the first words are there, against the same question asked straight
  * through the same library, in turns; and what two hundred panels hold in memory while all of them stream at once. The
- * model is the simulator, whose own time is next to nothing, so that ours cannot hide in it.
+ * model is the simulator in a process of its own; its time is next to nothing, so that ours cannot hide in it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { logItems } from '#domain/coach.ts';
@@ -9,12 +9,13 @@ import { readConfig } from '#server/config.ts';
 import { createCoachModel } from '#server/coach/model.ts';
 import type { CoachModel } from '#server/coach/model.ts';
 import { FEEDBACK_SCHEMA, feedbackPrompt, fenced, MAX_OUTPUT_TOKENS } from '#server/coach/prompts.ts';
-import { startModelServer } from '../simulators/ai-model/server.ts';
+import type { Fault } from '../simulators/ai-model/faults.ts';
+import { modelSettingsAt } from '../simulators/ai-model/server.ts';
 import { CoachJournal, daysAgo, today } from './coach/closer.ts';
 import type { Closer } from './coach/closer.ts';
 import { percentile, printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
-import { residentMegabytes } from './processes.ts';
+import { residentMegabytes, startProcess } from './processes.ts';
 
 const WARM_UP = 60;
 const ROUNDS = 6;
@@ -30,10 +31,10 @@ const LINES = [
   'Deployed at 14:10; no duplicate since, 38 an hour before',
 ];
 
-const model = await startModelServer();
+const model = await startProcess('benchmarks/model-server.ts', {}, '/');
 const journal = await CoachJournal.open();
 try {
-  const settings = model.settingsFor('google');
+  const settings = modelSettingsAt(model.url);
   await journal.start(settings);
   const closer = await journal.signUp('panels');
   await journal.write(
@@ -46,7 +47,7 @@ try {
   printFigures('The coach', [...overhead, ...memory]);
 } finally {
   await journal.close();
-  await model.close();
+  await model.stop();
 }
 
 async function overheadOf(closer: Closer, straight: CoachModel): Promise<Figure[]> {
@@ -115,19 +116,19 @@ async function memoryOfPanels(closer: Closer): Promise<Figure[]> {
   // The first analysis loads the library; it is told apart from what each panel costs.
   await firstWordsOfOurs(closer);
   const loaded = await residentMegabytes(pid);
-  model.control.fail({ hold: 'after', after: PIECES, times: PANELS });
+  await command('fail', { hold: 'after', after: PIECES, times: PANELS } satisfies Fault);
   const answers = Array.from({ length: PANELS }, async (_, days) => {
     const answer = await journal.ask(closer, daysAgo(days));
     return hear(answer, () => undefined);
   });
-  await model.control.whenHeld(PANELS);
+  await command('held', { count: PANELS });
   const all = Promise.all(answers);
   let most = 0;
   for (let look = 0; look < 10; look += 1) {
     most = Math.max(most, (await residentMegabytes(pid)) ?? Number.NaN);
     await delay(100);
   }
-  model.control.release();
+  await command('release', {});
   const finished = (await all).filter((text) => /^event: done/m.test(text)).length;
   if (finished !== PANELS) throw new Error(`${finished} of ${PANELS} panels came to their end`);
   const grown = atRest === null ? null : most - atRest;
@@ -143,6 +144,11 @@ async function memoryOfPanels(closer: Closer): Promise<Figure[]> {
       reached: grown !== null && grown <= LIMIT_MEGABYTES,
     },
   ];
+}
+
+async function command(name: string, body: object): Promise<void> {
+  const answer = await fetch(`${model.url}/__simulator/${name}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`the simulator refused ${name}: ${answer.status}`);
 }
 
 async function hear(answer: Response, onText: (soFar: string) => void): Promise<string> {

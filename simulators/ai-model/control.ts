@@ -15,7 +15,8 @@ export function controlRoutes(control: ModelControl): Hono {
   });
   app.post('/release', (context) => context.json({ released: control.release() }));
   app.post('/held', async (context) => {
-    await control.whenHeld();
+    const { count } = await context.req.json<{ count?: number }>();
+    await control.whenHeld(count);
     return context.body(null, 204);
   });
   app.post('/pace', async (context) => {

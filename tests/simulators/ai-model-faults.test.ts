@@ -170,6 +170,11 @@ test('many are held at once, and one who leaves is seen to leave', async () => {
 test('faults come over HTTP as well, fit a path, and are used up', async () => {
   const command = (path: string, body: object): Promise<Response> =>
     fetch(`${server().url}/__simulator${path}`, { method: 'POST', body: JSON.stringify(body) });
+  await command('/fail', { hold: 'before' } satisfies Fault);
+  const hearing = hear(modelOf(server(), 'google'));
+  await command('/held', { count: 1 });
+  expect(await (await command('/release', {})).json()).toEqual({ released: 1 });
+  expect((await hearing).errors).toEqual([]);
   await command('/fail', { path: 'messages$', status: 529, times: 2 } satisfies Fault);
   expect((await hear(modelOf(server(), 'google'))).errors).toEqual([]);
   expect((await refusedBy('anthropic')).statusCode).toBe(529);
