@@ -92,8 +92,9 @@ export const COACH_SCENES: readonly Scene[] = [
     prepare: async (page) => {
       await page.route('**/rest/v1/entries?select=ai_feedback*', async (route) => {
         const answer = await route.fetch();
-        const row = (await answer.json()) as { updated_at: string };
-        await route.fulfill({ response: answer, json: { ...row, updated_at: '2999-01-01T00:00:00+00:00' } });
+        const rows = (await answer.json()) as object[];
+        const later = rows.map((row) => ({ ...row, updated_at: '2999-01-01T00:00:00+00:00' }));
+        await route.fulfill({ response: answer, json: later });
       });
       await open(page);
       await page.getByText('Analysis outdated').waitFor();
@@ -172,7 +173,9 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await withoutCoach(page);
-      await open(page);
+      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+      await page.getByRole('button', { name: 'Open feedback' }).click();
+      await page.getByText(AI_MESSAGES.notConfigured).waitFor();
     },
   },
   {
@@ -229,7 +232,12 @@ export const COACH_SCENES: readonly Scene[] = [
       await press(page, 'Show as table');
     },
   },
-  { name: 'reviews-empty', as: 'ending', path: ROUTES.reviews.path, whole: true, prepare: reviews('7') },
+  {
+    name: 'reviews-empty',
+    as: 'ending',
+    path: ROUTES.reviews.path,
+    prepare: (page) => page.getByRole('heading', { name: 'Nothing to draw yet' }).waitFor(),
+  },
   {
     name: 'profile-coach',
     as: 'veteran',

@@ -1,5 +1,7 @@
 /** Hustle Reviews: the pitch, and what a Closer sees. */
-import { addDays, dayOf } from '#domain/day.ts';
+import { addDays, dateLabel, dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { workdaysOf } from '#domain/workdays.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { Page } from '@playwright/test';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -42,9 +44,10 @@ test('a Closer sees how much each period holds', async ({ page, signUp, admin, e
   await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeChecked();
   await expect(page.getByText('2 entries')).toBeVisible();
   await expect(page.getByText('4 entries')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeVisible();
+  await page.getByRole('button', { name: 'I agree' }).click();
+  await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeEnabled();
   await page.getByRole('radio', { name: /Last 30 Days/ }).check();
-  await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeEnabled();
   await inBothThemes(page, expectAccessible);
 });
 
@@ -89,4 +92,69 @@ test('the feedback panel pitches to a Dabbler and speaks of the day to a Closer'
   await page.getByRole('button', { name: 'Open feedback' }).click();
   await expect(panel).toContainText('No entry found for this date. Write something first to get AI feedback.');
   await inBothThemes(page, expectAccessible);
+});
+
+test('a year of days that keys can walk, workdays, and lines to copy', async ({
+  page,
+  context,
+  signUp,
+  admin,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await write(page, [0, 3, 40, 200]);
+  await admin('plan:grant', email);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto('/reviews');
+  const today = dayOf(new Date());
+  const days = new Set([0, 3].map((back) => addDays(today, -back)));
+  const { accounted, workdays } = workdaysOf(addDays(today, -6), today, today, days);
+  await expect(page.getByRole('heading', { name: `${accounted} of ${workdays} workdays accounted for` })).toBeVisible();
+  await expect(page.getByText('4 days with a log')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+
+  const year = page.getByRole('grid', { name: /^Logs of the last twelve months/ });
+  const cell = (date: Day) => year.getByRole('gridcell', { name: new RegExp(`^${dateLabel(date)}: `) });
+  await cell(today).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(cell(addDays(today, -7))).toBeFocused();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowDown');
+  await expect(cell(addDays(today, -7))).toBeFocused();
+  await expect(year.locator('[tabindex="0"]')).toHaveCount(1);
+  await expect(cell(addDays(today, -3))).toHaveAccessibleName(
+    `${dateLabel(addDays(today, -3))}: a log without a score`,
+  );
+
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await expect(page.getByRole('status').filter({ hasText: '2 lines copied.' })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.split('\n')).toHaveLength(2);
+  expect(copied).toMatch(/^- [A-Z][a-z]{2} \d+, \d{4}: Something worth keeping$/m);
+
+  await page.reload();
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'));
+  });
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await expect(page.getByLabel('Lines to copy')).toHaveValue(/Something worth keeping/);
+  await expectAccessible(page);
+
+  await expectNoSideways(page);
+  await cell(addDays(today, -3)).click();
+  await expect(page).toHaveURL(new RegExp(`date=${addDays(today, -3)}$`));
+});
+
+test.describe('when its pictures do not arrive', () => {
+  test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
+
+  test('the reviews stay, and say so', async ({ page, signUp, admin }) => {
+    const { email } = await signUp(page);
+    await write(page, [0]);
+    await admin('plan:grant', email);
+    await page.route('**/assets/review-pictures*', (route) => route.abort());
+    await page.goto('/reviews');
+    await expect(page.getByText('The pictures did not arrive.')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'I agree' })).toBeVisible();
+  });
 });

@@ -56,6 +56,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
         <Ask
           view={view}
           label={buttonLabel(view, feedback, log.unsaved)}
+          urgent={view.phase === 'failed' || !feedback?.upToDate || log.unsaved}
           onAsk={() => void ask(feedback !== null && feedback.upToDate && !log.unsaved)}
           onCancel={cancel}
         />
@@ -130,17 +131,17 @@ function Said({ date, feedback, changed, before }: SaidProps) {
       {missingFact !== null && missingFact !== '' && (
         <aside className={styles.missing} aria-label="Would have made the day clearer">
           <h4>Would have made the day clearer</h4>
-          <CoachText text={missingFact} />
+          <CoachText text={missingFact} items={cited} onItem={onItem} />
         </aside>
       )}
     </section>
   );
 }
 
-type AskProps = { view: AnalysisView; label: string; onAsk: () => void; onCancel: () => void };
+type AskProps = { view: AnalysisView; label: string; urgent: boolean; onAsk: () => void; onCancel: () => void };
 
 /** At the foot of the sheet, where it stays however long the feedback is. */
-function Ask({ view, label, onAsk, onCancel }: AskProps) {
+function Ask({ view, label, urgent, onAsk, onCancel }: AskProps) {
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
   return (
@@ -154,7 +155,13 @@ function Ask({ view, label, onAsk, onCancel }: AskProps) {
       )}
       {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was stored.</p>}
       <div className={styles.buttons}>
-        <Button tone="primary" busy={running} busyLabel="Analyzing..." disabled={wait !== null} onClick={onAsk}>
+        <Button
+          tone={urgent ? 'primary' : 'plain'}
+          busy={running}
+          busyLabel="Analyzing..."
+          disabled={wait !== null}
+          onClick={onAsk}
+        >
           {label}
         </Button>
         {running && <Button onClick={onCancel}>Cancel</Button>}

@@ -18,6 +18,16 @@ type ReviewPicturesProps = {
 };
 
 export function ReviewPictures({ period, today, logged, analysis }: ReviewPicturesProps) {
+  if (logged.length === 0) {
+    return (
+      <section className={styles.section} aria-labelledby="nothing-yet">
+        <h2 id="nothing-yet">Nothing to draw yet</h2>
+        <p className={styles.quiet}>
+          Write a few days. Your scores, your year and the lines for your stand-up then appear here.
+        </p>
+      </section>
+    );
+  }
   const from = firstDayOf(period, today);
   const workdays = workdaysOf(from, today, today, new Set(logged.map(({ date }) => date)));
   return (

@@ -1,0 +1,346 @@
+/**
+ * The coach, with the sandbox's model behind it. All stories that ask it are in this file and run one after another: the
+ * sandbox has one model, and a fault that one story puts in line would meet another's question.
+ */
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import {
+  closerWith,
+  failModel,
+  heldModel,
+  openPanel,
+  panel,
+  releaseModel,
+  resetModel,
+  score,
+  storedFeedback,
+} from '../support/coach-story.ts';
+import { daysAgo, editor, expectSaved, items, log, sessionOf, storeLog, today } from '../support/journal-story.ts';
+import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
+import { expect, test } from '../support/story.ts';
+
+test.describe.configure({ mode: 'default' });
+test.afterEach(({ request }) => resetModel(request));
+
+const GOOD_DAY = ['Shipped the billing reconciliation with 0 open differences', 'Looked at some stuff'] as const;
+
+test('asks before the first word leaves, and is taken back on the profile page', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await storeLog(request, await sessionOf(page), today(), log(...GOOD_DAY));
+  await admin('plan:grant', email);
+  await page.goto(`/journal?date=${today()}`);
+  await openPanel(page);
+  await expect(panel(page)).toContainText('the logs it needs are sent to the AI service at 127.0.0.1');
+  await expect(panel(page)).toContainText("the sandbox's own model");
+  await inBothThemes(page, expectAccessible);
+  await panel(page).getByRole('button', { name: 'I agree' }).click();
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeVisible();
+
+  await page.goto('/profile');
+  const choice = page.getByRole('checkbox', { name: 'The coach may read my logs' });
+  await expect(choice).toBeChecked();
+  await inBothThemes(page, expectAccessible);
+  await choice.click();
+  await expect(choice).not.toBeChecked();
+  await page.goto(`/journal?date=${today()}`);
+  await openPanel(page);
+  await expect(panel(page).getByRole('button', { name: 'I agree' })).toBeVisible();
+});
+
+test('reads what the user sees, cites it, and knows when it has changed', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await expect(panel(page)).toContainText('No feedback for this day yet.');
+  await expectAccessible(page);
+
+  // Words that are not saved yet are saved first: three items, not two.
+  await items(page).last().click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('Closed 12 of 15 tickets');
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page)).toContainText('Sandbox model: 3 items');
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await expect(score(page)).toContainText(/of 10 · (Strong|Solid|Thin|Poor)/);
+  await expect(panel(page).getByRole('heading', { name: 'Would have made the day clearer' })).toBeVisible();
+  await expect(
+    panel(page)
+      .getByRole('status')
+      .filter({ hasText: /The feedback is there\. \d+ of 10/ }),
+  ).toBeAttached();
+  await inBothThemes(page, expectAccessible);
+
+  await panel(page).getByRole('button', { name: 'show item 2 in your log' }).first().click();
+  await expect
+    .poll(() =>
+      page.evaluate(() =>
+        [...(CSS.highlights.get('cited-item') ?? [])].map((range) => (range as Range).toString()).join(''),
+      ),
+    )
+    .toBe('Looked at some stuff');
+
+  // The same after a reload, from what is stored.
+  await page.reload();
+  await openPanel(page);
+  await expect(panel(page)).toContainText('Sandbox model: 3 items');
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
+
+  await items(page).first().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' at last');
+  await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: /show item/ })).toHaveCount(0);
+  await expectSaved(page);
+  await panel(page).getByRole('button', { name: 'Refresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+});
+
+test('is written while it is read; cancelling stores nothing', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await failModel(request, { hold: 'after', after: 6 });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await heldModel(request);
+  const writing = panel(page).getByRole('region', { name: 'New feedback' });
+  await expect(writing).toContainText('Writing...');
+  await expect(writing).toHaveAttribute('aria-busy', 'true');
+  await inBothThemes(page, expectAccessible);
+  await panel(page).getByRole('button', { name: 'Cancel' }).click();
+  await expect(panel(page).getByText('Cancelled. Nothing was stored.').first()).toBeVisible();
+  await releaseModel(request);
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
+  expect(await storedFeedback(page, request)).toBeNull();
+});
+
+test('words typed while it reads make it outdated', async ({ page, signUp, admin, request }) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await failModel(request, { hold: 'before' });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await heldModel(request);
+  await expect(panel(page)).toContainText('Reading your log...');
+  await items(page).last().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' and more');
+  await expectSaved(page);
+  await releaseModel(request);
+  await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
+});
+
+test('Escape closes the panel and ends the question', async ({ page, signUp, admin, request }) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await failModel(request, { hold: 'before' });
+  const ended = page.waitForEvent('requestfailed', (asked) => asked.url().endsWith('/ai-feedback'));
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await heldModel(request);
+  await page.keyboard.press('Escape');
+  await expect(panel(page)).toBeHidden();
+  expect((await ended).failure()?.errorText).toBe('net::ERR_ABORTED');
+  await releaseModel(request);
+  expect(await storedFeedback(page, request)).toBeNull();
+});
+
+test('whatever fails, the feedback before stays, and the tries are counted', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  const before = await storedFeedback(page, request);
+
+  await failModel(request, { cut: 'connection', after: 4, times: 1 });
+  await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
+  await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.network);
+  await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  await inBothThemes(page, expectAccessible);
+
+  for (const attempt of [2, 3, 4]) {
+    await failModel(request, { reply: 'safety', after: 2 });
+    await panel(page).getByRole('button', { name: 'Try Again' }).click();
+    await expect(panel(page)).toContainText(`Attempt ${attempt}.`);
+    await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.general);
+    await expect(panel(page).getByText(AI_MESSAGES.unavailableNote)).toBeVisible({ visible: attempt > 3 });
+  }
+  expect(await storedFeedback(page, request)).toBe(before);
+  await panel(page).getByRole('button', { name: 'Try Again' }).click();
+  await expect(panel(page).getByRole('alert')).toBeHidden();
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
+});
+
+test('a limit of the service is waited for', async ({ page, signUp, admin, request }) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  // As often as the server itself may try again.
+  await failModel(request, { status: 429, retryDelay: 40, times: 5 });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.rate);
+  await expect(panel(page)).toContainText(/The next try can be made in \d+ s/);
+  await expect(panel(page).getByRole('button', { name: 'Try Again' })).toBeDisabled();
+});
+
+test('says why it does not speak of a day', async ({ page, signUp, admin, request }) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), 'Too few');
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.tooShort);
+  await storeLog(request, await sessionOf(page), daysAgo(1), '<p>Had a lazy day</p>');
+  await page.goto(`/journal?date=${daysAgo(1)}`);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.canned);
+});
+
+test.describe('without a connection', () => {
+  test.use({ expectedErrors: /Failed to load resource: net::ERR_INTERNET_DISCONNECTED/ });
+
+  test('it does not ask about words that could not be saved', async ({ page, signUp, admin, request, context }) => {
+    const { email } = await signUp(page);
+    await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+    await openPanel(page);
+    await expect(panel(page)).toContainText('No feedback for this day yet.');
+    await context.setOffline(true);
+    await items(page).last().click();
+    await page.keyboard.type('on paper ');
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await expect(panel(page).getByRole('alert')).toContainText('Your latest words are not saved yet');
+    await context.setOffline(false);
+    await expectSaved(page);
+    await panel(page).getByRole('button', { name: 'Try Again' }).click();
+    await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  });
+});
+
+test('on a phone it is a page of its own', async ({ page, signUp, admin, request, expectAccessible }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  expect(await panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  // The log cannot be seen from here, so its items are named and not linked.
+  await expect(panel(page).getByRole('button', { name: /show item/ })).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await expectNoSideways(page);
+  await page.keyboard.press('Escape');
+  await expect(panel(page)).toBeHidden();
+  await expect(editor(page)).toBeVisible();
+});
+
+test('the panel follows the day that is open beside it', async ({ page, signUp, admin, request }) => {
+  const { email } = await signUp(page);
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await openPanel(page);
+  await expect(panel(page)).toContainText('No feedback for this day yet.');
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(panel(page)).toContainText(AI_MESSAGES.noEntry);
+});
+
+test('a review is written, kept apart by period, and made again', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  const session = await sessionOf(page);
+  for (const back of [1, 2, 12])
+    await storeLog(request, session, daysAgo(back), log('Sent the offer to two customers'));
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await page.goto('/reviews');
+  await failModel(request, { hold: 'after', after: 3 });
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  await heldModel(request);
+  await expect(page.getByRole('button', { name: 'Analyzing Your Hustle...' })).toHaveAttribute('aria-disabled', 'true');
+  await expectAccessible(page);
+  await releaseModel(request);
+  const result = page.getByRole('region', { name: 'Analysis', exact: true });
+  await expect(result.getByRole('heading', { name: '7-Day Hustle Review' })).toBeVisible();
+  await expect(result).toContainText('3 entries analyzed');
+  await expect(result).toContainText('Generated Just now');
+  await expect(result).toContainText('Sandbox model: 3 days');
+  await inBothThemes(page, expectAccessible);
+
+  await failModel(request, { status: 500, times: 5 });
+  await result.getByRole('button', { name: 'Regenerate Analysis' }).click();
+  await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeVisible();
+  await expect(result).toContainText('Sandbox model: 3 days');
+  await resetModel(request);
+  await result.getByRole('button', { name: 'Regenerate Analysis' }).click();
+  await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeHidden();
+
+  await page.getByRole('radio', { name: /Last 30 Days/ }).check();
+  await expect(result).toBeHidden();
+  await page.getByRole('button', { name: 'Generate 30-Day Analysis' }).click();
+  await expect(result).toContainText('4 entries analyzed');
+});
+
+test('the scores of a period are a plot that keys can walk, and a table', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  const session = await sessionOf(page);
+  await storeLog(request, session, daysAgo(2), log('Looked at some stuff'));
+  await storeLog(request, session, daysAgo(1), log('A day without a score'));
+  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  for (const back of [2, 0]) {
+    await page.goto(`/journal?date=${daysAgo(back)}`);
+    await openPanel(page);
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+  }
+  await page.goto('/reviews');
+  const points = page.getByRole('group', { name: /^HustleScores by day/ }).getByRole('link');
+  await expect(points).toHaveCount(2);
+  await inBothThemes(page, expectAccessible);
+  await points.last().focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect(points.first()).toBeFocused();
+  await expect(points.first()).toHaveAccessibleName(/: \d+ of 10, (Strong|Solid|Thin|Poor)$/);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(new RegExp(`date=${daysAgo(2)}$`));
+
+  await page.goto('/reviews');
+  await expect(page.getByRole('table', { name: 'HustleScores by day' }).getByRole('row')).toHaveCount(3);
+  await page.getByRole('button', { name: 'Show as table' }).click();
+  await expect(points).toHaveCount(0);
+  await expect(page.getByRole('table', { name: 'HustleScores by day' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await expectNoSideways(page);
+});
