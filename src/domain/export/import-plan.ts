@@ -13,7 +13,8 @@ export const FILE_PROBLEMS = {
   tooLarge: 'This file is larger than 64 MB. No export of a journal is.',
   notText: 'This file is not a text. Choose the JSON, Markdown or plain text file of an export.',
   broken: 'This file is damaged: its JSON cannot be read. Download the export again, or try its text file.',
-  notRecognised: 'There are no logs in this file that we know how to read. Choose a file that was exported here.',
+  notRecognised:
+    'There are no logs in this file that we know how to read. Choose the JSON, Markdown or plain text file of an export.',
   wrongVersion: 'This file was written by a newer version of Hustle Forge than this one can read.',
   tooManyDays: 'This file holds more than 40,000 days. No journal does.',
 } as const;

@@ -4,7 +4,7 @@ import type { Day } from '../day.ts';
 import { isCleanLog } from '../entry-html.ts';
 import { entryText } from '../entry-text.ts';
 import type { ImportedDay } from './exported-entry.ts';
-import { entryFor, verdictOf } from './import-plan.ts';
+import { entryFor, FILE_PROBLEMS, verdictOf } from './import-plan.ts';
 import type { ImportedFile, OwnDay } from './import-plan.ts';
 import { readFile, UnreadableFile } from './read-file.ts';
 
@@ -66,6 +66,13 @@ describe('a file', () => {
     ['Friday - November 20, 2026\n---\nx\n\n'.repeat(40_001), 'tooManyDays'],
   ])('file %# is refused as a whole', (text, problem) => {
     expect(problemOf(text)).toBe(problem);
+  });
+
+  test('our own HTML file is not read back, and whoever brings it is told which files are', () => {
+    expect(problemOf('<!doctype html>\n<html lang="en"><title>Hustle Forge: all logs</title></html>')).toBe(
+      'notRecognised',
+    );
+    expect(FILE_PROBLEMS.notRecognised).toContain('JSON, Markdown or plain text file');
   });
 
   test('gives the days that it holds, and a reason for each that cannot be taken', () => {
