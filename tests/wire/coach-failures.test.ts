@@ -2,7 +2,7 @@
  * What becomes of an analysis when the provider fails, over each provider's own wire: the class of problem, whether it
  * was asked again, and that nothing is kept, nothing is lost and nothing private is written down.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AnalysisProblem } from '#domain/coach.ts';
 import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import type { Fault } from '../../simulators/ai-model/faults.ts';
@@ -72,6 +72,7 @@ function answer(changed: object): string {
 describe.each(PROVIDERS)('%s', (provider) => {
   let world: CoachWorld;
   let before: KeptEntry | null;
+  const printed = (['error', 'warn', 'log'] as const).map((way) => vi.spyOn(console, way));
   beforeAll(async () => {
     world = await startCoachWorld({}, provider);
     await world.wrote(world.cleo, today(), LOG);
@@ -80,6 +81,8 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
   beforeEach(() => world.model.reset());
   afterAll(async () => {
+    // The library's own way of telling of an error is to print it, and with it the request.
+    expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]);
     const lines = world.logged.join('');
     expect(lines).toContain('"msg":"analysis"');
     expect(lines).not.toContain(SANDBOX_KEY);

@@ -65,6 +65,21 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(await world.entry(closer)).toMatchObject({ feedback: null });
   });
 
+  test.each(['length', 'safety', 'nothing'] as const)('a reply that ended by %s is none', async (reply) => {
+    world.model.fail({ reply });
+    expect(await world.trend(closer, review('7-day'))).toMatchObject({
+      done: null,
+      problem: { class: reply === 'safety' ? 'general' : 'format' },
+    });
+    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
+  });
+
+  test('nor is one whose stream broke off', async () => {
+    world.model.fail({ cut: 'stream', after: 5 });
+    expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'network' } });
+    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
+  });
+
   test('a reply under 50 characters is none', async () => {
     world.model.fail({ text: 'A fine week, all in all. Nothing to add. Go on!' });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'format' } });
