@@ -173,3 +173,24 @@ test.describe('after a new release has taken its file away', () => {
     await expect(status(page, /^Saved/)).toBeVisible();
   });
 });
+
+test('what is typed for a part on its way is not written into the log, and the log has the keys again', async ({
+  page,
+  signUp,
+}) => {
+  const come = Promise.withResolvers<void>();
+  await page.route('**/assets/journal-find*', async (route) => {
+    await come.promise;
+    await route.continue();
+  });
+  await signUp(page);
+  await write(page, 'mine');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.keyboard.type('miller');
+  come.resolve();
+  await expect(dialog(page, 'Find')).toBeVisible();
+  await expect(items(page)).toHaveText(['mine']);
+  await page.keyboard.press('Escape');
+  await page.keyboard.type(', and more');
+  await expect(items(page)).toHaveText(['mine, and more']);
+});

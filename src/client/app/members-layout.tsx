@@ -42,7 +42,7 @@ function Members() {
   // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
   useEffect(() => {
     if (!expired || signInThere) return;
-    const ask = (): void => openPart(signIn, () => setSignInThere(true));
+    const ask = (): void => openPart(signIn, () => setSignInThere(true), false);
     ask();
     addEventListener('online', ask);
     addEventListener('pointerdown', ask);

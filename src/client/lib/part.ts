@@ -34,14 +34,21 @@ export function part<Props extends object>(fetchView: () => Promise<ComponentTyp
   return { isThere: () => arrived !== null, load, View: (props) => arrived && createElement(arrived, props) };
 }
 
-/** Answers a function that opens a part, or says that it did not come. */
-export function useOpenPart(): (wanted: Loadable, open: () => void) => void {
+/**
+ * Answers a function that opens a part, or says that it did not come.
+ *
+ * What is typed while it is on its way is meant for it: better lost than written into a log. Whoever did not ask for the
+ * part (`asked` false) goes on writing.
+ */
+export function useOpenPart(): (wanted: Loadable, open: () => void, asked?: boolean) => void {
   const toast = useToast();
   return useCallback(
-    ({ isThere, load }, open) => {
+    ({ isThere, load }, open, asked = true) => {
       // At once: the next key may be meant for it already.
       if (isThere()) return open();
-      void load().then(open, async () => {
+      const giveBack = asked ? holdKeys() : () => undefined;
+      const opening = load().finally(giveBack);
+      void opening.then(open, async () => {
         const text = 'This part could not be loaded. Check your connection and try again.';
         // The server is there and the file is not: only the page of the new release knows its name.
         const reload = { label: 'Load the page again', run: () => location.reload() };
@@ -50,6 +57,16 @@ export function useOpenPart(): (wanted: Loadable, open: () => void) => void {
     },
     [toast],
   );
+}
+
+/** Takes the keys from whatever has them. Answers how to give them back, unless the user has gone elsewhere meanwhile. */
+function holdKeys(): () => void {
+  const { activeElement: held } = document;
+  if (!(held instanceof HTMLElement) || held === document.body) return () => undefined;
+  held.blur();
+  return () => {
+    if (document.activeElement === document.body) held.focus({ preventScroll: true });
+  };
 }
 
 /** So that whatever is opened later needs no connection for its code. Answers how to stop waiting. */
