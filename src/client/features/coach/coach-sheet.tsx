@@ -67,14 +67,14 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
       }}
     >
       <div className={styles.body}>
-        <header className={styles.header}>
+        <div className={styles.header}>
           <h2 id={titleId} className={styles.title}>
             {title}
           </h2>
           <IconButton label="Close" className={styles.close} onClick={onClose}>
             <X aria-hidden />
           </IconButton>
-        </header>
+        </div>
         {children}
       </div>
     </dialog>
