@@ -43,7 +43,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const passwords = createPasswords();
   const paid = createPayments({ config, database, clock, log });
   const payments = paid && tellBuyers(paid, () => jobs.request('send-receipts'));
-  const coach = config.coach && createCoach({ settings: config.coach, database, log });
+  const coach = config.coach && createCoach({ settings: config.coach, database, clock, log });
   const jobs: Jobs = createJobs({
     database,
     log,

@@ -81,14 +81,14 @@ export async function* streamReply(
       return;
     } catch (error) {
       signal.throwIfAborted();
-      const failure = failureOf(error, new Date());
+      const failure = failureOf(error);
       if (!failure) throw error;
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
       // Asked too often, and nobody says for how long: another request would only be one more.
       const isBlind = failure.status === 429 && failure.delayMs === null;
       if (!mayRetry || isBlind || answered || tried === TRIES || delayMs > LONGEST_WAIT_MS) {
-        throw new ModelError(problem, retryAt(failure), detailsOf(failure));
+        throw new ModelError(problem, retryAfterMs(failure), detailsOf(failure));
       }
       await wait(delayMs, undefined, { signal });
     }
@@ -170,7 +170,7 @@ const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyE
 const ENDED_EARLY = [NoOutputGeneratedError, InvalidResponseDataError];
 
 /** null: nothing that a provider or the network does. */
-function failureOf(error: unknown, now: Date): Failure | null {
+function failureOf(error: unknown): Failure | null {
   const nothing = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
   // Looked at first: a connection that breaks in the middle is wrapped in an answer of 200.
   const broke = error instanceof InterruptedError || isOfNetwork(error);
@@ -180,7 +180,7 @@ function failureOf(error: unknown, now: Date): Failure | null {
     // An answer of 200 that could not be read ends up here as well.
     const malformed = statusCode !== undefined && statusCode < 400;
     const body = readErrorBody(parsed(responseBody));
-    const delayMs = body.delayMs ?? headerDelayMs(responseHeaders, now);
+    const delayMs = body.delayMs ?? headerDelayMs(responseHeaders);
     return { ...body, status: statusCode ?? null, delayMs, malformed };
   }
   if (PROTOCOL_ERRORS.some((kind) => kind.isInstance(error))) return { ...nothing, malformed: true };
@@ -210,10 +210,9 @@ function parsed(body: string | undefined): unknown {
   }
 }
 
-function retryAt({ delayMs, perDay }: Failure): Date | null {
-  if (delayMs === null || perDay) return null;
-  return new Date(Date.now() + Math.min(delayMs, LONGEST_DELAY_MS));
-}
+/** A quota for the day comes back at an hour that nobody tells; what is told with it is no time to wait. */
+const retryAfterMs = ({ delayMs, perDay }: Failure): number | null =>
+  delayMs === null || perDay ? null : Math.min(delayMs, LONGEST_DELAY_MS);
 
 const detailsOf = ({ status, codes, perDay, delayMs }: Failure): ModelError['details'] => ({
   status,

@@ -101,13 +101,13 @@ function durationMs(text: unknown): number | null {
   return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000);
 }
 
-/** `retry-after-ms`, and `retry-after` as seconds or as a date. */
-export function headerDelayMs(headers: Readonly<Record<string, string>> | undefined, now: Date): number | null {
+/** `retry-after-ms`, and `retry-after` as seconds or as a date, which the provider's own clock is compared with. */
+export function headerDelayMs(headers: Readonly<Record<string, string>> | undefined): number | null {
   const ms = headers?.['retry-after-ms'];
   if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);
   const after = headers?.['retry-after'];
   if (after === undefined) return null;
   if (/^\d{1,9}$/.test(after)) return Number(after) * 1000;
-  const at = Date.parse(after);
-  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+  const delayMs = Date.parse(after) - Date.parse(headers?.['date'] ?? '');
+  return Number.isNaN(delayMs) ? null : Math.max(0, delayMs);
 }

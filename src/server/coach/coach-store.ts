@@ -15,13 +15,7 @@ export type Standing = { premium: boolean; consent: boolean };
 /** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
 export type FeedbackRow = Standing & {
   readAt: string;
-  entry: {
-    text: string;
-    updatedAt: string;
-    feedback: string | null;
-    score: number | null;
-    analyzedAt: string | null;
-  } | null;
+  entry: { text: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
 export type TrendRow = Standing & { logs: { date: Day; text: string; score: number | null }[] };
@@ -30,8 +24,7 @@ const STANDING = `public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
 const READ_DAY = `select ${STANDING}, now()::text as "readAt",
-  (select json_build_object('text', content_text, 'updatedAt', updated_at::text, 'feedback', ai_feedback,
-                            'score', hustle_score, 'analyzedAt', ai_analyzed_at::text)
+  (select json_build_object('text', content_text, 'updatedAt', updated_at::text)
      from public.entries where user_id = auth.uid() and date = $1::date) as entry,
   coalesce((select json_agg(day order by day.date)
      from (select date, content_text as text from public.entries

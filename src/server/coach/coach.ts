@@ -1,5 +1,6 @@
 /** The coach as the functions see it: a refusal, or the events of an analysis. */
 import type { CoachRefusal, FeedbackRequest, FeedbackResult, TrendRequest, TrendResult } from '#domain/coach.ts';
+import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Logger } from '../log.ts';
@@ -21,10 +22,10 @@ export type Coach = {
   settled(): Promise<void>;
 };
 
-type Given = { settings: CoachSettings; database: Database; log: Logger };
+type Given = { settings: CoachSettings; database: Database; clock: Clock; log: Logger };
 
-export function createCoach({ settings, database, log }: Given): Coach {
-  const deps = { store: createCoachStore(database), model: createCoachModel(settings), log, limits: settings };
+export function createCoach({ settings, database, clock, log }: Given): Coach {
+  const deps = { store: createCoachStore(database), model: createCoachModel(settings), log, clock, limits: settings };
 
   const underWay = new Set<Promise<void>>();
 

@@ -34,16 +34,16 @@ export type ModelPart =
 /** A call that failed. The message is ours; nothing of it was said by the provider. */
 export class ModelError extends Error {
   readonly problem: AnalysisProblem;
-  /** Before this time another try is of no use; null when nobody knows. */
-  readonly retryAt: Date | null;
+  /** For so long another try is of no use; null when nobody knows. */
+  readonly retryAfterMs: number | null;
   /** For the log: status and codes, never words. */
   readonly details: Readonly<Record<string, string | number | null>>;
 
-  constructor(problem: AnalysisProblem, retryAt: Date | null, details: ModelError['details']) {
+  constructor(problem: AnalysisProblem, retryAfterMs: number | null, details: ModelError['details']) {
     super(`the model failed: ${problem}`);
     this.name = 'ModelError';
     this.problem = problem;
-    this.retryAt = retryAt;
+    this.retryAfterMs = retryAfterMs;
     this.details = details;
   }
 }

@@ -146,3 +146,15 @@ test('nor of a trend', () => {
     RUNS,
   );
 });
+
+/** Quadratic, each of these would take seconds: a model that was talked into it can repeat anything. */
+test.each([' '.repeat(16_000) + 'x', '[1 '.repeat(5_000) + 'x', `[${'1,'.repeat(8_000)}x`, ' ['.repeat(8_000)])(
+  'a reply of %.6j… is read as fast as any other',
+  (feedback) => {
+    const { soFar, whole } = objectReader(3);
+    const startedAt = performance.now();
+    for (let times = 0; times < 20; times += 1) soFar('', { score: 5, feedback });
+    whole(reply({ feedback }));
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  },
+);

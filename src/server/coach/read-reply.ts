@@ -78,9 +78,10 @@ function checked(feedback: Reply, items: number): Reply | null {
   return { ...feedback, cited: [...new Set([...cited, ...named])].sort((a, b) => a - b) };
 }
 
-const NUMBERS = /[ \t]*\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
+// Both begin where a run of white space begins and nowhere within it: a reply of blanks alone would take quadratic time.
+const NUMBERS = /(?<![ \t])[ \t]*\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
 /** What may still become one, with the white space before it, or half a character. */
-const OPEN_END = /\s*(?:\[[\d,\s]*)?[\uD800-\uDBFF]?$/;
+const OPEN_END = /(?<!\s)\s*(?:\[[\d,\s]*)?[\uD800-\uDBFF]?$/;
 
 /** `[2, 99]` of 12 items becomes `[2]`, and `[99]` goes. */
 function withoutUnknownItems(text: string, items: number): string {

@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import type { AnalysisProblem, CoachEvent } from '#domain/coach.ts';
+import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
 import type { Claim, CoachStore, Kind, Period, ReadLog, Written } from './coach-store.ts';
@@ -21,6 +22,7 @@ export type RunDeps = {
   store: CoachStore;
   model: CoachModel;
   log: Logger;
+  clock: Clock;
   limits: { readonly timeoutMs: number; readonly dailyLimit: number };
 };
 
@@ -95,7 +97,7 @@ async function* tellAgain<Result>(
 }
 
 async function* analyse<Result>(
-  { store, model, log, limits }: RunDeps,
+  { store, model, log, clock, limits }: RunDeps,
   job: Job<Result>,
   claim: Claim,
   left: AbortSignal,
@@ -152,7 +154,7 @@ async function* analyse<Result>(
       outcome = 'left';
       return;
     }
-    const { problem, retryAt = null } = timeout.aborted ? { problem: 'network' as const } : problemOf(error);
+    const { problem, retryAfterMs = null } = timeout.aborted ? { problem: 'network' as const } : problemOf(error);
     outcome = timeout.aborted ? 'time-out' : problem;
     if (error instanceof ModelError) {
       details = error.details;
@@ -161,7 +163,7 @@ async function* analyse<Result>(
     } else if (!(error instanceof ReplyError || error instanceof ClaimLostError || timeout.aborted)) {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');
     }
-    yield problemEvent(problem, retryAt);
+    yield problemEvent(problem, retryAfterMs === null ? null : new Date(clock.now().getTime() + retryAfterMs));
   } finally {
     if (outcome !== 'done') await giveBack(store, log, claim, counted);
     const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
@@ -207,7 +209,7 @@ const UNFINISHED: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
   other: 'general',
 };
 
-function problemOf(error: unknown): { problem: AnalysisProblem; retryAt?: Date | null } {
+function problemOf(error: unknown): { problem: AnalysisProblem; retryAfterMs?: number | null } {
   return error instanceof ModelError || error instanceof ReplyError ? error : { problem: 'general' };
 }
 
