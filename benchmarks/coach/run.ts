@@ -72,8 +72,8 @@ async function measure(what: string, settings: Record<string, string>, echoes = 
     }),
   );
   outcomes.sort((one, other) => logs.indexOf(one.log) - logs.indexOf(other.log));
-  process.stdout.write(`\n${what}: ${outcomes.length} logs\n${tables(outcomes)}\n${cost(outcomes)}\n`);
-  const listed = strays(outcomes);
+  process.stdout.write(`\n${what}: ${outcomes.length} logs\n${tables(outcomes, !echoes)}\n${cost(outcomes)}\n`);
+  const listed = strays(outcomes, !echoes);
   if (options.includes('--all') && listed.length > 0) process.stdout.write(`${listed.join('\n')}\n`);
   figures.push(...safety(what, outcomes, echoes));
 }
