@@ -37,6 +37,7 @@ async function plan(): Promise<unknown> {
 test('a plan is granted without end, for some days, and taken back; the ledger keeps each step', async () => {
   expect(await admin('plan:grant', EMAIL)).toMatchObject({ code: 0, stdout: `${EMAIL} is a Closer without end.\n` });
   expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: null });
+  expect(await admin('plan:revoke', EMAIL)).toMatchObject({ code: 0 });
 
   const until = addDays(latestToday(new Date()), 30);
   expect(await admin('plan:grant', ` ${EMAIL.toUpperCase()}`, '--days', '30')).toMatchObject({ code: 0 });
@@ -50,9 +51,32 @@ test('a plan is granted without end, for some days, and taken back; the ledger k
   );
   expect(rows).toEqual([
     { plan: 'premium', access_valid_until: null, reason: 'operator grant' },
+    { plan: 'free', access_valid_until: null, reason: 'operator revocation' },
     { plan: 'premium', access_valid_until: until, reason: 'operator grant' },
     { plan: 'free', access_valid_until: null, reason: 'operator revocation' },
   ]);
+});
+
+test('days that are granted shorten no plan; without end is longer than any', async () => {
+  const inDays = (days: number): string => addDays(latestToday(new Date()), days);
+  const grantDays = (days: number) => admin('plan:grant', EMAIL, '--days', String(days));
+  const steps = async () => (await world.admin.query('select 1 from plan_changes')).rowCount;
+  await admin('plan:revoke', EMAIL);
+  await grantDays(30);
+  expect(await grantDays(40)).toMatchObject({ stdout: `${EMAIL} is a Closer until ${inDays(40)}.\n` });
+  const before = await steps();
+  expect(await grantDays(20)).toMatchObject({
+    code: 0,
+    stdout: `${EMAIL} stays a Closer until ${inDays(40)}, which is later than ${inDays(20)}: nothing changes.\n`,
+  });
+  expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: inDays(40) });
+  expect(await steps()).toBe(before);
+
+  await admin('plan:grant', EMAIL);
+  expect(await grantDays(20)).toMatchObject({
+    stdout: `${EMAIL} stays a Closer without end, which is later than ${inDays(20)}: nothing changes.\n`,
+  });
+  expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: null });
 });
 
 test.each([

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { exportJWK, generateKeyPair } from 'jose';
-import { addDays, latestToday } from '#domain/day.ts';
+import { addDays, isBefore, latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { systemClock } from './clock.ts';
 import { readConfig } from './config.ts';
@@ -11,11 +11,13 @@ import type { Database } from './database/database.ts';
 import { sqlFor } from './database/sql-for.ts';
 import { createLog } from './log.ts';
 import { createPayments } from './payments/payments.ts';
-import { listPayments, refundByOperator } from './payments/refund-command.ts';
-import { changePlan } from './plans/change-plan.ts';
+import { endText, listPayments, refundByOperator } from './payments/refund-command.ts';
+import { changePlan, changePlanIn } from './plans/change-plan.ts';
+import { lockPlan } from './plans/paid-year.ts';
 
 const USAGE = `Commands:
-  plan:grant ADDRESS [--days N]  make this account a Closer, for N days from today or without end
+  plan:grant ADDRESS [--days N]  make this account a Closer, for N days from today or without end;
+                                 a plan that runs longer stays as it is
   plan:revoke ADDRESS            make this account a Dabbler again; no log is deleted
   payments ADDRESS               list the payments of this account
   refund PAYMENT [--anyway]      give a payment back, within the right of withdrawal or anyway
@@ -67,8 +69,15 @@ function lastDay(days: string): Day {
 
 async function grant(database: Database, address: string, until: Day | null): Promise<string> {
   const userId = await accountOf(database, address);
-  await changePlan(database, { userId, plan: 'premium', accessValidUntil: until, reason: 'operator grant' });
-  return `${address} is a Closer ${until === null ? 'without end' : `until ${until}`}.`;
+  return database.transactAsService('operator grant', async (transaction) => {
+    const { subscription_plan: plan, access_valid_until: before } = (await lockPlan(transaction, userId))!;
+    // Days may have been paid for: only `plan:revoke` takes any away.
+    if (plan === 'premium' && until !== null && (before === null || isBefore(until, before))) {
+      return `${address} stays a Closer ${endText(before)}, which is later than ${until}: nothing changes.`;
+    }
+    await changePlanIn(transaction, { userId, plan: 'premium', accessValidUntil: until, reason: 'operator grant' });
+    return `${address} is a Closer ${endText(until)}.`;
+  });
 }
 
 async function revoke(database: Database, address: string): Promise<string> {

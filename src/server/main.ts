@@ -38,7 +38,7 @@ async function run(): Promise<void> {
   if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
   if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
   else if (config.paypal.webhookId === null)
-    log.warn('no PAYPAL_WEBHOOK_ID: PayPal does not tell of money that goes back');
+    log.warn('no PAYPAL_WEBHOOK_ID: that money went back is noticed within a day, and some chargebacks not at all');
   if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
 
   let stopping: Promise<void> | null = null;

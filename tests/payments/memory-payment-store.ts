@@ -128,7 +128,7 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  complete(id: string, capture: Capture, now: Date) {
+  complete(id: string, capture: Capture, now: Date, dueAt: Date | null) {
     return this.#transact(() => {
       const payment = this.#of(id);
       if (!isOpenForMoney(payment.status)) return 'nothing' as const;
@@ -140,7 +140,7 @@ export class MemoryPaymentStore implements PaymentStore {
         completedAt: now,
         leaseUntil: null,
         refundRequestedAt: granted ? null : now,
-        dueAt: granted && capture.status === 'COMPLETED' ? null : now,
+        dueAt: granted && capture.status === 'COMPLETED' ? dueAt : now,
       });
       return granted ? ('granted' as const) : ('without account' as const);
     });
@@ -154,7 +154,7 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  bookBack(id: string, { kind, part, total, now }: Parameters<PaymentStore['bookBack']>[1]) {
+  bookBack(id: string, { kind, part, total, now, dueAt, dueAtEnd }: Parameters<PaymentStore['bookBack']>[1]) {
     return this.#transact(() => {
       const payment = this.#of(id);
       if (payment.status !== 'completed') return;
@@ -171,9 +171,9 @@ export class MemoryPaymentStore implements PaymentStore {
       }
       if (sum >= amountMinor) {
         this.#withdraw(payment, kind, now);
-        this.#change(id, { status: kind === 'refund' ? 'refunded' : 'reversed', leaseUntil: null, dueAt: null });
+        this.#change(id, { status: kind === 'refund' ? 'refunded' : 'reversed', leaseUntil: null, dueAt: dueAtEnd });
       } else if (payment.refundRequestedAt === null) {
-        this.#change(id, { dueAt: null });
+        this.#change(id, { dueAt });
       }
     });
   }
@@ -195,10 +195,10 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  dropRefund(id: string) {
+  dropRefund(id: string, dueAt: Date | null) {
     return this.#transact(() => {
       if (this.#of(id).status === 'completed') {
-        this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt: null });
+        this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt });
       }
     });
   }

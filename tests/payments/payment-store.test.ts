@@ -96,16 +96,19 @@ async function perform(side: Side, users: readonly string[], number: number, min
       return store.lookAgain(id, choice % 2 === 0 ? lease : null);
     case 12:
     case 13:
-      return store.complete(id, capture, now);
+      return store.complete(id, capture, now, choice % 3 === 0 ? null : lease);
     case 14:
       return choice % 4 === 0 ? store.review(id, capture) : store.requestRefund(id, now);
     case 15: {
       const part = choice % 2 === 0 ? { ref: `${id}-r${choice % 3}`, amountMinor: 500 + (choice % 3) * 700 } : null;
       const total = [null, 1000, 1200, 2400][choice % 4]!;
-      return store.bookBack(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now });
+      const dues = { dueAt: choice % 5 === 0 ? null : lease, dueAtEnd: choice % 2 === 0 ? null : at(minutes + 9) };
+      return store.bookBack(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now, ...dues });
     }
     case 16:
-      return choice % 4 === 0 ? store.dropRefund(id) : store.claimRefund(id, now, lease);
+      return choice % 4 === 0
+        ? store.dropRefund(id, choice % 8 === 0 ? null : lease)
+        : store.claimRefund(id, now, lease);
     case 17:
       return (await store.due(now, 3)).length;
     case 18:
@@ -239,6 +242,6 @@ test('two captures booked at once grant one year', async () => {
     ...{ id: `capture of ${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD' },
     ...{ feeMinor: 133, customId: id, orderId: null, refundedMinor: 0 },
   };
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => store.complete(id, capture, at(1))));
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => store.complete(id, capture, at(1), null)));
   expect(outcomes.toSorted()).toEqual(['granted', 'nothing', 'nothing', 'nothing']);
 });

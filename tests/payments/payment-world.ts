@@ -33,6 +33,7 @@ export type KeptWorld = {
 const API = 'http://127.0.0.1:1';
 const PROCESSES = 2;
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 const silent = createLog('silent');
 const WAITS_MS = [10, 10, 40, 40, 40, 400, 400, 400, 4_000, 40_000].map((seconds) => seconds * 1000);
 const START = Date.parse('2026-11-21T12:00:00Z');
@@ -93,7 +94,7 @@ export class PaymentWorld {
       },
     });
     const store = scheduler.steps(process, this.kept.store, () => new Interrupted('the database went away'));
-    this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent } };
+    this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent, hasWebhook: false } };
   }
 
   /** One thing happens. */
@@ -215,6 +216,12 @@ export class PaymentWorld {
     for (const event of this.#events) await this.kept.receive(event, this.now);
     await this.sweep();
     this.#nowMs += 30 * 60 * MINUTE_MS;
+    await this.sweep();
+  }
+
+  /** Until there is nothing left that PayPal might change. */
+  async growOld(): Promise<void> {
+    this.#nowMs += 181 * DAY_MS;
     await this.sweep();
   }
 }

@@ -52,6 +52,7 @@ test.each<[string, Partial<Capture>]>([
     paypal: { getOrder: (id: string) => Promise.resolve(orders.get(id)!) } as unknown as Paypal,
     clock: { now: () => at(3) },
     log: createLog('error', { write: (line) => void lines.push(line) }),
+    hasWebhook: true,
   };
   await reconcilePayments(deps);
   expect((await store.find({ id: good }))!.status).toBe('completed');

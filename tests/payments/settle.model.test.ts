@@ -52,10 +52,14 @@ async function agreesAfter(numbers: readonly number[], keep: () => Keeping): Pro
   await world.begin();
   for (const number of numbers) await world.happen(number);
   await world.calmDown();
-  // Before PayPal has told anything more: the sweep alone finds all money that came.
+  // Before PayPal has told anything more: the sweep alone finds all money that came, and all that we can see going back.
   const found = await books(world.users);
-  for (const capture of world.simulator.books.captures.values()) expectMoneyBooked(found, capture);
+  for (const capture of world.simulator.books.captures.values()) {
+    expectMoneyBooked(found, capture);
+    if (!capture.reversed) expectReturnsBooked(found, world, capture);
+  }
   await world.hearEverything();
+  await world.growOld();
   expect(world.scheduler.failures).toEqual([]);
   const store = await books(world.users);
   for (const capture of world.simulator.books.captures.values()) {

@@ -19,6 +19,7 @@ export async function complete(
   id: string,
   capture: Capture,
   now: Date,
+  dueAt: Date | null,
 ): Promise<'granted' | 'without account' | 'nothing'> {
   const payment = await lock(transaction, id);
   if (!payment || !isOpenForMoney(payment.status)) return 'nothing';
@@ -30,7 +31,7 @@ export async function complete(
     completed_at: now,
     lease_until: null,
     refund_requested_at: granted ? null : now,
-    due_at: granted && capture.status === 'COMPLETED' ? null : now,
+    due_at: granted && capture.status === 'COMPLETED' ? dueAt : now,
   });
   return granted ? 'granted' : 'without account';
 }
@@ -50,7 +51,7 @@ export async function bookForReview(transaction: AsService, id: string, capture:
 export async function bookBack(transaction: AsService, id: string, back: MoneyBack): Promise<void> {
   const payment = await lock(transaction, id);
   if (payment?.status !== 'completed') return;
-  const { kind, part, total, now } = back;
+  const { kind, part, total, now, dueAt, dueAtEnd } = back;
   const { capture_id: captureId, currency, user_id: userId } = payment;
   const booked = await transaction.run(
     sqlFor
@@ -73,9 +74,9 @@ export async function bookBack(transaction: AsService, id: string, back: MoneyBa
   if (sum >= payment.amount_minor) {
     await withdrawPaidYear(transaction, { userId, paymentId: id, now }, kind);
     const status = kind === 'refund' ? 'refunded' : 'reversed';
-    await update(transaction, id, { status, lease_until: null, due_at: null });
+    await update(transaction, id, { status, lease_until: null, due_at: dueAtEnd });
   } else if (payment.refund_requested_at === null) {
-    await update(transaction, id, { due_at: null });
+    await update(transaction, id, { due_at: dueAt });
   }
 }
 

@@ -50,6 +50,10 @@ export type MoneyBack = {
    */
   total: number | null;
   now: Date;
+  /** When to look again while not everything went back; nobody looks while a refund is requested, which has its own. */
+  dueAt: Date | null;
+  /** When to look whether everything stayed away. */
+  dueAtEnd: Date | null;
 };
 
 export type PaymentEvent = { readonly id: string; readonly raw: string; readonly receivedAt: Date };
@@ -89,9 +93,15 @@ export type PaymentStore = {
 
   /**
    * Books captured money, grants the year and completes the payment. Once: a second call changes nothing. Where the
-   * account is gone the money is booked and its refund requested.
+   * account is gone the money is booked and its refund requested. It is due at once where money cannot stay or has gone
+   * back already, otherwise at `dueAt`.
    */
-  complete(id: string, capture: Capture, now: Date): Promise<'granted' | 'without account' | 'nothing'>;
+  complete(
+    id: string,
+    capture: Capture,
+    now: Date,
+    dueAt: Date | null,
+  ): Promise<'granted' | 'without account' | 'nothing'>;
   /** Books captured money that does not fit what was ordered, for a person to look at. No plan changes. */
   review(id: string, capture: Capture): Promise<void>;
   /** Books money that went back, never more than came, and ends the year when all of it did. */
@@ -101,7 +111,7 @@ export type PaymentStore = {
   /** Takes a requested refund for oneself: null when somebody is at it. */
   claimRefund(id: string, now: Date, leaseUntil: Date): Promise<Payment | null>;
   /** PayPal refuses it for good. */
-  dropRefund(id: string): Promise<void>;
+  dropRefund(id: string, dueAt: Date | null): Promise<void>;
 
   /** The ids of those whose time has come, the longest waiting first. */
   due(now: Date, limit: number): Promise<string[]>;

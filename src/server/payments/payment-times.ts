@@ -5,8 +5,21 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Longer than the calls of one settlement take. One that takes longer does no harm: the request id guards the money. */
+/**
+ * So short because a buyer whose server died waits for it. A settlement with a slow PayPal takes longer (each of its
+ * calls up to 27 s, the first with a token up to 39 s), and then a second worker comes in. That costs a few questions
+ * and no money: PayPal captures an order once, both send the same request id, money is booked once, and who comes back
+ * late neither releases nor ends what another has claimed since. The model test has leases run out in the middle.
+ */
 export const LEASE_MS = 30_000;
+
+/**
+ * A sweep has two parts, the events and then the payments, and neither begins a row after so long. The last row may take
+ * 200 s on top, so both together stay below the 600 s after which the job counts as dead, and is begun a second time.
+ */
+export const SWEEP_PART_MS = MINUTE_MS;
+/** So many payments in a row of which PayPal says nothing: it is down, and the others would fare no better. */
+export const UNANSWERED_IN_A_ROW = 3;
 /** PayPal sends nobody to an older order. */
 export const APPROVAL_PAGE_LIFE_MS = 3 * HOUR_MS;
 /** Three hours to send the payer, three more to approve and capture; PayPal knows our request ids for as long. */
@@ -33,6 +46,30 @@ export function nextLook(payment: Pick<Payment, 'createdAt'>, now: Date): Date {
   const waitMs = age < ORDER_LIFE_MS ? 5 * MINUTE_MS : age < 3 * DAY_MS ? HOUR_MS : DAY_MS;
   return new Date(now.getTime() + waitMs);
 }
+
+/** A buyer may open a dispute at PayPal, and we may refund, for so long. */
+const RETURN_LIFE_MS = 180 * DAY_MS;
+/** Nobody else tells us that money went back, and with every such day somebody uses a plan that is not paid for. */
+const UNTOLD_LOOK_MS = DAY_MS;
+/** PayPal tells us, and gives up after three days: this is for what was lost. */
+const TOLD_LOOK_MS = 7 * DAY_MS;
+
+export const mayGoBack = ({ completedAt }: Pick<Payment, 'completedAt'>, now: Date): boolean =>
+  completedAt !== null && now.getTime() - completedAt.getTime() < RETURN_LIFE_MS;
+
+/** When the sweep looks next whether the money of a completed payment is still here; null: never again. */
+export function nextSlowLook(payment: Pick<Payment, 'completedAt'>, now: Date, hasWebhook: boolean): Date | null {
+  if (!mayGoBack(payment, now)) return null;
+  const endsAt = payment.completedAt!.getTime() + RETURN_LIFE_MS;
+  return new Date(Math.min(now.getTime() + (hasWebhook ? TOLD_LOOK_MS : UNTOLD_LOOK_MS), endsAt));
+}
+
+/**
+ * PayPal calls a capture refunded while the refund is still on its way, which a payer's bank may refuse within days. By
+ * then it is decided.
+ */
+const REFUND_DECIDED_MS = 14 * DAY_MS;
+export const whenRefundIsDecided = (now: Date): Date => new Date(now.getTime() + REFUND_DECIDED_MS);
 
 /** After a failure of PayPal's, or when it asks to be left alone for longer. */
 export const soon = (now: Date, atLeastMs: number | null = null): Date =>

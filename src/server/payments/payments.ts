@@ -38,7 +38,7 @@ export function createPayments({ config, database, clock, log }: Parts): Payment
   if (config.paypal === null) return null;
   const paypal = createPaypal({ config: config.paypal, clock, log });
   const store = createPostgresPaymentStore(database);
-  const deps = { store, paypal, clock, log, config };
+  const deps = { store, paypal, clock, log, config, hasWebhook: config.paypal.webhookId !== null };
 
   /** Threat: hundreds of browsers that ask for one payment at once, each looking at it twice a second. */
   const starting = createShared<Start>();

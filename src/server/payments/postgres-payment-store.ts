@@ -131,7 +131,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       );
     },
 
-    complete: (id, capture, now) => transact((transaction) => complete(transaction, id, capture, now)),
+    complete: (id, capture, now, dueAt) => transact((transaction) => complete(transaction, id, capture, now, dueAt)),
     review: (id, capture) => transact((transaction) => bookForReview(transaction, id, capture)),
     bookBack: (id, back) => transact((transaction) => bookBack(transaction, id, back)),
 
@@ -159,10 +159,10 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return row ? toPayment(row) : null;
     },
 
-    async dropRefund(id) {
+    async dropRefund(id, dueAt) {
       await service().run(
         update()
-          .set({ refund_requested_at: null, lease_until: null, due_at: null })
+          .set({ refund_requested_at: null, lease_until: null, due_at: dueAt })
           .where('id', '=', id)
           .where('status', '=', 'completed'),
       );

@@ -1,8 +1,8 @@
 /** One sweep: what nobody has finished is looked at again, and what PayPal told us and nobody has followed is followed. */
 import { parseEvent } from './webhook-event.ts';
 import type { PaypalEvent } from './webhook-event.ts';
-import type { Payment } from './payment-store.ts';
-import { soon } from './payment-times.ts';
+import type { Payment, PaymentEvent } from './payment-store.ts';
+import { soon, SWEEP_PART_MS, UNANSWERED_IN_A_ROW } from './payment-times.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { settlePayment } from './settle-payment.ts';
 import type { PaymentDeps, Settlement } from './settle-payment.ts';
@@ -20,23 +20,40 @@ export async function reconcilePayments(
   deps: PaymentDeps,
   signal?: AbortSignal,
 ): Promise<{ events: number; payments: number }> {
-  const { store, clock, log } = deps;
+  const { store, clock } = deps;
+  const events = await store.waitingEvents(MOST_AT_ONCE);
+  const mayLookAtEvents = inTime(clock, signal);
   const looked = { events: 0, payments: 0 };
-  for (const { raw, id, receivedAt } of await store.waitingEvents(MOST_AT_ONCE)) {
-    if (signal?.aborted) return looked;
+  // No answer about some of them ends nothing here: an event keeps its place, and would hold up all behind it for days.
+  for (const event of events) {
+    if (!mayLookAtEvents()) break;
     looked.events += 1;
-    const event = parseEvent(raw);
-    const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
-    if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
-    if (event === null || isTooOld) await store.eventDone(id, clock.now());
-    else await followApart(deps, event);
+    await followWaiting(deps, event);
   }
-  for (const id of await store.due(clock.now(), MOST_AT_ONCE)) {
-    if (signal?.aborted) return looked;
+  const due = await store.due(clock.now(), MOST_AT_ONCE);
+  const mayLookAtPayments = inTime(clock, signal);
+  let unanswered = 0;
+  for (const id of due) {
+    if (!mayLookAtPayments() || unanswered === UNANSWERED_IN_A_ROW) break;
     looked.payments += 1;
-    await settleApart(deps, id);
+    unanswered = (await settleApart(deps, id)) === 'unknown' ? unanswered + 1 : 0;
   }
   return looked;
+}
+
+/** Says no when a part of a sweep has taken long enough: the next sweep goes on with what has waited longest. */
+function inTime(clock: PaymentDeps['clock'], signal: AbortSignal | undefined): () => boolean {
+  const endsAt = clock.now().getTime() + SWEEP_PART_MS;
+  return () => !signal?.aborted && clock.now().getTime() < endsAt;
+}
+
+async function followWaiting(deps: PaymentDeps, { id, raw, receivedAt }: PaymentEvent): Promise<void> {
+  const { store, clock, log } = deps;
+  const event = parseEvent(raw);
+  const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
+  if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
+  if (event === null || isTooOld) await store.eventDone(id, clock.now());
+  else await followApart(deps, event);
 }
 
 // Threat: one payment of which PayPal says what our database cannot hold would end every sweep at the same place, and
@@ -52,13 +69,14 @@ async function followApart(deps: PaymentDeps, event: PaypalEvent): Promise<void>
 }
 
 /** Goes to the end of the queue. That fails as well when it is the database that is gone, and then so does the sweep. */
-async function settleApart(deps: PaymentDeps, id: string): Promise<void> {
+async function settleApart(deps: PaymentDeps, id: string): Promise<Settlement | null> {
   const { store, clock, log } = deps;
   try {
-    await settlePayment(deps, id);
+    return await settlePayment(deps, id);
   } catch (error) {
     log.error({ paymentId: id, err: error }, 'a payment cannot be dealt with: a person must look');
     await store.lookAgain(id, soon(clock.now(), TROUBLED_WAIT_MS));
+    return null;
   }
 }
 

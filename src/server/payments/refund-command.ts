@@ -1,11 +1,12 @@
 /** What an operator does about money: looks at an account's payments, and gives one back within the law or beyond it. */
 import { earliestToday, latestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
 import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment.ts';
 import type { CoolingOffRefusal } from '#domain/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
-import type { Payment, PaymentStore } from './payment-store.ts';
+import type { Buyer, Payment, PaymentStore } from './payment-store.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 
 type RefundDeps = {
@@ -32,7 +33,7 @@ export async function refundByOperator(
   }
   if (refundNow) await refundNow(id);
   else await store.requestRefund(id, clock.now());
-  return { done: await outcomeOf(store, payment) };
+  return { done: await outcomeOf(database, store, payment) };
 }
 
 /** Judged in the buyer's favour at the edges of the day: the server does not know where the buyer was. */
@@ -71,15 +72,41 @@ function reasonFor(refusal: CoolingOffRefusal, { country }: Payment): string {
   }
 }
 
-async function outcomeOf(store: PaymentStore, { id, amountMinor, currency }: Payment): Promise<string> {
+async function outcomeOf(database: Database, store: PaymentStore, payment: Payment): Promise<string> {
+  const { id, userId, amountMinor, currency } = payment;
   const now = await store.find({ id });
   const money = `${moneyText(amountMinor)} ${currency}`;
-  if (now?.status === 'refunded' || now?.status === 'reversed')
-    return `${money} went back, and the year it paid for ended.`;
+  if (now?.status === 'refunded' || now?.status === 'reversed') {
+    if (await hasEndedYear(database, userId, id)) return `${money} went back, and the year it paid for ended.`;
+    return `${money} went back. ${planWithoutYear(await store.buyer(userId))}`;
+  }
   if (now?.refundRequestedAt)
     return `${money} is on its way back: the server asks PayPal within a minute, and until it is done.`;
   return `PayPal refuses to give ${money} back. The log says why.`;
 }
+
+async function hasEndedYear(database: Database, userId: string, paymentId: string): Promise<boolean> {
+  const ends = await database
+    .asService('refund')
+    .run(
+      sqlFor
+        .selectFrom('plan_changes')
+        .select('id')
+        .where('user_id', '=', userId)
+        .where('payment_id', '=', paymentId)
+        .where('reason', 'in', ['refund', 'reversal']),
+    );
+  return ends.length > 0;
+}
+
+/** Where the year of the payment counted no more when its money went back. */
+function planWithoutYear(buyer: Buyer | null): string {
+  if (buyer === null) return 'The account is gone.';
+  if (buyer.subscription_plan === 'free') return 'The year it paid for had ended before.';
+  return `The plan comes from elsewhere since and stays: a Closer ${endText(buyer.access_valid_until)}.`;
+}
+
+export const endText = (until: Day | null): string => (until === null ? 'without end' : `until ${until}`);
 
 export async function listPayments(database: Database, userId: string): Promise<string> {
   const payments = await database

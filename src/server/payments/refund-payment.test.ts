@@ -43,7 +43,8 @@ async function booked(
     clock: { now: () => new Date() },
     log: { error: (_line: unknown, words: string) => void errors.push(words) },
   } as unknown as PaymentDeps;
-  await bookReturned(deps, { id: 'payment-1', captureId: 'CAP1', orderId: 'ORDER1' } as Payment, hint);
+  const payment = { id: 'payment-1', captureId: 'CAP1', orderId: 'ORDER1', completedAt: new Date() } as Payment;
+  await bookReturned(deps, payment, hint);
   const [{ kind, part, total } = {} as MoneyBack] = bookings;
   return { kind, part, total, errors };
 }

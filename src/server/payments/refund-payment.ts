@@ -1,5 +1,5 @@
 /** Gives money back, and books what went back by whatever way: our own refund, one at PayPal's site, a reversal. */
-import { LEASE_MS, nextLook, soon } from './payment-times.ts';
+import { LEASE_MS, nextLook, nextSlowLook, soon, whenRefundIsDecided } from './payment-times.ts';
 import type { Payment } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import type { Paypal, Refund } from './paypal/paypal.ts';
@@ -34,26 +34,30 @@ export async function goOnRefunding(deps: PaymentDeps, { id }: Payment): Promise
     const isRefused = error.status === 422 && !error.retryable && !error.outcomeUnknown;
     if (!isRefused) return store.lookAgain(id, soon(now, error.retryAfterMs));
     log.error({ paymentId: id, issue: error.issue }, 'PayPal refuses a refund: a person must look');
-    return store.dropRefund(id);
+    return dropRefund(deps, claimed);
   }
 }
+
+const dropRefund = ({ store, clock, hasWebhook }: PaymentDeps, payment: Payment): Promise<void> =>
+  store.dropRefund(payment.id, nextSlowLook(payment, clock.now(), hasWebhook));
 
 async function afterRefund(deps: PaymentDeps, payment: Payment, refund: Refund): Promise<void> {
   const { store, clock, log } = deps;
   const now = clock.now();
   if (refund.status === 'COMPLETED') {
     const part = { ref: refund.id, amountMinor: refund.amountMinor };
-    return store.bookBack(payment.id, { kind: 'refund', part, total: payment.amountMinor, now });
+    const back = { kind: 'refund', part, total: payment.amountMinor, now } as const;
+    return store.bookBack(payment.id, { ...back, dueAt: null, dueAtEnd: null });
   }
   if (refund.status === 'PENDING' || refund.status === 'UNKNOWN')
     return store.lookAgain(payment.id, nextLook(payment, now));
   log.error({ paymentId: payment.id, refund }, 'PayPal refuses a refund: a person must look');
-  return store.dropRefund(payment.id);
+  return dropRefund(deps, payment);
 }
 
 /** Asks what went back of a completed payment, and books it. */
 export async function bookReturned(
-  { store, paypal, clock, log }: PaymentDeps,
+  { store, paypal, clock, log, hasWebhook }: PaymentDeps,
   payment: Payment,
   hint: ReturnHint,
 ): Promise<void> {
@@ -64,11 +68,28 @@ export async function bookReturned(
   const total = isSilent ? null : (capture.refundedMinor ?? (await refundedOfOrder(paypal, payment)));
   const refund = hint?.refundId ? await refundNamed(paypal, hint.refundId) : null;
   const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
-  if (hint?.kind === 'reversal' && part === null && total === null) {
+  const isReversed = hint?.kind === 'reversal' || capture.reason === 'CHARGEBACK';
+  if (isReversed && part === null && !total) {
     log.error({ paymentId: payment.id }, 'PayPal tells of a reversal and not of how much: a person must look');
   }
   const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
-  await store.bookBack(payment.id, { kind, part, total, now: clock.now() });
+  const now = clock.now();
+  const dueAt = nextSlowLook(payment, now, hasWebhook);
+  const dueAtEnd = kind === 'refund' ? whenRefundIsDecided(now) : null;
+  await store.bookBack(payment.id, { kind, part, total, now, dueAt, dueAtEnd });
+}
+
+/**
+ * Looks once whether everything that we booked as refunded stayed away. What did not is for a person: the buyer was told,
+ * the year has ended, and the books never change. Pay it back by another way.
+ */
+export async function lookAtRefunded({ store, paypal, log }: PaymentDeps, payment: Payment): Promise<void> {
+  const { id, captureId, amountMinor } = payment;
+  const capture = await paypal.getCapture(captureId!);
+  if (capture.status !== 'REFUNDED') {
+    log.error({ paymentId: id, captureId, amountMinor }, 'a refund failed after it was booked: a person must look');
+  }
+  await store.lookAgain(id, null);
 }
 
 /** Null when PayPal does not know it by that name: what the capture says counts all the same. */

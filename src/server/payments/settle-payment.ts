@@ -9,15 +9,22 @@
 import type { PaymentStatus } from '#domain/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { LEASE_MS, isOld, isOver, lastLook, nextLook, soon } from './payment-times.ts';
+import { LEASE_MS, isOld, isOver, lastLook, mayGoBack, nextLook, nextSlowLook, soon } from './payment-times.ts';
 import { isOpen } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import type { Capture, Order, Paypal } from './paypal/paypal.ts';
-import { bookReturned, goOnRefunding } from './refund-payment.ts';
+import { bookReturned, goOnRefunding, lookAtRefunded } from './refund-payment.ts';
 import type { ReturnHint } from './refund-payment.ts';
 
-export type PaymentDeps = { store: PaymentStore; paypal: Paypal; clock: Clock; log: Logger };
+export type PaymentDeps = {
+  store: PaymentStore;
+  paypal: Paypal;
+  clock: Clock;
+  log: Logger;
+  /** Whether PayPal tells us of money that goes back; otherwise we ask more often. */
+  hasWebhook: boolean;
+};
 
 export type Settlement =
   /** The money is here and the year is granted; or both were, before it went back. */
@@ -44,7 +51,8 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
   if (!payment) return 'ended';
   try {
     const { status, captureId, orderId } = payment;
-    if (orderId === null || FINAL.has(status)) await giveUpWhenOld(deps, payment);
+    if (status === 'refunded') await lookAtRefundedWhenDue(deps, payment);
+    else if (orderId === null || FINAL.has(status)) await giveUpWhenOld(deps, payment);
     else if (status === 'completed') await lookAtCompleted(deps, payment, hint);
     else if (!isOpen(status)) await lookForMoney(deps, payment);
     else if (captureId !== null) await lookAtCapture(deps, payment, captureId);
@@ -52,7 +60,7 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
     // PayPal forgets an order that nobody paid: there is nothing more to learn of it.
-    if (error.status === 404 && !isOpen(payment.status)) {
+    if (error.status === 404 && !isOpen(payment.status) && payment.status !== 'completed') {
       await deps.store.lookAgain(id, null);
       return settlementOf(payment);
     }
@@ -76,7 +84,7 @@ const SETTLEMENTS: Readonly<Record<PaymentStatus, Settlement>> = {
   needs_review: 'needs review',
 };
 /** Nothing that PayPal says changes these. */
-const FINAL: ReadonlySet<PaymentStatus> = new Set(['refunded', 'reversed', 'needs_review']);
+const FINAL: ReadonlySet<PaymentStatus> = new Set(['reversed', 'needs_review']);
 
 const settlementOf = (payment: Payment | null): Settlement => (payment ? SETTLEMENTS[payment.status] : 'ended');
 
@@ -146,7 +154,7 @@ const captureRequestId = (paymentId: string, refused: number): string =>
 
 /** Books what PayPal says about the money: the one place that decides whether it is ours. */
 async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Capture): Promise<void> {
-  const { store, clock, log } = deps;
+  const { store, clock, log, hasWebhook } = deps;
   const now = clock.now();
   const isMoney =
     capture.status === 'COMPLETED' || capture.status === 'PARTIALLY_REFUNDED' || capture.status === 'REFUNDED';
@@ -156,12 +164,12 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
     return isMoney ? store.review(payment.id, capture) : store.end(payment.id, 'needs_review', {});
   }
   if (isMoney) {
-    const outcome = await store.complete(payment.id, capture, now);
+    const outcome = await store.complete(payment.id, capture, now, nextSlowLook({ completedAt: now }, now, hasWebhook));
     if (outcome !== 'nothing')
       log.info({ paymentId: payment.id, captureId: capture.id, outcome }, 'a payment is complete');
     const completed = await store.find({ id: payment.id });
     // Money that is here and cannot stay.
-    if (completed?.status === 'completed' && completed.dueAt !== null) await lookAtCompleted(deps, completed, null);
+    if (completed?.status === 'completed' && isDue(completed, now)) await lookAtCompleted(deps, completed, null);
     return;
   }
   if (capture.status === 'PENDING') return store.hold(payment.id, capture.id, nextLook(payment, now));
@@ -199,6 +207,12 @@ async function lookAtCompleted(deps: PaymentDeps, payment: Payment, hint: Return
   if (payment.refundRequestedAt !== null) await goOnRefunding(deps, payment);
   else await bookReturned(deps, payment, hint);
 }
+
+async function lookAtRefundedWhenDue(deps: PaymentDeps, payment: Payment): Promise<void> {
+  if (isDue(payment, deps.clock.now())) await lookAtRefunded(deps, payment);
+}
+
+const isDue = ({ dueAt }: Payment, now: Date): boolean => dueAt !== null && dueAt <= now;
 
 /** The order was never made, or its name was lost: nobody can have approved it. */
 async function giveUpWhenOld({ store, clock }: PaymentDeps, payment: Payment): Promise<void> {
@@ -249,5 +263,8 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
 
 async function postpone({ store, clock, log }: PaymentDeps, payment: Payment, failure?: PaypalError): Promise<void> {
   if (failure) log.warn({ paymentId: payment.id, err: failure, debugId: failure.debugId }, 'PayPal did not answer');
-  if (payment.dueAt !== null) await store.lookAgain(payment.id, nextLook(payment, clock.now()));
+  if (payment.dueAt === null) return;
+  const now = clock.now();
+  const isPast = payment.status === 'completed' && !mayGoBack(payment, now);
+  await store.lookAgain(payment.id, isPast ? null : nextLook(payment, now));
 }

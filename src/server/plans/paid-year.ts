@@ -52,8 +52,8 @@ const isEndless = (plan: PlanFacts): boolean =>
 const paidUntil = (plan: PlanFacts): Day | null =>
   plan.subscription_plan === 'premium' ? plan.access_valid_until : null;
 
-/** Locked until the end of the transaction, so that two payments of one user add up. */
-async function lockPlan(transaction: AsService, userId: string): Promise<PlanFacts | undefined> {
+/** Locked until the end of the transaction, so that two changes of one plan add up. */
+export async function lockPlan(transaction: AsService, userId: string): Promise<PlanFacts | undefined> {
   const [plan] = await transaction.run(
     sqlFor
       .selectFrom('profiles')

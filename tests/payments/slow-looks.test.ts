@@ -1,0 +1,187 @@
+/** What becomes of money that is here: the sweep goes on looking whether it stays, and whether it stayed away. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '#server/log.ts';
+import type { Payment } from '#server/payments/payment-store.ts';
+import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
+import { PaypalError } from '#server/payments/paypal/paypal.ts';
+import type { Paypal } from '#server/payments/paypal/paypal.ts';
+import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
+import { refundPayment } from '#server/payments/refund-payment.ts';
+import { settlePayment } from '#server/payments/settle-payment.ts';
+import { startPayment } from '#server/payments/start-payment.ts';
+import { Secret } from '#server/secret.ts';
+import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
+import { MemoryPaymentStore } from './memory-payment-store.ts';
+
+const API = 'http://127.0.0.1:1';
+const START = Date.parse('2026-11-21T12:00:00Z');
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const NO_ANSWER = new PaypalError({
+  ...{ status: 0, name: 'NO_ANSWER_IN_TIME', issue: null, retryable: true },
+  ...{ outcomeUnknown: false, debugId: null, retryAfterMs: null },
+});
+
+let nowMs: number;
+let lines: string[];
+beforeEach(() => {
+  nowMs = START;
+  lines = [];
+});
+const clock = { now: () => new Date(nowMs) };
+const said = (words: string): number => lines.filter((line) => line.includes(words)).length;
+
+function createWorld({ hasWebhook = false } = {}) {
+  const simulator = createPaypalSimulator({ clock, baseUrl: API, publicUrl: API, seed: 1 });
+  const log = createLog('error', { write: (line) => void lines.push(line) });
+  const client = createPaypal({
+    config: {
+      ...{ apiBase: API, clientId: SANDBOX_CLIENT.id, clientSecret: new Secret(SANDBOX_CLIENT.secret) },
+      ...{ webhookId: null, certHosts: [], caFile: null },
+    },
+    ...{ log: createLog('silent'), clock, fetch: simulator.fetch, pause: () => Promise.resolve() },
+  });
+  const asked: string[] = [];
+  const trouble = { isDown: false, eachTakesMs: 0 };
+  const paypal = new Proxy(client, {
+    get:
+      (target, name: keyof Paypal) =>
+      async (...args: never[]): Promise<unknown> => {
+        asked.push(name);
+        nowMs += trouble.eachTakesMs;
+        if (trouble.isDown) throw NO_ANSWER;
+        return (target[name] as (...given: never[]) => Promise<unknown>)(...args);
+      },
+  });
+  const store = new MemoryPaymentStore(randomUUID);
+  const deps = { store, paypal, clock, log, hasWebhook };
+  const config = { publicUrl: API, paymentBlockedCountries: [] };
+
+  async function begin(): Promise<Payment> {
+    const userId = randomUUID();
+    store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: 'DE' });
+    await startPayment({ ...deps, config }, userId);
+    return [...store.payments.values()].at(-1)!;
+  }
+
+  async function buy(): Promise<{ id: string; captureId: string }> {
+    const { id, orderId } = await begin();
+    simulator.books.approve(orderId!, 'instant');
+    expect(await settlePayment(deps, id)).toBe('completed');
+    return { id, captureId: (await payment(id)).captureId! };
+  }
+
+  const payment = async (id: string): Promise<Payment> => (await store.find({ id }))!;
+  const sweep = () => reconcilePayments(deps);
+  /** How often PayPal is asked in so many days of sweeps. */
+  async function live(days: number): Promise<number> {
+    const before = asked.length;
+    for (let hours = 0; hours < days * 24; hours += 1) {
+      nowMs += HOUR_MS;
+      await sweep();
+    }
+    return asked.length - before;
+  }
+  return { simulator, store, deps, asked, trouble, begin, buy, payment, sweep, live };
+}
+
+describe('money that is here', () => {
+  test.each([
+    [false, 1, 'a day'],
+    [true, 7, 'a week'],
+  ])('and goes back at PayPal’s site is noticed (webhook: %s) within %i days: %s', async (hasWebhook, days) => {
+    const world = createWorld({ hasWebhook });
+    const { id, captureId } = await world.buy();
+    expect(await world.live(days * 2)).toBe(2);
+    world.simulator.books.refundCapture(captureId);
+    await world.live(days);
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
+    const { userId } = await world.payment(id);
+    expect(world.store.buyers.get(userId)).toMatchObject({ subscription_plan: 'free' });
+  });
+
+  test('is looked at again after a part of it went back', async () => {
+    const world = createWorld();
+    const { id, captureId } = await world.buy();
+    for (const minor of [500, 1900]) {
+      world.simulator.books.refundCapture(captureId, { amount: { currency: 'USD', minor } });
+      await world.live(1);
+    }
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
+    expect(world.store.ledger.filter(({ kind }) => kind === 'refund').map(({ amountMinor }) => amountMinor)).toEqual([
+      500, 1900,
+    ]);
+  });
+
+  test('is looked at for 180 days, and again after PayPal did not answer', async () => {
+    const world = createWorld();
+    const { id } = await world.buy();
+    world.trouble.isDown = true;
+    await world.live(2);
+    world.trouble.isDown = false;
+    expect((await world.payment(id)).dueAt).not.toBeNull();
+    expect(await world.live(177)).toBeGreaterThanOrEqual(176);
+    await world.live(2);
+    expect(await world.payment(id)).toMatchObject({ status: 'completed', dueAt: null });
+    expect(await world.live(10)).toBe(0);
+  });
+
+  test('is not looked at for ever when PayPal never answers', async () => {
+    const world = createWorld();
+    const { id } = await world.buy();
+    world.trouble.isDown = true;
+    await world.live(185);
+    expect((await world.payment(id)).dueAt).toBeNull();
+  });
+});
+
+describe('a refund that PayPal keeps pending', () => {
+  test.each([
+    ['FAILED', 1],
+    ['COMPLETED', 0],
+  ] as const)('and that turns out %s is told to a person %i times; the books stay', async (outcome, times) => {
+    const world = createWorld();
+    const { id } = await world.buy();
+    world.simulator.books.nextRefund = 'PENDING';
+    await refundPayment(world.deps, id);
+    await world.live(1);
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
+    const booked = [...world.store.ledger];
+    const [refund] = world.simulator.books.refunds.values();
+    world.simulator.books.settleRefund(refund!.id, outcome);
+    await world.live(30);
+    expect(said('a refund failed after it was booked: a person must look')).toBe(times);
+    expect(world.store.ledger).toEqual(booked);
+    expect(await world.payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
+  });
+});
+
+describe('a sweep over many', () => {
+  test('ends when PayPal says nothing of a few in a row, and the next one goes on with the others', async () => {
+    const world = createWorld();
+    for (let count = 0; count < 7; count += 1) await world.begin();
+    nowMs += 6 * MINUTE_MS;
+    world.trouble.isDown = true;
+    expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
+    expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
+    world.trouble.isDown = false;
+    // The last, and then those whose turn has come again.
+    expect(await world.sweep()).toEqual({ events: 0, payments: 1 });
+    nowMs += 2 * MINUTE_MS;
+    expect(await world.sweep()).toEqual({ events: 0, payments: 6 });
+  });
+
+  test('begins none after a minute; events and payments have a minute each', async () => {
+    const world = createWorld();
+    for (let count = 0; count < 7; count += 1) await world.begin();
+    const [order] = world.simulator.books.orders.keys();
+    for (let count = 0; count < 7; count += 1) {
+      const event = { id: `WH-${count}`, event_type: 'CHECKOUT.ORDER.APPROVED', resource: { id: order } };
+      world.store.receive(event.id, JSON.stringify(event), clock.now());
+    }
+    nowMs += 6 * MINUTE_MS;
+    world.trouble.eachTakesMs = 25_000;
+    expect(await world.sweep()).toEqual({ events: 3, payments: 3 });
+  });
+});
