@@ -177,7 +177,7 @@ test('whatever fails, the feedback before stays, and the tries are counted', asy
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   const before = await storedFeedback(page, request);
 
-  await failModel(request, { cut: 'connection', after: 4, times: 1 });
+  await failModel(request, { cut: 'stream', after: 4 });
   await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
   await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.network);
   await expect(panel(page)).toContainText('Sandbox model: 2 items');
@@ -243,6 +243,7 @@ test.describe('without a connection', () => {
 
 test('on a phone it is a page of its own', async ({ page, signUp, admin, request, expectAccessible }) => {
   await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   const { email } = await signUp(page);
   await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
   await openPanel(page);

@@ -102,8 +102,8 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   expectAccessible,
 }) => {
   const { email } = await signUp(page);
-  await write(page, [0, 3, 40, 200]);
   await admin('plan:grant', email);
+  await write(page, [0, 3, 40, 200]);
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto('/reviews');
   const today = dayOf(new Date());

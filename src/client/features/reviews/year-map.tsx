@@ -71,8 +71,8 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
         <div role="grid" aria-label="Logs of the last twelve months, by weekday and week" aria-readonly="true">
           {rows.map((row, weekday) => (
             <div key={WEEKDAYS[weekday]} role="row" className={styles.row}>
-              <span role="rowheader" aria-label={WEEKDAYS[weekday]} className={styles.weekday}>
-                {weekday % 2 === 1 ? WEEKDAYS[weekday]!.slice(0, 3) : ''}
+              <span role="rowheader" className={styles.weekday}>
+                <span className={weekday % 2 === 0 ? styles.unseen : undefined}>{WEEKDAYS[weekday]!.slice(0, 3)}</span>
               </span>
               {row.map((date, week) => {
                 if (date === null) return null;
