@@ -94,6 +94,8 @@ test('in the last 30 days another year is offered, and added', async ({ page, si
   await admin('plan:grant', email, '--days', '45');
   await expectPlan(page, 'Closer');
   await expect(page.getByRole('button', { name: 'Renew for another year' })).toHaveCount(0);
+  // Days that are granted shorten no plan.
+  await admin('plan:revoke', email);
   await admin('plan:grant', email, '--days', '20');
   await page.reload();
   await expect(page.getByText(/^Your year ends in (19|20|21) days\.$/)).toBeVisible();
