@@ -139,7 +139,10 @@ test('back from PayPal without paying, the offer can be taken up again', async (
   // An answer without content leaves the browser on the page that it was about to leave.
   await page.route(approval, (route) => route.fulfill({ status: 204 }));
   await page.getByLabel('Country').selectOption('NZ');
+  // The button is busy before there is an order as well; only after this has the page been left.
+  const left = page.waitForResponse(approval);
   await page.getByRole('button', { name: 'Upgrade with PayPal' }).click();
+  await left;
   const busy = page.getByRole('button', { name: 'Redirecting to PayPal...' });
   await expect(busy).toHaveAttribute('aria-disabled', 'true');
   // What a browser tells a page that it had kept as it was left.
