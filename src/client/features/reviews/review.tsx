@@ -89,12 +89,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
       {running && <Writing view={view} period={period} />}
       {result && (
         <Result result={result} before={running}>
-          <Button
-            busy={running}
-            busyLabel="Regenerating..."
-            disabled={wait !== null}
-            onClick={() => generate(result.reused || view.phase !== 'failed')}
-          >
+          <Button busy={running} busyLabel="Regenerating..." disabled={wait !== null} onClick={() => generate(true)}>
             Regenerate Analysis
           </Button>
           {running && <Button onClick={cancel}>Cancel</Button>}
