@@ -219,10 +219,15 @@ export class PaymentWorld {
     await this.sweep();
   }
 
-  /** Until there is nothing left that PayPal might change. */
-  async growOld(): Promise<void> {
-    this.#nowMs += 181 * DAY_MS;
+  /** The sweeps go on; PayPal tells nothing meanwhile. */
+  async grow(days: number): Promise<void> {
+    this.#nowMs += days * DAY_MS;
     await this.sweep();
+  }
+
+  /** Somebody gives money back at PayPal's own site. */
+  giveBackAtPaypal(choice: number): Promise<void> {
+    return this.#do('money back', choice);
   }
 }
 
