@@ -30,7 +30,7 @@ const CHUNKS = [
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|toast|use-title|session|supabase|guards|full-screen)|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|toast|use-title|session|supabase|guards|full-screen|part\.ts)|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
     priority: 3,
   },
   {
@@ -41,7 +41,7 @@ const CHUNKS = [
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|part|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
     priority: 1,
   },
   {

@@ -1,6 +1,6 @@
 /** What lies over the journal is fetched apart: here it does not come, comes at last, or was there before the network went. */
 import type { Page } from '@playwright/test';
-import { editor, items, status } from '../support/journal-story.ts';
+import { daysAgo, editor, items, status } from '../support/journal-story.ts';
 import { endSession } from '../support/story-sign-in.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -18,7 +18,21 @@ const PARTS: readonly Part[] = [
   { file: 'journal-feedback', dialog: 'HAI Feedback', open: button('Open feedback') },
   { file: 'journal-find', dialog: 'Find', open: key('ControlOrMeta+k') },
 ];
-const ALL = [...PARTS.map(({ file }) => file), 'upgrade-dialog', 'sign-in-overlay'];
+
+/** Whole screens, and how each is reached from the menu. */
+const SCREENS = [
+  { file: 'reviews-route', link: 'Hustle Reviews', path: '/reviews', title: 'Hustle Reviews' },
+  { file: 'settings-route', link: 'Settings', path: '/settings', title: 'Settings' },
+  { file: 'profile-route', link: 'Profile', path: '/profile', title: 'Profile' },
+] as const;
+
+const FILES = [...PARTS, ...SCREENS].map(({ file }) => file);
+const ALL = [...FILES, 'receipt-screen', 'upgrade-dialog', 'sign-in-overlay'];
+
+const openMenu = async (page: Page): Promise<void> => {
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(dialog(page, 'Menu')).toBeVisible();
+};
 
 const write = async (page: Page, text: string): Promise<void> => {
   await editor(page).click();
@@ -96,6 +110,68 @@ test.describe('without a connection', () => {
     expect(await stylesLost(page)).toEqual([]);
   });
 
+  for (const screen of SCREENS) {
+    test(`${screen.link} that does not come leaves the journal, and comes with the next click`, async ({
+      page,
+      context,
+      signUp,
+    }) => {
+      const files = `**/assets/${screen.file}*`;
+      await page.route(files, (route) => route.abort('internetdisconnected'));
+      await signUp(page);
+      // Gone with the page, if anything loads it again or leaves it.
+      await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
+      await write(page, 'still here');
+      const go = async (): Promise<void> => {
+        await openMenu(page);
+        await dialog(page, 'Menu').getByRole('link', { name: screen.link }).click();
+      };
+      await openMenu(page);
+      await page.keyboard.press('Escape');
+      await context.setOffline(true);
+      for (let tries = 0; tries < 2; tries += 1) {
+        await go();
+        await expect(toast(page)).toBeVisible();
+        // It leaves by itself, so that the next one is seen to be new.
+        await expect(toast(page)).toHaveCount(0);
+      }
+      await expect(page).toHaveURL('/journal');
+      await expect(items(page)).toHaveText(['still here']);
+
+      await page.unroute(files);
+      await context.setOffline(false);
+      await go();
+      await expect(page).toHaveURL(screen.path);
+      await expect(page.getByRole('heading', { level: 1, name: screen.title })).toBeVisible();
+      expect(await stylesLost(page)).toEqual([]);
+      await page.goBack();
+      await expect(items(page)).toHaveText(['still here']);
+      await expect(page.locator('html[data-stays]')).toBeAttached();
+    });
+  }
+
+  test('a day that is opened while a screen is on its way stays open', async ({ page, signUp }) => {
+    const { promise: letGo, resolve } = Promise.withResolvers<void>();
+    await page.route('**/assets/settings-route*', async (route) => {
+      await letGo;
+      await route.continue();
+    });
+    await signUp(page);
+    await openMenu(page);
+    const asked = page.waitForRequest('**/assets/settings-route*.js');
+    const came = page.waitForEvent('requestfinished', (request) => /settings-route[^/]*\.js$/.test(request.url()));
+    await dialog(page, 'Menu').getByRole('link', { name: 'Settings' }).click();
+    await asked;
+    await page.getByRole('button', { name: 'Previous day' }).click();
+    await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
+    resolve();
+    await came;
+    await openMenu(page);
+    await expect(page).toHaveURL(`/journal?date=${daysAgo(1)}`);
+    await dialog(page, 'Menu').getByRole('link', { name: 'Settings' }).click();
+    await expect(page).toHaveURL('/settings');
+  });
+
   test('everything is there before the connection goes', async ({ page, context, signUp }) => {
     await signUp(page);
     const fetched = () =>
@@ -117,6 +193,14 @@ test.describe('without a connection', () => {
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
     await expect(dialog(page, 'Premium Feature')).toBeVisible();
+    await page.keyboard.press('Escape');
+    for (const screen of SCREENS) {
+      await openMenu(page);
+      await dialog(page, 'Menu').getByRole('link', { name: screen.link }).click();
+      await expect(page.getByRole('heading', { level: 1, name: screen.title })).toBeVisible();
+      await page.goBack();
+      await expect(editor(page)).toBeVisible();
+    }
   });
 });
 

@@ -1,10 +1,25 @@
 /** Every screen of the app and who may see it. The landing and legal pages are documents of their own. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import type { RouteComponent } from '@tanstack/react-router';
+import type { ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
+import { part } from '#client/lib/part.ts';
 import { BrokenScreen } from './broken-screen.tsx';
 import { GuestsOnly, ToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { RootScreen } from './root-screen.tsx';
+
+/** A screen that is a part like what lies over the journal: fetched when idle, and see use-stay.ts. */
+function screen(fetchView: () => Promise<ComponentType>): RouteComponent {
+  const { load, View } = part(fetchView);
+  const component: RouteComponent = View;
+  component.preload = async () => {
+    await load();
+    // From now on the router has nothing to wait for.
+    delete component.preload;
+  };
+  return component;
+}
 
 const root = createRootRoute({ component: RootScreen, notFoundComponent: ToLanding });
 
@@ -44,27 +59,27 @@ const members = createRoute({
 const journal = createRoute({
   getParentRoute: () => members,
   path: ROUTES.journal.path,
-  component: lazyRouteComponent(() => import('./journal-route.tsx'), 'JournalRoute'),
+  component: screen(async () => (await import('./journal-route.tsx')).JournalRoute),
 });
 const reviews = createRoute({
   getParentRoute: () => members,
   path: ROUTES.reviews.path,
-  component: lazyRouteComponent(() => import('./reviews-route.tsx'), 'ReviewsRoute'),
+  component: screen(async () => (await import('./reviews-route.tsx')).ReviewsRoute),
 });
 const settings = createRoute({
   getParentRoute: () => members,
   path: ROUTES.settings.path,
-  component: lazyRouteComponent(() => import('./settings-route.tsx'), 'SettingsRoute'),
+  component: screen(async () => (await import('./settings-route.tsx')).SettingsRoute),
 });
 const profile = createRoute({
   getParentRoute: () => members,
   path: ROUTES.profile.path,
-  component: lazyRouteComponent(() => import('./profile-route.tsx'), 'ProfileRoute'),
+  component: screen(async () => (await import('./profile-route.tsx')).ProfileRoute),
 });
 const receipt = createRoute({
   getParentRoute: () => members,
   path: ROUTES.receipt.path,
-  component: lazyRouteComponent(() => import('#client/features/billing/receipt-screen.tsx'), 'ReceiptScreen'),
+  component: screen(async () => (await import('#client/features/billing/receipt-screen.tsx')).ReceiptScreen),
 });
 
 const routeTree = root.addChildren([

@@ -44,6 +44,7 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
             </p>
           )}
         </div>
+        {/* Closed at once: what is said about a screen that does not come must not lie below. */}
         <nav className={styles.links} aria-label="Main">
           <Link to={ROUTES.journal.path} onClick={onClose}>
             Logs
@@ -54,12 +55,16 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
               <Keys of={FIND_KEYS} />
             </span>
           </button>
-          <Link to={ROUTES.reviews.path}>
+          <Link to={ROUTES.reviews.path} onClick={onClose}>
             Hustle Reviews
             {premium === false && <LockedCrown role="img" aria-label="Closer only" />}
           </Link>
-          <Link to={ROUTES.settings.path}>Settings</Link>
-          <Link to={ROUTES.profile.path}>Profile</Link>
+          <Link to={ROUTES.settings.path} onClick={onClose}>
+            Settings
+          </Link>
+          <Link to={ROUTES.profile.path} onClick={onClose}>
+            Profile
+          </Link>
         </nav>
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>

@@ -41,22 +41,40 @@ export function part<Props extends object>(fetchView: () => Promise<ComponentTyp
  * part (`asked` false) goes on writing.
  */
 export function useOpenPart(): (wanted: Loadable, open: () => void, asked?: boolean) => void {
+  const fetchPart = useFetchPart();
+  return useCallback(
+    (wanted, open, asked) => {
+      // At once: the next key may be meant for it already.
+      if (wanted.isThere()) return open();
+      void fetchPart(wanted.load, asked).then((came) => came && open());
+    },
+    [fetchPart],
+  );
+}
+
+/** Answers a function that fetches a part and tells whether it came; that it did not is said already. */
+export function useFetchPart(): (load: Load, asked?: boolean) => Promise<boolean> {
   const toast = useToast();
   return useCallback(
-    ({ isThere, load }, open, asked = true) => {
-      // At once: the next key may be meant for it already.
-      if (isThere()) return open();
+    async (load, asked = true) => {
       const giveBack = asked ? holdKeys() : () => undefined;
-      const opening = load().finally(giveBack);
-      void opening.then(open, async () => {
-        const text = 'This part could not be loaded. Check your connection and try again.';
-        // The server is there and the file is not: only the page of the new release knows its name.
-        const reload = { label: 'Load the page again', run: () => location.reload() };
-        toast({ kind: 'error', text, ...((await isServerThere()) && { action: reload }) });
-      });
+      const came = await load().then(
+        () => true,
+        () => false,
+      );
+      giveBack();
+      if (!came) void sayMissing(toast);
+      return came;
     },
     [toast],
   );
+}
+
+async function sayMissing(toast: ReturnType<typeof useToast>): Promise<void> {
+  const text = 'This part could not be loaded. Check your connection and try again.';
+  // The server is there and the file is not: only the page of the new release knows its name.
+  const reload = { label: 'Load the page again', run: () => location.reload() };
+  toast({ kind: 'error', text, ...((await isServerThere()) && { action: reload }) });
 }
 
 /** Takes the keys from whatever has them. Answers how to give them back, unless the user has gone elsewhere meanwhile. */
