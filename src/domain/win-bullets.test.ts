@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { day } from './day.ts';
 import { bulletsText, firstLines, namedWins } from './win-bullets.ts';
 
@@ -25,12 +25,24 @@ test('a long line is cut at a word', () => {
   expect(win!.text.length).toBeLessThanOrEqual(161);
 });
 
-test('an analysis that names dated wins is taken at its word', () => {
-  const analysis =
-    '**Wins**:\n- 2026-11-20: **Shipped** billing\n* 2026-11-02 – Paired\n- 2026-02-30: never\n- no date: x';
-  expect(namedWins(analysis)).toEqual([
-    { date: '2026-11-02', text: 'Paired' },
-    { date: '2026-11-20', text: 'Shipped billing' },
-  ]);
-  expect(namedWins('**Wins**: on 2026-11-20 you shipped billing.')).toEqual([]);
+describe('an analysis that names its wins is taken at its word', () => {
+  const wins = (analysis: string) => namedWins(analysis).map(({ date, text }) => `${date} ${text}`);
+
+  test('oldest first, and however long they are', () => {
+    const long = 'word '.repeat(60).trim();
+    expect(wins(`Fine.\n\n**Wins**\n\n- 2026-11-20: **Shipped** billing\n* 2026-11-02 – ${long}`)).toEqual([
+      `2026-11-02 ${long}`,
+      '2026-11-20 Shipped billing',
+    ]);
+  });
+
+  test('other dated lines are no wins, whether they stand before or after', () => {
+    const analysis = '- 2026-11-18: stuck\n**Wins:**\n- 2026-11-20: Shipped\nElse:\n- 2026-11-19: stuck';
+    expect(wins(analysis)).toEqual(['2026-11-20 Shipped']);
+  });
+
+  test.each(['**Wins**: on 2026-11-20 you shipped.', '- 2026-11-20: stuck', '**Wins**\n- 2026-02-30: never'])(
+    'and one without has none: %j',
+    (analysis) => expect(wins(analysis)).toEqual([]),
+  );
 });

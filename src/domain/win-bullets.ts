@@ -19,17 +19,28 @@ export function firstLines(logs: readonly DayText[]): DayText[] {
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
+/** Under this line an analysis names its wins, in whatever language the rest of it is. */
+const WINS_NAMES = ['**Wins**', '**Wins**:', '**Wins:**'];
+export const [WINS_NAME] = WINS_NAMES as [string];
+
+export const isWinsName = (line: string): boolean => WINS_NAMES.includes(line.trim());
+/** Half of it, which the next piece may make whole. */
+export const beginsWinsName = (line: string): boolean => WINS_NAMES.some((name) => name.startsWith(line.trim()));
+
 const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(.+?)\s*$/;
 
-/** The wins that an analysis names, each on a dated line of its own: `- 2026-11-20: …`. None, where it has no such lines. */
+/** The wins of an analysis: its dated lines under their name, `- 2026-11-20: …`, as they stand. Other lists are none. */
 export function namedWins(analysis: string): DayText[] {
-  return analysis
-    .split('\n')
-    .flatMap((line) => {
-      const [, date, text] = DATED_LINE.exec(line) ?? [];
-      return isDay(date) && text !== undefined ? [{ date, text: shortened(text.replaceAll('**', '')) }] : [];
-    })
-    .sort((a, b) => (a.date < b.date ? -1 : 1));
+  const lines = analysis.split('\n');
+  const name = lines.findLastIndex(isWinsName);
+  const wins: DayText[] = [];
+  for (const line of name < 0 ? [] : lines.slice(name + 1)) {
+    if (line.trim() === '') continue;
+    const [, date, text] = DATED_LINE.exec(line) ?? [];
+    if (!isDay(date) || text === undefined) break;
+    wins.push({ date, text: text.replaceAll('**', '') });
+  }
+  return wins.sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
 function shortened(line: string): string {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Day } from '#domain/day.ts';
 import { firstDayOf } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
+import { namedWins } from '#domain/win-bullets.ts';
 import { GOOD_DAY, PROVIDERS, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { daysAgo, today } from './data-world.ts';
@@ -47,6 +48,18 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(month.done).toMatchObject({ entryCount: 5, dateRange: { from: daysAgo(29), to: today() } });
     expect(month.done?.scores.map(({ score }) => score)).toEqual([8, 10, 10, 10]);
     expect(await world.kept(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
+  });
+
+  test('ends in lines to copy, of days that it was given a log of', async () => {
+    expect(namedWins((await world.trend(closer, review('7-day'))).text)).toEqual(
+      [6, 2, 0].map((days) => ({ date: daysAgo(days), text: GOOD_DAY[0] })),
+    );
+    const prose = 'What you began you ended, and the best of it went to customers the same day.';
+    const line = (days: number) => `- ${daysAgo(days)}: Shipped the importer`;
+    world.model.fail({ text: [prose, '', '**Wins**', line(7), line(2), line(1)].join('\n') });
+    const { text, done } = await world.trend(closer, { ...review('7-day'), force: true });
+    expect(text).toBe([prose, '', '**Wins**', line(2)].join('\n'));
+    expect(done?.analysis).toBe(text);
   });
 
   test('is kept with its period, and told again with the time it was made at', async () => {

@@ -7,6 +7,8 @@ import type { LogDay } from './read-log.ts';
 /** So that nobody takes it for a real one. */
 const SANDBOX_LABEL = 'Sandbox model:';
 const QUOTED_CHARS = 48;
+/** A win is copied as it stands, so it is whole; thirty of the longest are still an answer. */
+const WIN_CHARS = 400;
 
 export type Answer = {
   readonly score: number;
@@ -52,13 +54,12 @@ export function reviewOf(prompt: string): Answer {
   ];
   if (busiest !== null)
     paragraphs.push(`Most was written on ${busiest.date}: ${counted(busiest.items.length, 'item')}.`);
-  if (wins.length > 0)
-    paragraphs.push(`What stands out:\n${wins.map((win) => `- ${win.date}: ${win.text}`).join('\n')}`);
   paragraphs.push(
     thin.length === 0
       ? 'Every day holds at least one thing that can be checked.'
       : `${counted(thin.length, 'day')} without anything that can be checked, such as ${thin[0]!.date}: name what was finished, and how much it was.`,
   );
+  if (wins.length > 0) paragraphs.push(`**Wins**\n${wins.map((win) => `- ${win.date}: ${win.text}`).join('\n')}`);
   return { score: scoreOf(all), text: paragraphs.join('\n\n'), cited: [], missingFact: null, wins };
 }
 
@@ -74,7 +75,7 @@ const bestOf = (items: readonly Judged[]): Judged | null =>
 const winsOf = (days: readonly LogDay[]): Answer['wins'] =>
   days.flatMap(({ date, items }) => {
     const best = bestOf(items.map(judgeItem));
-    return best === null || best.points < 2 ? [] : [{ date: date ?? '', text: quote(best.text) }];
+    return date === null || best === null || best.points < 2 ? [] : [{ date, text: quote(best.text, WIN_CHARS) }];
   });
 
 const finishedOf = (items: readonly Judged[]): number => items.filter(({ finished }) => finished).length;
@@ -96,8 +97,8 @@ function missingIn(weakest: Judged | null, count: number): string | null {
 }
 
 /** In one line, and without what a reader of Markdown would take for more than words. */
-function quote(text: string): string {
+function quote(text: string, longest = QUOTED_CHARS): string {
   const plain = text.replaceAll(/[\s<>[\]()*_`#|!"“”]+/gu, ' ').trim();
   const signs = Array.from(plain);
-  return signs.length <= QUOTED_CHARS ? plain : `${signs.slice(0, QUOTED_CHARS).join('').trimEnd()}…`;
+  return signs.length <= longest ? plain : `${signs.slice(0, longest).join('').trimEnd()}…`;
 }

@@ -9,9 +9,10 @@
 import { randomUUID } from 'node:crypto';
 import { weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
+import { WINS_NAME } from '#domain/win-bullets.ts';
 import { plainWords } from './plain-words.ts';
 
-export const PROMPT_VERSION = 1;
+export const PROMPT_VERSION = 2;
 
 /** Longer texts are cut, and the model is told so. Characters; 48,000 of them are about 12,000 tokens. */
 export const CAPS = {
@@ -66,10 +67,16 @@ const AS_TEXT = `Answer with text and nothing else. The first line is exactly "H
 other line looks like it. After an empty line comes the feedback, and at its end the missing fact as a sentence.`;
 
 const TREND = `You get the logs of a period, oldest first, with the score that each day was given, if any. Look for what one
-day alone does not show. In 150 to 350 words, in this order, each as a short paragraph that begins with its name in bold:
-**Pattern**: what good and bad days have in common. **Wins**: the two or three results that mattered most, with their dates.
-**Obstacles**: what came back and was not dealt with, with dates. **Focus**: one or two things to do differently next, concrete
-enough to be checked in the next review. Days without a log are unknown, not idle. Quote dates as YYYY-MM-DD. Give no score.`;
+one day alone does not show. In 120 to 300 words, in this order, each as a short paragraph that begins with its name in bold:
+**Pattern**: what good and bad days have in common. **Obstacles**: what came back and was not dealt with, with dates.
+**Focus**: one or two things to do differently next, concrete enough to be checked in the next review. Days without a log are
+unknown, not idle. Quote dates as YYYY-MM-DD. Give no score.
+
+Last of all comes a section for its reader to copy into a stand-up or an appraisal: a line that is exactly ${WINS_NAME}, in
+whatever language you write, and under it the results that mattered most, oldest first, at most ten, each on one line of its own:
+- YYYY-MM-DD: what was done and what came of it, in at most 25 words
+The date is that of the log that reports the win. No other line of your answer begins with a dash and a date. Leave the section
+out when the logs report nothing that was finished. Nothing follows it.`;
 
 /** The schema of a reply where the provider takes one. No limits on numbers: not every provider knows them; we check. */
 export const FEEDBACK_SCHEMA = {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { day } from '#domain/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import { LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 
+const DAYS = new Set([day('2026-11-20')]);
 const reply = (fields: object): string =>
   JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: [1], missingFact: '', ...fields });
 
@@ -76,7 +78,29 @@ test.each([
   [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
   ['x'.repeat(LONGEST_REPLY + 1), null],
 ])('a trend has its length', (text, expected) => {
-  expect(trendReader.whole(text)?.text ?? null).toBe(expected);
+  expect(trendReader(DAYS).whole(text)?.text ?? null).toBe(expected);
+});
+
+describe('a line about a day that has no log is invented', () => {
+  const said = 'Three days in a row you finished what you had begun.';
+  const whole = (text: string) => trendReader(DAYS).whole(`${said}\n\n${text}`)?.text.slice(said.length);
+
+  test.each([
+    ['**Wins**\n- 2026-11-20: Sold it\n- 2026-11-19: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold it'],
+    ['**Wins**\n* **2026-11-19**: Sold it\n- 2026-11-20: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold more'],
+    ['**Wins**:\n- 2026-11-19: Sold it\n- 2026-02-30: Sold more', ''],
+    ['**Wins**\n- 2026-1\u200b1-19: Sold it', ''],
+    ['On 2026-11-19 there is no log.', '\n\nOn 2026-11-19 there is no log.'],
+  ])('%j', (text, expected) => {
+    expect(whole(text)).toBe(expected);
+  });
+
+  test('and is not shown while it is written', () => {
+    const { soFar } = trendReader(DAYS);
+    const text = `${said}\n\n**Wins**\n- 2026-11-19: Sold it`;
+    for (let length = said.length; length <= text.length; length += 1)
+      expect(soFar(text.slice(0, length), null).text).toBe(said);
+  });
 });
 
 const TEXT = fc
@@ -97,6 +121,13 @@ const TEXT = fc
         '[12345]',
         '\ud83d',
         'HustleScore: 3/10\n',
+        '\n- ',
+        '2026-11-20',
+        '2026-11-19',
+        ': ',
+        '**',
+        '\n**Wins**\n',
+        '\n**Wins:',
       ),
     ),
     { maxLength: 20 },
@@ -141,7 +172,8 @@ test('nor of one in text', () => {
 test('nor of a trend', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
-      expectOnlyAdded(text, cuts, (part) => trendReader.soFar(part, null).text, trendReader.whole(text)?.text ?? null);
+      const { soFar, whole } = trendReader(DAYS);
+      expectOnlyAdded(text, cuts, (part) => soFar(part, null).text, whole(text)?.text ?? null);
     }),
     RUNS,
   );

@@ -6,7 +6,9 @@
  * white space at the end, an opened `[`, half a character.
  */
 import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach.ts';
+import type { Day } from '#domain/day.ts';
 import { readScoredText } from '#domain/score-line.ts';
+import { beginsWinsName, isWinsName } from '#domain/win-bullets.ts';
 import { plainWords } from './plain-words.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
@@ -62,14 +64,17 @@ export function textReader(items: number): ReplyReader {
   };
 }
 
-export const trendReader: ReplyReader = {
-  soFar: (text) => ({ score: null, text: settled(text, null) }),
-  whole(text) {
-    const analysis = plainWords(text).trim();
-    if (analysis.length < MIN_TREND_REPLY || analysis.length > LONGEST_REPLY) return null;
-    return { score: null, text: analysis, cited: [], missingFact: null };
-  },
-};
+/** `days`: those that the model was given a log of. A line about another day is invented, and dropped. */
+export function trendReader(days: ReadonlySet<Day>): ReplyReader {
+  return {
+    soFar: (text) => ({ score: null, text: withoutUnknownDays(text.replace(OPEN_END, ''), days, true) }),
+    whole(text) {
+      const analysis = withoutUnknownDays(text, days, false);
+      if (analysis.length < MIN_TREND_REPLY || analysis.length > LONGEST_REPLY) return null;
+      return { score: null, text: analysis, cited: [], missingFact: null };
+    },
+  };
+}
 
 function checked(feedback: Reply, items: number): Reply | null {
   const { text, cited } = feedback;
@@ -93,9 +98,26 @@ function withoutUnknownItems(text: string, items: number): string {
   return known.trim();
 }
 
-function settled(text: string, items: number | null): string {
-  const certain = text.replace(OPEN_END, '');
-  return items === null ? plainWords(certain).trim() : withoutUnknownItems(certain, items);
+const settled = (text: string, items: number): string => withoutUnknownItems(text.replace(OPEN_END, ''), items);
+
+const OF_A_DAY = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
+/** What may still become one. */
+const MAY_BE_OF_A_DAY = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
+
+/** The name of the wins goes with the last of them. */
+function withoutUnknownDays(text: string, days: ReadonlySet<Day>, writing: boolean): string {
+  const lines = plainWords(text).split('\n');
+  const last = lines.at(-1)!;
+  if (writing && (MAY_BE_OF_A_DAY.test(last) || beginsWinsName(last))) lines.pop();
+  const known = lines.filter((line) => {
+    const date = OF_A_DAY.exec(line)?.[1];
+    return date === undefined || days.has(date as Day);
+  });
+  const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsName(line));
+  return known
+    .slice(0, end + 1)
+    .join('\n')
+    .trim();
 }
 
 const isItem = (value: unknown, items: number): value is number =>

@@ -28,7 +28,7 @@ export async function trendJob(
     schema: null,
     maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
     inputHash: inputHash(model, prompt),
-    reader: trendReader,
+    reader: trendReader(new Set(logs.map(({ date }) => date))),
     result: ({ text }, { at, reused }) => ({
       period,
       analysis: text,
