@@ -79,6 +79,23 @@ test('a refund behind an open old day shows the locked view, never an empty page
   await expect(page.getByText('long ago')).toHaveCount(0);
 });
 
+test('the bar comes back when the plan closes the day under somebody who writes', async ({ page, signUp, admin }) => {
+  await page.clock.install();
+  const { email } = await closerOnOldDay(page, signUp, admin);
+  await editor(page).click();
+  for (let second = 0; second < 5; second += 1) {
+    await page.keyboard.type('more ');
+    await page.clock.runFor(1_000);
+  }
+  const bar = page.getByRole('banner').locator('> *').first();
+  await expect(bar).toHaveCSS('opacity', '0.4');
+  await admin('plan:revoke', email);
+  await page.keyboard.type('and more');
+  await page.clock.runFor(10_000);
+  await expect(lockedView(page)).toBeVisible();
+  await expect(bar).toHaveCSS('opacity', '1');
+});
+
 test('the server’s word is enough when the profile cannot be read again', async ({ page, signUp, admin }) => {
   const { email } = await closerOnOldDay(page, signUp, admin);
   await admin('plan:revoke', email);

@@ -7,7 +7,7 @@ const WRITING_MS = 3_000;
 const PAUSE_MS = 5_000;
 const SCROLL_STEP_PX = 12;
 
-/** Sets `data-writing` after three seconds of typing; a pointer or Tab takes it away. */
+/** Sets `data-writing` after three seconds of typing; a pointer, Tab, or the focus that goes elsewhere takes it away. */
 export function useFocusMode(page: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = page.current;
@@ -28,11 +28,13 @@ export function useFocusMode(page: RefObject<HTMLElement | null>): void {
       if (event.key === 'Tab' || event.key === 'Escape') show();
     };
     element.addEventListener('input', onInput);
+    element.addEventListener('focusin', show);
     addEventListener('pointermove', show, { passive: true });
     addEventListener('pointerdown', show, { passive: true });
     addEventListener('keydown', onKey);
     return () => {
       element.removeEventListener('input', onInput);
+      element.removeEventListener('focusin', show);
       removeEventListener('pointermove', show);
       removeEventListener('pointerdown', show);
       removeEventListener('keydown', onKey);
