@@ -258,6 +258,29 @@ test.describe('after a new release has taken its file away', () => {
   });
 });
 
+test('the log has no moment between the keys it gets back and the part that opens', async ({ page, signUp }) => {
+  const come = Promise.withResolvers<void>();
+  await page.route('**/assets/calendar-dialog*', async (route) => {
+    await come.promise;
+    await route.continue();
+  });
+  await signUp(page);
+  await editor(page).click();
+  await page.keyboard.press('Alt+c');
+  await expect(editor(page)).not.toBeFocused();
+  await editor(page).evaluate((log) => {
+    const channel = new MessageChannel();
+    channel.port1.addEventListener('message', () => {
+      document.documentElement.dataset['covered'] = String(document.querySelector('dialog[open]') !== null);
+    });
+    channel.port1.start();
+    // The first task after the focus, as a key would be.
+    log.addEventListener('focusin', () => channel.port2.postMessage(null), { once: true });
+  });
+  come.resolve();
+  await expect(page.locator('html')).toHaveAttribute('data-covered', 'true');
+});
+
 test('what is typed for a part on its way is not written into the log, and the log has the keys again', async ({
   page,
   signUp,

@@ -4,6 +4,7 @@
  */
 import { createElement, useCallback } from 'react';
 import type { ComponentType } from 'react';
+import { flushSync } from 'react-dom';
 import { useToast } from '#client/ui/toast.tsx';
 
 type Load = () => Promise<void>;
@@ -46,7 +47,8 @@ export function useOpenPart(): (wanted: Loadable, open: () => void, asked?: bool
     (wanted, open, asked) => {
       // At once: the next key may be meant for it already.
       if (wanted.isThere()) return open();
-      void fetchPart(wanted.load, asked).then((came) => came && open());
+      // In one task with the focus that is given back: a key in between would go to the log.
+      void fetchPart(wanted.load, asked).then((came) => came && flushSync(open));
     },
     [fetchPart],
   );
