@@ -8,8 +8,6 @@ import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
 import type { DaySavers } from '#client/features/journal/day-savers.ts';
 
 const RELOAD_MS = 2_000;
-/** What cannot be sent by then stays in its draft; money that was paid does not wait for it. */
-const FLUSH_LIMIT_MS = 5_000;
 
 export function ReturnFromPaypal({ onEnd }: { onEnd: () => void }) {
   const { savers } = useJournal();
@@ -21,10 +19,7 @@ export function ReturnFromPaypal({ onEnd }: { onEnd: () => void }) {
   return (
     <PaymentReturn
       parameters={parameters}
-      flush={async () => {
-        const limit = new Promise((resolve) => setTimeout(resolve, FLUSH_LIMIT_MS));
-        await Promise.race([savers.recover().then(() => savers.flush()), limit]);
-      }}
+      sendAll={() => savers.sendAll()}
       clearAddress={() => {
         const { payment: _payment, token: _token, PayerID: _payer, ...others } = search;
         void navigate({ to: ROUTES.journal.path, search: others as never, replace: true });

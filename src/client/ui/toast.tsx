@@ -1,5 +1,5 @@
 /** A short word at the top of the page: it leaves by itself after five seconds, or when it is sent away. */
-import { CircleAlert, CircleCheck, X } from 'lucide-react';
+import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import { createContext, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from './button.tsx';
@@ -8,7 +8,7 @@ import styles from './toast.module.css';
 const TOAST_MS = 5_000;
 
 export type Toast = {
-  kind: 'success' | 'error';
+  kind: 'success' | 'error' | 'info';
   text: string;
   /** What can be done about it. A word with such a button stays until somebody sends it away. */
   action?: { label: string; run: () => void };
@@ -35,19 +35,19 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
 
-  const of = useMemo(() => (kind: Toast['kind']) => toasts.filter((toast) => toast.kind === kind), [toasts]);
+  const of = useMemo(() => (isError: boolean) => toasts.filter(({ kind }) => (kind === 'error') === isError), [toasts]);
   return (
     <ToastContext value={show}>
       {children}
       {/* Both regions are always there: screen readers announce what is added to a region, not a region that is added. */}
       <div className={styles.region}>
         <div role="status">
-          {of('success').map((toast) => (
+          {of(false).map((toast) => (
             <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
           ))}
         </div>
         <div role="alert">
-          {of('error').map((toast) => (
+          {of(true).map((toast) => (
             <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
           ))}
         </div>
@@ -74,7 +74,9 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      {toast.kind === 'success' ? <CircleCheck aria-label="Done:" /> : <CircleAlert aria-label="Problem:" />}
+      {toast.kind === 'success' && <CircleCheck aria-label="Done:" />}
+      {toast.kind === 'info' && <Info aria-hidden />}
+      {toast.kind === 'error' && <CircleAlert aria-label="Problem:" />}
       <p>{toast.text}</p>
       {toast.action && (
         <Button tone="text" onClick={toast.action.run}>

@@ -17,8 +17,8 @@ export type ReturnParameters = { payment?: string | undefined; token?: string | 
 
 type PaymentReturnProps = {
   parameters: ReturnParameters;
-  /** Sends what is unsaved; bounds itself, because the payment waits for it. */
-  flush: () => Promise<void>;
+  /** Sends what is unsaved; bounds itself, because the payment waits for it. What cannot be sent stays in its draft. */
+  sendAll: () => Promise<unknown>;
   clearAddress: () => void;
   /** Back to the journal. */
   onEnd: () => void;
@@ -28,7 +28,7 @@ type PaymentReturnProps = {
 
 type State = { kind: 'processing' } | { kind: 'unknown' } | { kind: 'declined'; approvalUrl: string };
 
-export function PaymentReturn({ parameters, flush, clearAddress, onEnd, onPaid }: PaymentReturnProps) {
+export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid }: PaymentReturnProps) {
   const { auth, callFunction } = useSupabase();
   const { refreshProfile } = useSession();
   const user = useUser();
@@ -37,7 +37,7 @@ export function PaymentReturn({ parameters, flush, clearAddress, onEnd, onPaid }
   const begun = useRef(false);
   const { payment, token = '' } = parameters;
 
-  const end = (kind: 'success' | 'error', text: string): void => {
+  const end = (kind: 'success' | 'error' | 'info', text: string): void => {
     toast({ kind, text });
     onEnd();
   };
@@ -52,12 +52,10 @@ export function PaymentReturn({ parameters, flush, clearAddress, onEnd, onPaid }
         end('success', MESSAGES.paymentDone);
         return onPaid();
       case 'pending':
-        return end('success', MESSAGES.paymentPending);
+        return end('info', MESSAGES.paymentPending);
       case 'failed':
         return end('error', MESSAGES.paymentFailed);
       case 'declined':
-        toast({ kind: 'error', text: MESSAGES.paymentFailed });
-        return setState(outcome);
       case 'unknown':
         return setState(outcome);
     }
@@ -65,7 +63,7 @@ export function PaymentReturn({ parameters, flush, clearAddress, onEnd, onPaid }
 
   const begin = async (): Promise<void> => {
     if (payment === 'success' && isOrderId(token)) {
-      await flush();
+      await sendAll();
       clearAddress();
       return finish();
     }

@@ -13,6 +13,8 @@ export type DaySaversOptions = {
   onStored: (date: Day, stored: StoredLog | null) => void;
 };
 
+const SEND_LIMIT_MS = 5_000;
+
 export type DaySavers = ReturnType<typeof createDaySavers>;
 
 export function createDaySavers({ transport, timers, drafts, isOnline, onStored }: DaySaversOptions) {
@@ -87,6 +89,17 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     async flush(): Promise<Day[]> {
       const results = await Promise.all(all().map(async (saver) => ({ date: saver.date, saved: await saver.flush() })));
       return results.filter((result) => !result.saved).map((result) => result.date);
+    },
+
+    /**
+     * Sends everything that waits in this browser, also what an earlier page left. The days that are still not saved are
+     * the answer, after five seconds at the latest: what is asked for then does not wait for a dead connection.
+     */
+    async sendAll(): Promise<Day[]> {
+      const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));
+      await Promise.race([this.recover().then(() => this.flush()), limit]);
+      const unread = drafts.days().filter((date) => !savers.has(date));
+      return [...unsavedDays, ...unread].sort();
     },
 
     retry: () => void all().map((saver) => saver.retry()),
