@@ -1,10 +1,10 @@
 /** Export and import: a file leaves, says what it should, and comes back; nothing is overwritten unasked. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { addDays, dayLabel } from '#domain/day.ts';
+import { addDays, dateLabel, dayLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
-import { daysAgo, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
+import { daysAgo, editor, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -79,6 +79,35 @@ test.describe('a Closer', () => {
     await exportButton(page).click();
     await expect(page.getByText('There is nothing to export yet.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
+  });
+
+  test('words that wait in the browser are sent before, or said to be missing', async ({ page, expectAccessible }) => {
+    await write(page, [daysAgo(1), log('Yesterday')]);
+    // The plan was granted behind the page.
+    await page.reload();
+    const writes = '**/rest/v1/entries*';
+    await page.route(writes, (route) =>
+      route.request().method() === 'GET' ? route.continue() : route.fulfill({ status: 408, json: {} }),
+    );
+    await editor(page).click();
+    await page.keyboard.type('Not sent');
+    // Within the page: what a page sends as it goes cannot be kept back here.
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await exportButton(page).click();
+    const problem = page.getByRole('alert').filter({ hasText: `What you wrote on ${dateLabel(today())}` });
+    await expect(problem).toContainText('The file would be without it.');
+    await inBothThemes(page, expectAccessible);
+    const without = page.waitForEvent('download');
+    await problem.getByRole('button', { name: 'Export without it' }).click();
+    expect(await readFile(await (await without).path(), 'utf8')).not.toContain('Not sent');
+
+    await exportButton(page).click();
+    await expect(problem).toBeVisible();
+    await page.unroute(writes);
+    const all = page.waitForEvent('download');
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    expect(await readFile(await (await all).path(), 'utf8')).toMatch(/Yesterday[^]*Not sent/);
   });
 
   test('goes on after a failure from where it broke off, and can cancel', async ({ page, expectAccessible }) => {

@@ -1,8 +1,10 @@
-/** Hands the settings screen its way to the upgrade dialog. */
+/** Hands the settings screen its way to the upgrade dialog, and to the words that no export would have. */
+import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
 import { SettingsScreen } from '#client/features/settings/settings-screen.tsx';
 import { useUpgrade } from './upgrade-context.ts';
 
 export function SettingsRoute() {
   const upgrade = useUpgrade();
-  return <SettingsScreen onUpgrade={upgrade} />;
+  const { savers } = useJournal();
+  return <SettingsScreen onUpgrade={upgrade} sendAll={() => savers.sendAll()} />;
 }

@@ -63,7 +63,7 @@ export function Dialog({
       <div className={styles.body}>
         <header className={styles.header}>
           {heading}
-          <h2 id={titleId} className={heading === undefined ? styles.title : styles.unseen}>
+          <h2 id={titleId} className={heading === undefined ? styles.title : 'unseen'}>
             {title}
           </h2>
           {dismissible && (

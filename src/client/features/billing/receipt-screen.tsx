@@ -48,7 +48,7 @@ export function ReceiptScreen() {
             <Unread busy={payments.isFetching || changes.isFetching} onRetry={retry} />
           ) : (
             <>
-              <h1 className={styles.unseen}>Receipt</h1>
+              <h1 className="unseen">Receipt</h1>
               <Waiting />
             </>
           ))}

@@ -61,7 +61,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
           onCancel={cancel}
         />
       )}
-      <p className={styles.unseen} role="status">
+      <p className="unseen" role="status">
         {spoken(view, feedback)}
       </p>
     </>

@@ -61,7 +61,7 @@ function History() {
           <th scope="col">Amount</th>
           <th scope="col">Status</th>
           <th scope="col">
-            <span className={styles.unseen}>Receipt</span>
+            <span className="unseen">Receipt</span>
           </th>
         </tr>
       </thead>

@@ -39,7 +39,7 @@ export function ReviewPeriods() {
   return (
     <>
       <fieldset className={styles.periods}>
-        <legend className={styles.legend}>Period</legend>
+        <legend className="unseen">Period</legend>
         {PERIODS.map((each) => (
           <label key={each} className={styles.period}>
             <input type="radio" name="period" value={each} checked={period === each} onChange={() => choose(each)} />

@@ -71,7 +71,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
           {running && <Button onClick={cancel}>Cancel</Button>}
         </div>
       )}
-      <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : styles.unseen} role="status">
+      <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : 'unseen'} role="status">
         {note || spoken(view)}
       </p>
       {view.failure && (

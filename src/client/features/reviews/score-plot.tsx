@@ -53,8 +53,8 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
 /** What somebody who hears the page is given in place of the picture, and anybody who asks for it. */
 function ScoreTable({ points, shown }: { points: readonly Point[]; shown: boolean }) {
   return (
-    <table className={shown ? styles.table : styles.unseen}>
-      <caption className={styles.unseen}>HustleScores by day</caption>
+    <table className={shown ? styles.table : 'unseen'}>
+      <caption className="unseen">HustleScores by day</caption>
       <thead>
         <tr>
           <th scope="col">Day</th>

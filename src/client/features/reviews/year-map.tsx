@@ -72,7 +72,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
           {rows.map((row, weekday) => (
             <div key={WEEKDAYS[weekday]} role="row" className={styles.row}>
               <span role="rowheader" className={styles.weekday}>
-                <span className={weekday % 2 === 0 ? styles.unseen : undefined}>{WEEKDAYS[weekday]!.slice(0, 3)}</span>
+                <span className={weekday % 2 === 0 ? 'unseen' : undefined}>{WEEKDAYS[weekday]!.slice(0, 3)}</span>
               </span>
               {row.map((date, week) => {
                 if (date === null) return null;

@@ -1,6 +1,7 @@
 /** Export Data: a format, one button, and what becomes of it. */
 import { useEffect, useRef, useState } from 'react';
-import { dayOf } from '#domain/day.ts';
+import { dateLabel, dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';
@@ -20,15 +21,22 @@ import styles from './settings.module.css';
 
 type Shown =
   | { kind: 'idle' | 'empty' }
+  | { kind: 'unsaved'; days: readonly Day[] }
   | { kind: 'busy'; progress: Progress | null }
   | { kind: 'failed'; text: string; progress: Progress | null }
   | { kind: 'done'; name: string; url: string; days: number; bytes: number };
 
 type Job = { run: ExportRun; name: string };
 
-export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; onUpgrade: () => void }) {
+type ExportCardProps = {
+  premium: boolean | null;
+  sendAll: () => Promise<readonly Day[]>;
+  onUpgrade: () => void;
+};
+
+export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);
-  const { shown, start, goOn, cancel } = useExport();
+  const { shown, begin, start, goOn, cancel } = useExport(sendAll);
   const busy = shown.kind === 'busy';
 
   return (
@@ -36,7 +44,7 @@ export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; on
       <div className={styles.body} data-locked={premium === false || undefined}>
         <p className={styles.text}>All your logs in one file, oldest first. They are yours: take them anywhere.</p>
         <fieldset className={styles.choices} disabled={premium !== true || busy}>
-          <legend className={styles.legend}>File format</legend>
+          <legend className="unseen">File format</legend>
           {FORMATS.map((one) => (
             <label key={one.id} className={styles.choice}>
               <input
@@ -60,7 +68,7 @@ export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; on
             {...(premium === false && { 'aria-describedby': 'export-lock' })}
             busy={busy}
             busyLabel="Exporting..."
-            onClick={() => start(format)}
+            onClick={() => void begin(format)}
           >
             Export All Entries
           </Button>
@@ -71,6 +79,22 @@ export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; on
           )}
         </div>
         {busy && <ProgressLine label="Exporting" progress={shown.progress} of="logs" />}
+        {shown.kind === 'unsaved' && (
+          <Notice kind="error">
+            <p>
+              What you wrote on {shown.days.length === 1 ? dateLabel(shown.days[0]!) : `${shown.days.length} days`}{' '}
+              could not be saved and is on this device alone. The file would be without it.
+            </p>
+            <div className={styles.actions}>
+              <Button className={styles.again} onClick={() => void begin(format)}>
+                Try again
+              </Button>
+              <Button tone="text" className={styles.again} onClick={() => void start(format)}>
+                Export without it
+              </Button>
+            </div>
+          </Notice>
+        )}
         {shown.kind === 'failed' && (
           <Notice kind="error">
             <p>{shown.text}</p>
@@ -102,7 +126,7 @@ export function ExportCard({ premium, onUpgrade }: { premium: boolean | null; on
 }
 
 /** Where it broke off stays in the job, so that trying again goes on from there. */
-function useExport() {
+function useExport(sendAll: () => Promise<readonly Day[]>) {
   const data = useData();
   const { id: userId } = useUser();
   const { callFunction } = useSupabase();
@@ -144,25 +168,36 @@ function useExport() {
     }
   }
 
+  async function start(format: Format): Promise<void> {
+    const today = dayOf(new Date());
+    const { signal } = (stop.current = new AbortController());
+    setShown({ kind: 'busy', progress: null });
+    const reader = createEntryReader(data, userId);
+    try {
+      const writer = await format.writer(today);
+      if (signal.aborted) return;
+      job.current = {
+        run: createExportRun({ reader, writer, type: format.type, record }),
+        name: fileName(format, today),
+      };
+    } catch {
+      setShown({ kind: 'failed', text: 'The server could not be reached. Please reload the page.', progress: null });
+      return;
+    }
+    await carryOut(job.current);
+  }
+
   return {
     shown,
-    async start(format: Format) {
-      const today = dayOf(new Date());
+    start,
+    /** The file is made of what the server has: whatever waits here is sent before. */
+    async begin(format: Format): Promise<void> {
       const { signal } = (stop.current = new AbortController());
       setShown({ kind: 'busy', progress: null });
-      const reader = createEntryReader(data, userId);
-      try {
-        const writer = await format.writer(today);
-        if (signal.aborted) return;
-        job.current = {
-          run: createExportRun({ reader, writer, type: format.type, record }),
-          name: fileName(format, today),
-        };
-      } catch {
-        setShown({ kind: 'failed', text: 'The server could not be reached. Please reload the page.', progress: null });
-        return;
-      }
-      await carryOut(job.current);
+      const days = await sendAll();
+      if (signal.aborted) return;
+      if (days.length > 0) setShown({ kind: 'unsaved', days });
+      else await start(format);
     },
     goOn: () => job.current && void carryOut(job.current),
     cancel() {

@@ -20,7 +20,7 @@ export function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUp
       <div className={styles.body} data-locked={premium === false || undefined}>
         <p className={styles.text}>The page your words stand on. It changes how a log looks, never what is stored.</p>
         <fieldset className={styles.choices} disabled={premium !== true}>
-          <legend className={styles.legend}>Editor Font</legend>
+          <legend className="unseen">Editor Font</legend>
           {FONTS.map(({ value, label }) => (
             <label key={value} className={styles.choice}>
               <input

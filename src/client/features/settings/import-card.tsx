@@ -40,10 +40,11 @@ export function ImportCard() {
         Bring an export back: its JSON, Markdown or plain text file. You see what would happen first, and no word of
         yours is overwritten unless you say so.
       </p>
+      {/* Opened by the button beside it, which says what it is for. */}
       <input
         ref={picker}
         type="file"
-        className={styles.picker}
+        className="unseen"
         aria-label="File to import"
         tabIndex={-1}
         accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"

@@ -1,4 +1,5 @@
 /** Settings: export, import and the editor's font, all a Closer's. */
+import type { Day } from '#domain/day.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
@@ -9,15 +10,19 @@ import { ExportCard } from './export-card.tsx';
 import { FontCard } from './font-card.tsx';
 import { ImportCard } from './import-card.tsx';
 
-type SettingsScreenProps = { onUpgrade: (feature: UpgradeFeature) => void };
+type SettingsScreenProps = {
+  onUpgrade: (feature: UpgradeFeature) => void;
+  /** Sends what is unsaved, and answers the days that it could not send. */
+  sendAll: () => Promise<readonly Day[]>;
+};
 
-export function SettingsScreen({ onUpgrade }: SettingsScreenProps) {
+export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
   useTitle('Settings');
   const premium = usePremium();
   return (
     <Page title="Settings" back={<BackToJournal />}>
       {premium === null && <PlanWait />}
-      <ExportCard premium={premium} onUpgrade={() => onUpgrade('export')} />
+      <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
       {premium === true && <ImportCard />}
       <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />
     </Page>
