@@ -129,3 +129,19 @@ test('a long answer takes no quadratic time', () => {
   coachBlocks('**a '.repeat(2_000), { writing: true });
   expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
+
+// Threat: a model that was made to write signs alone would hold up the browser that shows them, or end its stack.
+test.each(['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1'])(
+  'a long text of %j is read in time',
+  (piece) => {
+    const text = `${piece.repeat(16_000 / piece.length)}x`;
+    const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
+    const item = `item 1,${' '.repeat(16_000)}x`;
+    const began = performance.now();
+    for (const long of [text, heading, item]) {
+      for (const writing of [false, true]) expect(textOf(coachBlocks(long, { writing }))).not.toBe('');
+    }
+    // Before it was seen to, one of them took seconds, or failed.
+    expect(performance.now() - began).toBeLessThan(2_000);
+  },
+);

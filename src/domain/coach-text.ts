@@ -14,7 +14,7 @@ export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'li
 
 const BULLET = /^\s{0,3}[-*•]\s+(?=\S)/;
 const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
-const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/;
+const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
 
 /**
  * `writing`: more is to come, so that an emphasis that was begun holds until the end of its line, and a sign that may
@@ -51,7 +51,10 @@ export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[
       }
     } else if (heading) {
       endParagraph(false);
-      blocks.push({ kind: 'paragraph', spans: [{ kind: 'strong', spans: spansOf(heading[1]!, writing && last) }] });
+      blocks.push({
+        kind: 'paragraph',
+        spans: [{ kind: 'strong', spans: spansOf(withoutClosing(heading[1]!), writing && last) }],
+      });
     } else if (line.trim() === '') endParagraph(false);
     else lines.push(line.trim());
   }
@@ -59,9 +62,20 @@ export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[
   return blocks;
 }
 
-const MARK = /\*\*|[*_]/;
+/** `## Wins ##` says Wins. */
+const withoutClosing = (heading: string): string =>
+  heading
+    .trimEnd()
+    .replace(/(?<!#)#+$/, '')
+    .trimEnd();
 
-function spansOf(text: string, writing: boolean): CoachSpan[] {
+const MARK = /\*\*|[*_]/;
+/** Emphasis within emphasis, so deep; deeper signs stay what they are. */
+const DEEPEST = 4;
+
+/** `unclosed`: signs that are known not to close any more in what is left, so that nobody looks for them twice. */
+function spansOf(text: string, writing: boolean, depth = 0, unclosed = new Set<string>()): CoachSpan[] {
+  if (depth > DEEPEST) return withItems(text);
   const spans: CoachSpan[] = [];
   let rest = writing ? text.replace(/[*_]{1,3}$|\[[\d\s,]*$/, '') : text;
   let plain = '';
@@ -76,17 +90,21 @@ function spansOf(text: string, writing: boolean): CoachSpan[] {
       break;
     }
     const [sign] = mark;
-    plain += rest.slice(0, mark.index);
+    const before = rest.slice(0, mark.index);
+    plain += before;
     const inside = rest.slice(mark.index + sign.length);
-    const end = opens(plain, inside) ? closing(inside, sign) : -1;
-    const held = end >= 0 ? inside.slice(0, end) : writing && opens(plain, inside) ? inside : null;
+    const opened = opens(before, inside);
+    const end = opened && !unclosed.has(sign) ? closing(inside, sign) : -1;
+    if (opened && end < 0) unclosed.add(sign);
+    const held = end >= 0 ? inside.slice(0, end) : writing && opened ? inside : null;
     if (held === null) {
       plain += sign;
       rest = inside;
       continue;
     }
     endPlain();
-    spans.push({ kind: sign === '**' ? 'strong' : 'em', spans: spansOf(held, writing && end < 0) });
+    const inner = end < 0 ? spansOf(held, writing, depth + 1, unclosed) : spansOf(held, false, depth + 1);
+    spans.push({ kind: sign === '**' ? 'strong' : 'em', spans: inner });
     rest = end >= 0 ? inside.slice(end + sign.length) : '';
   }
   endPlain();
@@ -94,7 +112,8 @@ function spansOf(text: string, writing: boolean): CoachSpan[] {
 }
 
 /** As in `**word**`, not as in `2 * 3` or `snake_case`. */
-const opens = (before: string, inside: string): boolean => /^[^\s*_]/.test(inside) && !/[\p{L}\p{N}]$/u.test(before);
+const opens = (before: string, inside: string): boolean =>
+  /^[^\s*_]/.test(inside) && !/[\p{L}\p{N}]$/u.test(before.slice(-2));
 
 function closing(inside: string, sign: string): number {
   for (let at = inside.indexOf(sign); at >= 0; at = inside.indexOf(sign, at + 1)) {
@@ -106,7 +125,7 @@ function closing(inside: string, sign: string): number {
 
 /** `[3]` and `[1, 3]`, as the coach is asked to write; or `item 3`, `items 2, 4 and 5`, where the word says it. */
 const ITEMS =
-  /\[\d{1,3}(?:\s*,\s*\d{1,3})*\]|\bitems?\s+#?\d{1,3}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and|or|to|through|&|[-–])\s*#?\d{1,3}(?!\s*%))*/gi;
+  /\[\d{1,3}(?:\s{0,3},\s{0,3}\d{1,3})*\]|\bitems?\s{1,3}#?\d{1,3}(?:\s{0,3}(?:,\s{0,3}(?:and\s|or\s)?|and|or|to|through|&|[-–])\s{0,3}#?\d{1,3}(?!\s{0,3}%))*/gi;
 
 function withItems(text: string): CoachSpan[] {
   const spans: CoachSpan[] = [];
