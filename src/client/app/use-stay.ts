@@ -20,7 +20,7 @@ export function useStay(): void {
         // Whoever is signed out has to go, whether or not there is a screen for them.
         if (next?.parentRoute !== routesById['/members']) return false;
         const preload = next.options.component?.preload;
-        if (preload && !(await fetchPart(preload))) return true;
+        if (preload && !(await fetchPart(async () => preload()))) return true;
         // Who went somewhere else meanwhile stays there.
         return mine !== latest;
       },

@@ -3,13 +3,13 @@
  * release takes the files of this one away, the page stays under whoever writes on it.
  */
 import { createElement, useCallback } from 'react';
-import type { ComponentType } from 'react';
+import type { ComponentType, FunctionComponent } from 'react';
 import { flushSync } from 'react-dom';
 import { useToast } from '#client/ui/toast.tsx';
 
 type Load = () => Promise<void>;
 type Loadable = { isThere: () => boolean; load: Load };
-export type Part<Props> = Loadable & { View: ComponentType<Props> };
+export type Part<Props> = Loadable & { View: FunctionComponent<Props> };
 
 /** Long after everything that the page itself needs. */
 const FETCH_AFTER_MS = 4_000;
