@@ -247,7 +247,7 @@ test('on a phone it is a page of its own', async ({ page, signUp, admin, request
   const { email } = await signUp(page);
   await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
   await openPanel(page);
-  expect(await panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+  await expect.poll(() => panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   // The log cannot be seen from here, so its items are named and not linked.

@@ -26,9 +26,12 @@ test('320 pixels are enough', async ({ page, signUp }) => {
   const toolbar = page.getByRole('toolbar');
   await expect(toolbar).toBeVisible();
   await toolbar.getByRole('button', { name: 'More formatting' }).click();
-  const box = await toolbar.boundingBox();
-  expect(box!.x).toBeGreaterThanOrEqual(0);
-  expect(box!.x + box!.width).toBeLessThanOrEqual(320);
+  const fits = () =>
+    toolbar.evaluate((bar) => {
+      const { left, right } = bar.getBoundingClientRect();
+      return left >= 0 && right <= 320;
+    });
+  await expect.poll(fits).toBe(true);
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
   expect(await width()).toBeLessThanOrEqual(320);
   await openDay(page, daysAgo(1));
@@ -47,8 +50,8 @@ test.describe('on a touch screen', () => {
     await expect(toolbar).toBeHidden();
     await editor(page).tap();
     await expect(toolbar).toBeVisible();
-    const box = await toolbar.boundingBox();
-    expect(Math.round(box!.y + box!.height)).toBe(760);
+    const foot = () => toolbar.evaluate((bar) => Math.round(bar.getBoundingClientRect().bottom));
+    await expect.poll(foot).toBe(760);
     await page.keyboard.type('bold');
     await page.keyboard.press('ControlOrMeta+a');
     await toolbar.getByRole('button', { name: 'Bold' }).tap();
@@ -116,9 +119,13 @@ for (const width of [390, 1440]) {
     await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
     await openDay(page, daysAgo(3));
     const pill = page.getByRole('button', { name: 'Today', exact: true });
-    const text = await editor(page).boundingBox();
-    const atTop = await pill.boundingBox();
-    expect(atTop!.y + atTop!.height).toBeLessThan(text!.y);
+    // In one go, here too: the day may still be sliding in.
+    const gap = () =>
+      pill.evaluate((button) => {
+        const text = document.querySelector('.ProseMirror')!;
+        return text.getBoundingClientRect().top - button.getBoundingClientRect().bottom;
+      });
+    await expect.poll(gap).toBeGreaterThan(0);
 
     await page.mouse.move(width / 2, 500);
     await page.mouse.wheel(0, 900);
