@@ -133,7 +133,7 @@ test('a long answer takes no quadratic time', () => {
 // Threat: a model that was made to write signs alone would hold up the browser that shows them, or end its stack.
 test.each(['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1'])(
   'a long text of %j is read in time',
-  (piece) => {
+  (signs) => {
     const text = `${signs.repeat(16_000 / signs.length)}x`;
     const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
     const item = `item 1,${' '.repeat(16_000)}x`;
