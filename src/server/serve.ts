@@ -68,6 +68,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
     port: listening.port,
     startJobs: () => jobs.start(),
     async stop() {
+      coach?.endSoon();
       await Promise.all([listening.stop(), jobs.stop()]);
       await coach?.settled();
       await Promise.all([mailer.close(), passwords.close()]);

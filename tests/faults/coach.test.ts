@@ -1,4 +1,7 @@
-/** kill -9 while the coach is in the middle of a sentence: nothing of it is kept, and after the lease the next one follows. */
+/**
+ * The server ends while the coach is in the middle of a sentence. By kill -9 nothing of it is kept, and after the lease the
+ * next one follows; by SIGTERM it is finished where that is soon, or its reader is told.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AI_MESSAGES } from '#domain/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { freePort } from '#server/free-port.ts';
 import { startModelServer } from '../../simulators/ai-model/server.ts';
@@ -113,5 +116,56 @@ test('the feedback of before is still there, and the day is free again when the 
   const { rowCount } = await db.admin.query('update analysis_runs set lease_until = now() where lease_until > now()');
   expect(rowCount).toBe(1);
   expect(await (await ask()).text()).toContain('event: done');
+  expect(await kept()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
+});
+
+async function claimsHeld(): Promise<number> {
+  const { rowCount } = await db.admin.query('select from analysis_runs where lease_until > now()');
+  return rowCount!;
+}
+
+test('SIGTERM ends an analysis that would take too long, and says so to its reader', async () => {
+  const server = await start();
+  const ask = await signUp();
+  const before = await kept();
+  model.control.fail({ hold: 'after', after: 3 });
+  const heard = (await ask()).text();
+  await model.control.whenHeld();
+  const gone = once(server, 'exit');
+  const toldAt = performance.now();
+  server.kill('SIGTERM');
+
+  expect(await heard).toMatch(
+    new RegExp(`event: problem\\ndata: {"class":"network","message":"${ANALYSIS_PROBLEMS.network}".*}\\n\\n$`),
+  );
+  await model.control.whenLeft();
+  expect(await gone).toEqual([0, null]);
+  // Docker kills after ten seconds.
+  expect(performance.now() - toldAt).toBeLessThan(9_500);
+  expect([await kept(), await claimsHeld()]).toEqual([before, 0]);
+
+  await start();
+  expect(await (await ask()).text()).toContain('event: done');
+});
+
+test('SIGTERM waits for an analysis that is finished soon', async () => {
+  const server = await start();
+  const ask = await signUp();
+  model.control.fail({ hold: 'after', after: 3 });
+  const heard = (await ask()).text();
+  await model.control.whenHeld();
+  const gone = once(server, 'exit');
+  server.kill('SIGTERM');
+  await expect
+    .poll(() =>
+      fetch(`${url}/healthz`).then(
+        () => 'open',
+        () => 'closed',
+      ),
+    )
+    .toBe('closed');
+  model.control.release();
+  expect(await heard).toContain('event: done');
+  expect(await gone).toEqual([0, null]);
   expect(await kept()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
 });

@@ -45,8 +45,11 @@ export type Job<Result> = {
 export type Stored = { written: Written | null; at: Date; reused: boolean };
 
 export type Refused = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number };
-/** Must be read to its end, or the claim is held until its lease runs out. The signal says that nobody reads any more. */
-export type Events<Result> = (left: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
+/**
+ * Must be read to its end, or the claim is held until its lease runs out. The first signal says that nobody reads any
+ * more, the second one that the server stops and its reader is to be told.
+ */
+export type Events<Result> = (left: AbortSignal, stopped: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
 
 /** Longer than any analysis may take, so that only the claim of a process that died is taken over. */
 const LEASE_RESERVE_MS = 30_000;
@@ -67,7 +70,7 @@ export async function beginAnalysis<Result>(
       store.countTries(userId),
     ]);
     if (known) return { events: () => tellAgain(deps, job, claim, known) };
-    if (tries <= limits.dailyLimit) return { events: (left) => analyse(deps, job, claim, left) };
+    if (tries <= limits.dailyLimit) return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
     await store.giveBack(claim, false);
     return { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
   } catch (error) {
@@ -100,10 +103,10 @@ async function* analyse<Result>(
   { store, model, log, clock, limits }: RunDeps,
   job: Job<Result>,
   claim: Claim,
-  left: AbortSignal,
+  { left, stopped }: { left: AbortSignal; stopped: AbortSignal },
 ): AsyncGenerator<CoachEvent<Result>> {
   const timeout = AbortSignal.timeout(limits.timeoutMs);
-  const signal = AbortSignal.any([left, timeout]);
+  const signal = AbortSignal.any([left, stopped, timeout]);
   const { provider, model: modelName } = model.describe();
   const startedAt = performance.now();
   const told: Told = { score: null, text: '' };
@@ -154,13 +157,14 @@ async function* analyse<Result>(
       outcome = 'left';
       return;
     }
-    const { problem, retryAfterMs = null } = timeout.aborted ? { problem: 'network' as const } : problemOf(error);
-    outcome = timeout.aborted ? 'time-out' : problem;
+    const ended = stopped.aborted ? 'stopped' : timeout.aborted ? 'time-out' : null;
+    const { problem, retryAfterMs = null } = ended ? { problem: 'network' as const } : problemOf(error);
+    outcome = ended ?? problem;
     if (error instanceof ModelError) {
       details = error.details;
       // Whoever failed before the first word is not paid.
       counted = told.text !== '' || told.score !== null;
-    } else if (!(error instanceof ReplyError || error instanceof ClaimLostError || timeout.aborted)) {
+    } else if (!(error instanceof ReplyError || error instanceof ClaimLostError || ended)) {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');
     }
     yield problemEvent(problem, retryAfterMs === null ? null : new Date(clock.now().getTime() + retryAfterMs));
