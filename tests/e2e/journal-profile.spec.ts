@@ -63,6 +63,20 @@ test.describe('a plan that could not be read', () => {
       await expect(page.getByText(PITCH)).toHaveCount(0);
       await expectAccessible(page);
     }
+
+    await page.goto('/reviews');
+    await page.getByRole('button', { name: 'Refresh Profile' }).click();
+    await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
+    await page.unroute(PROFILE);
+    await page.getByRole('button', { name: 'Refresh Profile' }).click();
+    await expect(page.getByText('Profile refreshed successfully!')).toBeVisible();
+    await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
+  });
+
+  test('offers a Closer nothing to buy beside the journal', async ({ page, signUp, admin, expectAccessible }) => {
+    const { email } = await signUp(page);
+    await admin('plan:grant', email);
+    await fail(page);
     await page.goto('/journal');
     for (const [button, dialog] of [
       ['Open menu', 'Menu'],
@@ -75,14 +89,6 @@ test.describe('a plan that could not be read', () => {
       await expectAccessible(page);
       await page.keyboard.press('Escape');
     }
-
-    await page.goto('/reviews');
-    await page.getByRole('button', { name: 'Refresh Profile' }).click();
-    await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
-    await page.unroute(PROFILE);
-    await page.getByRole('button', { name: 'Refresh Profile' }).click();
-    await expect(page.getByText('Profile refreshed successfully!')).toBeVisible();
-    await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
   });
 
   test('keeps the free days writable and locks no old one', async ({ page, signUp, admin, request }) => {
