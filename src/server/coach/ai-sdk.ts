@@ -22,11 +22,13 @@ import {
   TypeValidationError,
 } from 'ai';
 import type { FinishReason as SdkFinishReason, JSONSchema7, LanguageModel } from 'ai';
-import { classifyFailure, headerDelayMs, readErrorBody } from './classify-failure.ts';
+import { classifyFailure, headerDelayMs, isCode, readErrorBody } from './classify-failure.ts';
 import type { Failure } from './classify-failure.ts';
 import type { CoachSettings } from './coach-settings.ts';
+import { AnswerTooLongError, guardedFetch } from './guarded-fetch.ts';
 import { ModelError } from './model.ts';
 import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
+import { plainWords } from './plain-words.ts';
 
 /** A text would be one too, for the SDK. */
 type ModelInstance = Exclude<LanguageModel, string>;
@@ -46,17 +48,18 @@ export async function openModel({ provider, model, baseUrl, apiKey, structuredBy
   switch (provider) {
     case 'google': {
       const { createGoogle } = await import('@ai-sdk/google');
-      return createGoogle({ baseURL: baseUrl, apiKey: key! })(model) satisfies ModelInstance;
+      return createGoogle({ baseURL: baseUrl, apiKey: key!, fetch: guardedFetch })(model) satisfies ModelInstance;
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic');
-      return createAnthropic({ baseURL: baseUrl, apiKey: key! })(model) satisfies ModelInstance;
+      return createAnthropic({ baseURL: baseUrl, apiKey: key!, fetch: guardedFetch })(model) satisfies ModelInstance;
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
       return createOpenAICompatible({
         name: 'endpoint',
         baseURL: baseUrl,
+        fetch: guardedFetch,
         ...(key !== undefined && { apiKey: key }),
         includeUsage: true,
         supportsStructuredOutputs: structuredBy === 'schema',
@@ -137,10 +140,10 @@ async function* streamOnce(
       yield {
         type: 'end',
         finish: FINISH[part.finishReason],
-        rawFinish: part.rawFinishReason ?? null,
-        modelVersion: modelVersion ?? (provider === 'google' ? null : part.response.modelId),
-        inputTokens: inputTokens ?? null,
-        outputTokens: outputTokens ?? null,
+        rawFinish: isCode(part.rawFinishReason) ? part.rawFinishReason : null,
+        modelVersion: modelName(modelVersion ?? (provider === 'google' ? null : part.response.modelId)),
+        inputTokens: tokenCount(inputTokens),
+        outputTokens: tokenCount(outputTokens),
       };
       return;
     }
@@ -165,6 +168,12 @@ function textIn(value: unknown, name: string): string | null {
   return typeof found === 'string' ? found : null;
 }
 
+/** What an endpoint says of itself must be what the database can hold, or a good answer would be lost with it. */
+const modelName = (said: string | null | undefined): string | null =>
+  plainWords((said ?? '').slice(0, 200)).trim() || null;
+const tokenCount = (said: number | undefined): number | null =>
+  said !== undefined && Number.isInteger(said) && said >= 0 && said < 2 ** 31 ? said : null;
+
 const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError];
 /** How the SDK puts it that a stream came to its end without the provider having said so. */
 const ENDED_EARLY = [NoOutputGeneratedError, InvalidResponseDataError];
@@ -172,13 +181,14 @@ const ENDED_EARLY = [NoOutputGeneratedError, InvalidResponseDataError];
 /** null: nothing that a provider or the network does. */
 function failureOf(error: unknown): Failure | null {
   const nothing = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
+  if (isTooLong(error)) return { ...nothing, malformed: true };
   // Looked at first: a connection that breaks in the middle is wrapped in an answer of 200.
   const broke = error instanceof InterruptedError || isOfNetwork(error);
   if (broke || ENDED_EARLY.some((kind) => kind.isInstance(error))) return nothing;
   if (APICallError.isInstance(error)) {
     const { statusCode, responseHeaders, responseBody } = error;
     // An answer of 200 that could not be read ends up here as well.
-    const malformed = statusCode !== undefined && statusCode < 400;
+    const malformed = statusCode !== undefined && statusCode < 300;
     const body = readErrorBody(parsed(responseBody));
     const delayMs = body.delayMs ?? headerDelayMs(responseHeaders);
     return { ...body, status: statusCode ?? null, delayMs, malformed };
@@ -201,6 +211,9 @@ function isOfNetwork(error: unknown): boolean {
   const code: unknown = Reflect.get(error, 'code');
   return (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(code)) || isOfNetwork(error.cause);
 }
+
+const isTooLong = (error: unknown): boolean =>
+  error instanceof Error && (error instanceof AnswerTooLongError || isTooLong(error.cause));
 
 function parsed(body: string | undefined): unknown {
   try {

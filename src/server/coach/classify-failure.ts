@@ -62,7 +62,8 @@ function problemOfStatus(status: number | null): AnalysisProblem {
   if (status === 429 || status === 503 || status === 529) return 'rate';
   if (status === 413) return 'general';
   if (status === 408 || status === 499 || status >= 500) return 'network';
-  return status >= 400 ? 'configuration' : 'general';
+  // A redirect as well: the address is not the right one.
+  return status >= 300 ? 'configuration' : 'general';
 }
 
 export function classifyFailure({ status, codes, perDay, malformed }: Failure): Verdict {
@@ -72,9 +73,14 @@ export function classifyFailure({ status, codes, perDay, malformed }: Failure): 
   return { problem, mayRetry: (problem === 'rate' || problem === 'network') && !perDay };
 }
 
+/** They are written into the log. */
+const MOST_CODES = 8;
+
 type Json = Record<string, unknown>;
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z][\w.-]{1,80}$/.test(value);
+/** A name as protocols have them: short, and without room for words. */
+export const isCode = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z][\w.-]{1,80}$/.test(value);
 
 /** Reads the body of an error, in the forms of Google, Anthropic and OpenAI; Google's may stand in a list. */
 export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' | 'perDay'> {
@@ -84,7 +90,7 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   const codes = [...details.map((detail) => detail['reason']), error['code'], error['type'], error['status']];
   const delays = details.map((detail) => durationMs(detail['retryDelay'])).filter((delay) => delay !== null);
   return {
-    codes: codes.filter(isCode),
+    codes: codes.filter(isCode).slice(0, MOST_CODES),
     delayMs: delays.length > 0 ? Math.max(...delays) : null,
     perDay: details.some(namesDailyQuota),
   };
