@@ -54,6 +54,7 @@ const HALF =
 const reviews = (period: '7' | '30') => async (page: Page) => {
   await page.getByRole('radio', { name: `Last ${period} Days` }).check();
   await page.getByRole('heading', { name: 'The last twelve months' }).waitFor();
+  await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
 };
 
 export const COACH_SCENES: readonly Scene[] = [

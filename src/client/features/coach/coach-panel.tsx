@@ -5,6 +5,7 @@ import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import styles from './coach-panel.module.css';
 import { CoachSheet } from './coach-sheet.tsx';
@@ -19,14 +20,14 @@ export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
   return (
     <CoachSheet title="HAI Feedback" onClose={onClose}>
       {premium === null && <PlanWait />}
-      {premium === false && <Pitch onUpgrade={onUpgrade} />}
+      {premium === false && <Pitch configured={features.coach} onUpgrade={onUpgrade} />}
       {/* A day that was left is not analysed to its end. */}
       {premium === true && <Feedback key={date} date={date} log={log} configured={features.coach} />}
     </CoachSheet>
   );
 }
 
-function Pitch({ onUpgrade }: { onUpgrade: () => void }) {
+function Pitch({ configured, onUpgrade }: { configured: boolean; onUpgrade: () => void }) {
   return (
     <div className={styles.stack}>
       <p className={styles.lead}>{AI_MESSAGES.premium}</p>
@@ -35,6 +36,7 @@ function Pitch({ onUpgrade }: { onUpgrade: () => void }) {
         <li>Raw feedback that cites what you wrote</li>
         <li>As often as you like</li>
       </ul>
+      {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
       <Button tone="primary" onClick={onUpgrade}>
         Upgrade to Closer
       </Button>

@@ -47,7 +47,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
       <div className={styles.stack}>
         {running && <Writing view={view} again={feedback !== null} />}
         {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
-        {!running && !feedback && (!readable || mayAsk) && <Nothing hasLog={readable} />}
+        {!running && !feedback && configured && (!readable || consent.given) && <Nothing hasLog={readable} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
         {configured && !consent.given && (readable || feedback) && <CoachConsent />}
         {mayAsk && (feedback || running) && <SandboxModel />}

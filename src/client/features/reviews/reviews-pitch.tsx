@@ -1,7 +1,9 @@
 /** What a Dabbler sees instead of reviews. */
 import { AI_MESSAGES } from '#domain/coach.ts';
+import { useClientConfig } from '#client/lib/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
+import { Notice } from '#client/ui/notice.tsx';
 import styles from './reviews.module.css';
 
 const POINTS = [
@@ -12,6 +14,7 @@ const POINTS = [
 ] as const;
 
 export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
+  const { features } = useClientConfig();
   return (
     <section className={styles.pitch}>
       <h2 className={styles.flag}>
@@ -26,6 +29,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
           </div>
         ))}
       </dl>
+      {!features.coach && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
       <Button tone="primary" onClick={onUpgrade}>
         Upgrade to Closer
       </Button>

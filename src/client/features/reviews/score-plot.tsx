@@ -11,6 +11,7 @@ import type { Day } from '#domain/day.ts';
 import { scoreBand } from '#domain/hustle-score.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { shortDate } from '#domain/win-bullets.ts';
+import { useClientConfig } from '#client/lib/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import pictures from './review-pictures.module.css';
 import { useRoving } from './roving.ts';
@@ -25,6 +26,7 @@ type ScorePlotProps = { from: Day; today: Day; logged: readonly LoggedDay[] };
 
 export function ScorePlot({ from, today, logged }: ScorePlotProps) {
   const [asTable, setAsTable] = useState(false);
+  const { features } = useClientConfig();
   const points = logged.filter((day): day is Point => day.score !== null && day.date >= from && day.date <= today);
   return (
     <section className={pictures.section} aria-labelledby="scores">
@@ -38,7 +40,9 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
       </div>
       {points.length === 0 ? (
         <p className={pictures.quiet}>
-          No scores in this period yet. Ask for feedback on a day, and its HustleScore appears here.
+          {features.coach
+            ? 'No scores in this period yet. Ask for feedback on a day, and its HustleScore appears here.'
+            : 'No scores in this period.'}
         </p>
       ) : (
         <>
