@@ -1,9 +1,9 @@
 /** Takes out of a text what a reader cannot see and a model can: such characters are where hidden instructions stand. */
 
 /**
- * Control and format characters (zero-width, marks of direction, tags) but tab and line feed, and but the two joiners,
- * which Persian and family emoji are made of.
+ * Control and format characters (zero-width, marks of direction, tags), fillers and selectors of variants, but tab and
+ * line feed, and but what Persian, Mongolian and emoji are made of: the two joiners and a few selectors.
  */
-const UNSEEN = /[[\p{Cc}\p{Cf}]--[\t\n\u200c\u200d]]/gv;
+const UNSEEN = /[[\p{Cc}\p{Cf}\p{DI}]--[\t\n\u{200c}\u{200d}\u{180b}-\u{180d}\u{180f}\u{fe0e}\u{fe0f}]]/gv;
 
 export const plainWords = (text: string): string => text.toWellFormed().replaceAll(UNSEEN, '');

@@ -32,6 +32,7 @@ describe('a reply by the schema', () => {
     ['without feedback', reply({ feedback: null })],
     ['too short', reply({ feedback: 'Fine day.' })],
     ['of nothing that can be seen', reply({ feedback: '\u200b'.repeat(20) })],
+    ['of signs that take up room at most', reply({ feedback: '\u3164\u{e0101}\u034f'.repeat(9) })],
     ['too long', reply({ feedback: 'x'.repeat(LONGEST_REPLY + 1) })],
   ])('is none when it is %s', (_what, text) => {
     expect(whole(text)).toBeNull();
@@ -43,6 +44,16 @@ describe('a reply by the schema', () => {
       text: 'First [2]. Then this and [3]. Not [see 1].',
       cited: [1, 2, 3],
     });
+  });
+
+  test('keeps what emoji and Persian are made of', () => {
+    const feedback = 'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].';
+    expect(whole(reply({ feedback }))?.text).toBe(feedback);
+  });
+
+  test('has a missing fact that is a sentence, or none', () => {
+    expect(whole(reply({ missingFact: 'x'.repeat(501) }))?.missingFact).toBeNull();
+    expect(whole(reply({ missingFact: 'x'.repeat(500) }))?.missingFact).toHaveLength(500);
   });
 
   test('has its score when something follows it, for 1 may become 10', () => {

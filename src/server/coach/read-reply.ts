@@ -13,6 +13,8 @@ import { plainWords } from './plain-words.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
 export const LONGEST_REPLY = 16_000;
+/** It is asked for as one short sentence; a page of it is something else. */
+const LONGEST_FACT = 500;
 
 export type SoFar = { score: number | null; text: string };
 /** `score` is null for a trend, which has none. */
@@ -40,7 +42,12 @@ export function objectReader(items: number): ReplyReader {
       const fact = typeof missingFact === 'string' ? plainWords(missingFact).trim() : '';
       const named = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
       return checked(
-        { score, text: withoutUnknownItems(feedback, items), cited: named, missingFact: fact || null },
+        {
+          score,
+          text: withoutUnknownItems(feedback, items),
+          cited: named,
+          missingFact: fact.length > LONGEST_FACT ? null : fact || null,
+        },
         items,
       );
     },
