@@ -4,6 +4,6 @@
  * Control and format characters (zero-width, marks of direction, tags), fillers and selectors of variants, but tab and
  * line feed, and but what Persian, Mongolian and emoji are made of: the two joiners and a few selectors.
  */
-const UNSEEN = /[[\p{Cc}\p{Cf}\p{DI}]--[\t\n\u{200c}\u{200d}\u{180b}-\u{180d}\u{180f}\u{fe0e}\u{fe0f}]]/gv;
+const UNSEEN = /[[\p{Cc}\p{Cf}\p{DI}]--[\t\n\p{Join_C}[\u180b-\u180f][\ufe0e-\ufe0f]]]/gv;
 
 export const plainWords = (text: string): string => text.toWellFormed().replaceAll(UNSEEN, '');
