@@ -16,7 +16,7 @@ import {
 } from '../support/billing-story.ts';
 import { editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
 import { inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expect, expectSaid, test } from '../support/story.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
 
@@ -37,7 +37,7 @@ for (const [what, token] of [
     const asked: string[] = [];
     page.on('request', (request) => void (request.url().includes('paypal-capture-order') && asked.push(request.url())));
     await page.goto(`/journal?payment=success&token=${token}`);
-    await expect(toast(page, MESSAGES.paymentTokenInvalid)).toBeVisible();
+    await expectSaid(page, MESSAGES.paymentTokenInvalid);
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();
     expect(asked).toEqual([]);
@@ -48,7 +48,7 @@ test('who cancels is told so, once', async ({ page, signUp, expectAccessible }) 
   await signUp(page);
   await toApproval(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(toast(page, MESSAGES.paymentCancelled)).toBeVisible();
+  await expectSaid(page, MESSAGES.paymentCancelled);
   await expect(page).toHaveURL('/journal');
   await expect(editor(page)).toBeVisible();
   await inBothThemes(page, expectAccessible);
@@ -77,7 +77,7 @@ test('an eCheck is pending until PayPal has the money', async ({ page, signUp, r
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay with eCheck (pending)' }).click();
-  await expect(toast(page, MESSAGES.paymentPending)).toBeVisible();
+  await expectSaid(page, MESSAGES.paymentPending);
   expect(await page.getByLabel('Done:').count(), 'not yet').toBe(0);
   await expect(page).toHaveURL('/journal');
   await expectPlan(page, 'Dabbler');
@@ -100,7 +100,7 @@ test('another user’s order opens nothing', async ({ page, signUp }) => {
   await page.request.post(`/sandbox/__simulator/orders/${orderId}/approve`);
   await signUp(page);
   await page.goto(`/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`);
-  await expect(toast(page, MESSAGES.paymentFailed)).toBeVisible();
+  await expectSaid(page, MESSAGES.paymentFailed);
   await expect(page).toHaveURL('/journal');
   await expectPlan(page, 'Dabbler');
   expect(await ownRows(page, 'payments')).toEqual([]);

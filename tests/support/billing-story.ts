@@ -2,7 +2,7 @@
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { headersOf, sessionOf } from './journal-story.ts';
-import { expect } from './story.ts';
+import { expect, expectSaid } from './story.ts';
 
 export const offer = (page: Page): Locator => page.getByRole('dialog', { name: 'Premium Feature' });
 export const toast = (page: Page, text: string): Locator => page.getByText(text, { exact: true });
@@ -25,7 +25,7 @@ export async function openOffer(page: Page): Promise<void> {
 
 /** The toast, and the page that loads again by itself and is a Closer's then. */
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(toast(page, MESSAGES.paymentDone)).toBeVisible();
+  await expectSaid(page, MESSAGES.paymentDone);
   await expectReload(page);
   await expectPlan(page, 'Closer');
 }

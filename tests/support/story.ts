@@ -30,10 +30,35 @@ type Fixtures = {
 /** The browser logs every 4xx answer by itself: whether one was right is for the story to say. */
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
+const SAID_KEY = 'story-toasts';
+
+/** Runs in the page: keeps the words of every toast, for a story that a busy machine lets look too late. */
+function rememberToasts(key: string): void {
+  new MutationObserver((changes) => {
+    for (const { addedNodes, target } of changes) {
+      if (!(target instanceof Element) || !target.matches('[role="status"], [role="alert"]')) continue;
+      const words = [...addedNodes].map(
+        (node) => (node instanceof Element && node.querySelector('p')?.textContent) || '',
+      );
+      const said = JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[];
+      sessionStorage.setItem(key, JSON.stringify([...said, ...words]));
+    }
+  }).observe(document, { childList: true, subtree: true });
+}
+
+/** Waits until a toast has said this in this tab; it may be gone by then, and the page may have loaded again. */
+export async function expectSaid(page: Page, text: string): Promise<void> {
+  await expect(async () => {
+    const said = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[], SAID_KEY);
+    expect(said).toContain(text);
+  }).toPass({ timeout: 20_000 });
+}
+
 export const test = base.extend<Fixtures>({
   expectedErrors: [null, { option: true }],
 
   page: async ({ page, expectedErrors }, use) => {
+    await page.addInitScript(rememberToasts, SAID_KEY);
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(`threw: ${error.stack ?? error.message}`));
     page.on('console', (message) => {
