@@ -22,6 +22,8 @@ const ROUNDS = 6;
 const SAMPLES_OF_ROUND = 50;
 const LIMIT_MS = 15;
 const PANELS = 200;
+/** As many analyses as one user may have at once. */
+const PANELS_OF_ONE = 5;
 const LIMIT_MEGABYTES = 150;
 /** Pieces of the answer that each panel has got when memory is read. */
 const PIECES = 6;
@@ -36,12 +38,15 @@ const journal = await CoachJournal.open();
 try {
   const settings = modelSettingsAt(model.url);
   await journal.start(settings);
-  const closer = await journal.signUp('panels');
-  await journal.write(
-    closer,
-    Array.from({ length: PANELS }, (_, days) => ({ date: daysAgo(days), lines: LINES })),
-  );
-  const memory = await memoryOfPanels(closer);
+  const closers: Closer[] = [];
+  for (let index = 0; index < PANELS / PANELS_OF_ONE; index += 1) {
+    const closer = await journal.signUp(`panels-${index}`);
+    const days = Array.from({ length: PANELS_OF_ONE }, (_, ago) => ({ date: daysAgo(ago), lines: LINES }));
+    await journal.write(closer, days);
+    closers.push(closer);
+  }
+  const closer = closers[0]!;
+  const memory = await memoryOfPanels(closers);
   const { coach } = readConfig(settings);
   const overhead = await overheadOf(closer, createCoachModel(coach!));
   printFigures('The coach', [...overhead, ...memory]);
@@ -110,15 +115,15 @@ async function firstWordsOfOurs(closer: Closer): Promise<number> {
   return first;
 }
 
-async function memoryOfPanels(closer: Closer): Promise<Figure[]> {
+async function memoryOfPanels(closers: readonly Closer[]): Promise<Figure[]> {
   const { pid } = journal.app;
   const atRest = await residentMegabytes(pid);
   // The first analysis loads the library; it is told apart from what each panel costs.
-  await firstWordsOfOurs(closer);
+  await firstWordsOfOurs(closers[0]!);
   const loaded = await residentMegabytes(pid);
   await command('fail', { hold: 'after', after: PIECES, times: PANELS } satisfies Fault);
-  const answers = Array.from({ length: PANELS }, async (_, days) => {
-    const answer = await journal.ask(closer, daysAgo(days));
+  const answers = Array.from({ length: PANELS }, async (_, panel) => {
+    const answer = await journal.ask(closers[Math.floor(panel / PANELS_OF_ONE)]!, daysAgo(panel % PANELS_OF_ONE));
     return hear(answer, () => undefined);
   });
   await command('held', { count: PANELS });

@@ -27,7 +27,7 @@ export const isWinsName = (line: string): boolean => WINS_NAMES.includes(line.tr
 /** Half of it, which the next piece may make whole. */
 export const beginsWinsName = (line: string): boolean => WINS_NAMES.some((name) => name.startsWith(line.trim()));
 
-const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(.+?)\s*$/;
+const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(\S.*)$/;
 
 /** The wins of an analysis: its dated lines under their name, `- 2026-11-20: …`, as they stand. Other lists are none. */
 export function namedWins(analysis: string): DayText[] {
@@ -38,7 +38,7 @@ export function namedWins(analysis: string): DayText[] {
     if (line.trim() === '') continue;
     const [, date, text] = DATED_LINE.exec(line) ?? [];
     if (!isDay(date) || text === undefined) break;
-    wins.push({ date, text: text.replaceAll('**', '') });
+    wins.push({ date, text: text.trimEnd().replaceAll('**', '') });
   }
   return wins.sort((a, b) => (a.date < b.date ? -1 : 1));
 }

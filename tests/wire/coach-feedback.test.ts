@@ -181,7 +181,7 @@ describe('with any provider', () => {
     expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
   });
 
-  test('whoever leaves ends the question to the provider, and nothing is kept', async () => {
+  test('whoever leaves ends the question to the provider; what they have read is a use, and nothing is kept', async () => {
     await world.feedback(closer, DATE);
     const before = [await world.entry(closer), await world.kept(closer)];
     world.model.reset();
@@ -191,7 +191,7 @@ describe('with any provider', () => {
     expect((await events!.next()).value).toMatchObject({ event: 'score' });
     leaving.abort();
     await world.model.whenLeft();
-    await expect.poll(() => world.kept(closer)).toEqual({ ...(before[1] as object), tries: 2 });
+    await expect.poll(() => world.kept(closer)).toEqual({ ...(before[1] as object), tries: 2, uses: 2 });
     expect(await world.entry(closer)).toEqual(before[0]);
   });
 
@@ -220,6 +220,20 @@ describe('with any provider', () => {
       expect((await world.feedback(closer, DATE)).status).toBe(409);
       await runs('lease_until = now()');
       expect((await world.feedback(closer, DATE)).status).toBe(200);
+    });
+
+    test('analyse five days of one person at once, and no sixth', async () => {
+      const days = [0, 1, 2, 3, 4, 5].map(daysAgo);
+      for (const day of days) await world.wrote(closer, day, GOOD_DAY);
+      world.model.fail({ hold: 'before', times: 5 });
+      const heard = days.slice(0, 5).map((date) => world.feedback(closer, { date }));
+      await world.model.whenHeld(5);
+      const sixth = { date: days[5]! };
+      expect(await world.feedback(closer, sixth)).toMatchObject({ status: 409, json: { code: 'running' } });
+      expect(await world.kept(closer)).toMatchObject({ claims: 5, tries: 5 });
+      world.model.release();
+      for (const each of await Promise.all(heard)) expect(each.done).not.toBeNull();
+      expect((await world.feedback(closer, sixth)).done).not.toBeNull();
     });
 
     test('and the one that was followed keeps nothing', async () => {

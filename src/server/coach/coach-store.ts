@@ -53,7 +53,7 @@ const CLAIM = `insert into public.analysis_runs as held (user_id, kind, key, run
 const COUNT_TRIES = `with swept as (
     delete from public.analysis_runs
      where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())
-  select coalesce(sum(tries), 0)::int as tries,
+  select coalesce(sum(tries), 0)::int as tries, (count(*) filter (where lease_until > now()))::int as "underWay",
          ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
                                  - (now() at time zone 'UTC')))::int as "resetInSeconds"
     from public.analysis_runs where user_id = $1 and counted_on = (now() at time zone 'UTC')::date`;
@@ -104,6 +104,11 @@ export class ClaimLostError extends Error {
   }
 }
 
+const useOf = (userId: string) => sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
+
+/** Of the day, and how many of the user's analyses are under way in all processes, the present one included. */
+export type Tries = { tries: number; underWay: number; resetInSeconds: number };
+
 export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
@@ -123,14 +128,19 @@ export function createCoachStore(database: Database) {
       return (await service().statement(CLAIM, [userId, kind, key, run, leaseMs])).rowCount === 1;
     },
 
-    async countTries(userId: string): Promise<{ tries: number; resetInSeconds: number }> {
-      const { rows } = await service().statement<{ tries: number; resetInSeconds: number }>(COUNT_TRIES, [userId]);
-      return rows[0]!;
+    async countTries(userId: string): Promise<Tries> {
+      return (await service().statement<Tries>(COUNT_TRIES, [userId])).rows[0]!;
     },
 
-    /** `counted`: the provider was asked, so the try is one of the day's. */
-    async giveBack({ userId, kind, key, run }: Claim, counted: boolean): Promise<void> {
-      await service().statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1]);
+    /**
+     * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something and left,
+     * which is a use of the plan as much as a whole answer is (the refund rule of decisions.md 6).
+     */
+    async giveBack({ userId, kind, key, run }: Claim, counted: boolean, used: boolean): Promise<void> {
+      await database.transactAsService('coach', async (transaction) => {
+        await transaction.statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1]);
+        if (used) await transaction.run(useOf(userId));
+      });
     },
 
     /** What was said about this very input before, with when. */
@@ -198,7 +208,7 @@ export function createCoachStore(database: Database) {
             })
             .returning('created_at'),
         );
-        await transaction.run(sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' }));
+        await transaction.run(useOf(userId));
         return { written, at: added!.created_at };
       });
     },

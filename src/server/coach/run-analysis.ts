@@ -53,6 +53,8 @@ export type Events<Result> = (left: AbortSignal, stopped: AbortSignal) => AsyncG
 
 /** Longer than any analysis may take, so that only the claim of a process that died is taken over. */
 const LEASE_RESERVE_MS = 30_000;
+/** Of one user, on all their screens: nobody uses up the provider's requests per minute for everybody else. */
+const AT_ONCE = 5;
 
 export async function beginAnalysis<Result>(
   deps: RunDeps,
@@ -65,16 +67,17 @@ export async function beginAnalysis<Result>(
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
     // Looked for under the claim: whoever held it a moment ago may have been given this very answer.
-    const [known, { tries, resetInSeconds }] = await Promise.all([
+    const [known, { tries, underWay, resetInSeconds }] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash),
       store.countTries(userId),
     ]);
     if (known) return { events: () => tellAgain(deps, job, claim, known) };
-    if (tries <= limits.dailyLimit) return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
-    await store.giveBack(claim, false);
-    return { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
+    if (tries <= limits.dailyLimit && underWay <= AT_ONCE)
+      return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
+    await store.giveBack(claim, false, false);
+    return underWay > AT_ONCE ? { refused: 'running' } : { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
   } catch (error) {
-    await store.giveBack(claim, false);
+    await store.giveBack(claim, false, false);
     throw error;
   }
 }
@@ -95,7 +98,7 @@ async function* tellAgain<Result>(
     log.error({ err: error, userId: claim.userId }, 'an earlier analysis could not be told again');
     yield problemEvent('general');
   } finally {
-    await giveBack(store, log, claim, false);
+    await giveBack(store, log, claim, { counted: false, used: false });
   }
 }
 
@@ -169,7 +172,8 @@ async function* analyse<Result>(
     }
     yield problemEvent(problem, retryAfterMs === null ? null : new Date(clock.now().getTime() + retryAfterMs));
   } finally {
-    if (outcome !== 'done') await giveBack(store, log, claim, counted);
+    const used = outcome === 'left' && (told.text !== '' || told.score !== null);
+    if (outcome !== 'done') await giveBack(store, log, claim, { counted, used });
     const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
     const ms = Math.round(performance.now() - startedAt);
     log.info(
@@ -234,9 +238,11 @@ const problemEvent = (problem: AnalysisProblem, retryAt: Date | null = null): Co
   data: { class: problem, message: ANALYSIS_PROBLEMS[problem], retryAt: retryAt?.toISOString() ?? null },
 });
 
-async function giveBack(store: CoachStore, log: Logger, claim: Claim, counted: boolean): Promise<void> {
+type Spent = { counted: boolean; used: boolean };
+
+async function giveBack(store: CoachStore, log: Logger, claim: Claim, { counted, used }: Spent): Promise<void> {
   // Without it nobody is wrong: the claim ends with its lease.
   await store
-    .giveBack(claim, counted)
+    .giveBack(claim, counted, used)
     .catch((error: unknown) => log.warn({ err: error }, 'a claim was not given back'));
 }
