@@ -1,5 +1,4 @@
 /** Faults that a test puts in line: each meets the next question that it fits, once, or as often as it says. */
-import type { ApiRequest } from './wires/wire.ts';
 
 export type Fault = {
   /** A regular expression over the path, such as `gemini|messages$`; any path, when left out. */
@@ -37,29 +36,3 @@ export type Fault = {
   /** Says its answer and then repeats the log line by line, as a model does that was tricked into it (text only). */
   echo?: boolean;
 };
-
-export class Faults {
-  #queue: { fault: Fault; left: number; path: RegExp | null }[] = [];
-
-  add(fault: Fault): void {
-    const path = fault.path === undefined ? null : new RegExp(fault.path);
-    this.#queue.push({ fault, left: fault.times ?? 1, path });
-  }
-
-  /** The first in line that fits, used up once more. */
-  take({ path }: ApiRequest): Fault | null {
-    const entry = this.#queue.find((waiting) => waiting.path === null || waiting.path.test(path));
-    if (!entry) return null;
-    entry.left -= 1;
-    if (entry.left <= 0) this.#queue = this.#queue.filter((other) => other !== entry);
-    return entry.fault;
-  }
-
-  get waiting(): readonly Fault[] {
-    return this.#queue.map(({ fault }) => fault);
-  }
-
-  clear(): void {
-    this.#queue = [];
-  }
-}

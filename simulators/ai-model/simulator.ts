@@ -6,13 +6,15 @@ import { createHash } from 'node:crypto';
 import { feedbackOn, reviewOf } from './coach/answer.ts';
 import { daysIn } from './coach/read-log.ts';
 import { anyFeedback, anyReview, fitSchema } from './coach/fit-schema.ts';
-import { Faults } from './faults.ts';
+import type { ApiRequest } from '../api-request.ts';
+import { FaultQueue } from '../fault-queue.ts';
+import { HeldRequests } from '../held-requests.ts';
 import type { Fault } from './faults.ts';
 import { anthropic } from './wires/anthropic.ts';
 import { gemini } from './wires/gemini.ts';
 import { openai } from './wires/openai.ts';
 import { Refused } from './wires/wire.ts';
-import type { ApiRequest, Asked, Refusal, Spoken, Wire } from './wires/wire.ts';
+import type { Asked, Refusal, Spoken, Wire } from './wires/wire.ts';
 
 export const SANDBOX_KEY = 'sandbox-key';
 const WIRES: readonly Wire[] = [gemini, anthropic, openai];
@@ -79,25 +81,15 @@ export type ModelSimulator = {
 };
 
 export function createModelSimulator({ wait = () => Promise.resolve() }: SimulatorOptions = {}): ModelSimulator {
-  const faults = new Faults();
+  const faults = new FaultQueue<Fault>();
   const requests: ModelRequest[] = [];
-  const held = new Set<() => void>();
-  const heldListeners = new Set<{ count: number; tell: () => void }>();
+  const held = new HeldRequests();
   const leftListeners = new Set<() => void>();
   let paceMs = 0;
 
   const hold = (left: AbortSignal): Promise<void> =>
-    new Promise((go, gone) => {
-      held.add(go);
-      left.addEventListener('abort', () => {
-        held.delete(go);
-        gone(new ConnectionBroken());
-      });
-      for (const listener of heldListeners) {
-        if (held.size < listener.count) continue;
-        heldListeners.delete(listener);
-        listener.tell();
-      }
+    held.hold(left).catch(() => {
+      throw new ConnectionBroken();
     });
 
   function ended(noted: ModelRequest, end: ModelRequest['end']): void {
@@ -200,14 +192,8 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
     control: {
       fail: (fault) => faults.add(fault),
       faults: () => faults.waiting,
-      release() {
-        const count = held.size;
-        for (const go of held) go();
-        held.clear();
-        return count;
-      },
-      whenHeld: (count = 1) =>
-        held.size >= count ? Promise.resolve() : new Promise((tell) => void heldListeners.add({ count, tell })),
+      release: () => held.release(),
+      whenHeld: (count) => held.whenHeld(count),
       whenLeft: () =>
         requests.some(({ end }) => end === 'left')
           ? Promise.resolve()
@@ -218,8 +204,7 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
         faults.clear();
         requests.length = 0;
         paceMs = 0;
-        for (const go of held) go();
-        held.clear();
+        held.release();
       },
     },
   };

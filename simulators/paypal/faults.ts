@@ -1,5 +1,4 @@
 /** Faults that a test puts in line: each meets the next request that it fits, once, or as often as it says. */
-import type { ApiRequest } from './api/api.ts';
 
 export type Fault = {
   /** Any method, when left out. */
@@ -25,33 +24,3 @@ export type Fault = {
   /** The request waits for `release`, before or after the work. */
   hold?: 'before' | 'after';
 };
-
-export class Faults {
-  #queue: { fault: Fault; left: number; path: RegExp | null }[] = [];
-
-  add(fault: Fault): void {
-    const path = fault.path === undefined ? null : new RegExp(fault.path);
-    this.#queue.push({ fault, left: fault.times ?? 1, path });
-  }
-
-  /** The first in line that fits, used up once more. */
-  take(request: ApiRequest): Fault | null {
-    if (this.#queue.length === 0) return null;
-    const entry = this.#queue.find(
-      ({ fault, path }) =>
-        (fault.method === undefined || fault.method === request.method) && (path === null || path.test(request.path)),
-    );
-    if (!entry) return null;
-    entry.left -= 1;
-    if (entry.left <= 0) this.#queue = this.#queue.filter((other) => other !== entry);
-    return entry.fault;
-  }
-
-  get waiting(): readonly Fault[] {
-    return this.#queue.map(({ fault }) => fault);
-  }
-
-  clear(): void {
-    this.#queue = [];
-  }
-}

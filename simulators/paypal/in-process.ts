@@ -1,5 +1,5 @@
 /** What lies between `fetch` and the API when there is no network: a request read, and a caller who may give up. */
-import type { ApiRequest } from './api/api.ts';
+import type { ApiRequest } from '../api-request.ts';
 
 /** A caller who gives up does not take back what it asked for: the work goes on without it. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {

@@ -2,14 +2,16 @@
  * PayPal in one process: the books, the API over them, faults and commands. Without a network and fully determined by its
  * seed, its clock and what is asked of it; `server.ts` puts it on a port.
  */
+import type { ApiRequest } from '../api-request.ts';
+import { FaultQueue } from '../fault-queue.ts';
+import { HeldRequests } from '../held-requests.ts';
 import { PaypalApi } from './api/api.ts';
-import type { ApiAnswer, ApiRequest, Client } from './api/api.ts';
+import type { ApiAnswer, Client } from './api/api.ts';
 import { PaypalBooks } from './books/books.ts';
 import { Ids } from './books/ids.ts';
 import { errorBody, Refused } from './books/issues.ts';
 import type { PaypalEvent } from './books/model.ts';
 import type { Addresses } from './books/representations.ts';
-import { Faults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { toRequest, untilAborted } from './in-process.ts';
 import { Outbox } from './webhooks/outbox.ts';
@@ -108,19 +110,11 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     verify: (asked) => webhooks.verify(asked),
     resend: (eventId) => webhooks.resend(eventId),
   });
-  const faults = new Faults();
+  const faults = new FaultQueue<Fault>();
   const journal: JournalEntry[] = [];
   const inProgress = new Set<string>();
-  const held = new Set<() => void>();
-  let heldListeners: (() => void)[] = [];
+  const held = new HeldRequests();
   let drained = 0;
-
-  const hold = (): Promise<void> =>
-    new Promise((go) => {
-      held.add(go);
-      for (const tell of heldListeners) tell();
-      heldListeners = [];
-    });
 
   /** An answer that says no although PayPal has done, or could have done, what was asked. */
   function failWith(fault: Fault, done: ApiAnswer | null): ApiAnswer {
@@ -143,12 +137,12 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   }
 
   async function faulty(request: ApiRequest, fault: Fault): Promise<ApiAnswer | null> {
-    if (fault.hold === 'before') await hold();
+    if (fault.hold === 'before') await held.hold();
     if (fault.delayMs !== undefined) await wait(fault.delayMs);
     if (fault.drop) return null;
     if (fault.status !== undefined || fault.issue !== undefined) return failWith(fault, null);
     const done = paypal.answer(request);
-    if (fault.hold === 'after') await hold();
+    if (fault.hold === 'after') await held.hold();
     if (fault.dropAfterWork) return null;
     return fault.body === undefined ? done : failWith(fault, done);
   }
@@ -211,13 +205,8 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     control: {
       fail: (fault) => faults.add(fault),
       faults: () => faults.waiting,
-      release() {
-        const count = held.size;
-        for (const go of held) go();
-        held.clear();
-        return count;
-      },
-      whenHeld: () => (held.size > 0 ? Promise.resolve() : new Promise((tell) => void heldListeners.push(tell))),
+      release: () => held.release(),
+      whenHeld: () => held.whenHeld(),
       expireTokens: () => paypal.expireTokens(),
       advance(ms) {
         aheadMs += ms;
@@ -233,8 +222,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
         paypal.clear();
         faults.clear();
         journal.length = 0;
-        for (const go of held) go();
-        held.clear();
+        held.release();
       },
     },
   };

@@ -1,14 +1,6 @@
 /** What the three protocols have in common: a question is read, and an answer or a refusal is put into their words. */
 
-export type ApiRequest = {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly query: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
+import type { ApiRequest } from '../../api-request.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a JSON schema, or a request that is about to be looked at
 export type Json = any;

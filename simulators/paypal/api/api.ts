@@ -1,4 +1,5 @@
 /** PayPal's API without a network: a request goes in, an answer comes out, and the books have changed in between. */
+import type { ApiRequest } from '../../api-request.ts';
 import type { PaypalBooks } from '../books/books.ts';
 import type { Ids } from '../books/ids.ts';
 import { errorBody, Refused } from '../books/issues.ts';
@@ -12,16 +13,6 @@ const ORDERS_REMEMBER_MS = 6 * HOUR_MS;
 const PAYMENTS_REMEMBER_MS = 45 * 24 * HOUR_MS;
 const MAX_REQUEST_ID = 108;
 const TOKEN_SECONDS = 32_400;
-
-export type ApiRequest = {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  readonly query: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
 
 export type ApiAnswer = { status: number; headers: Record<string, string>; body: string };
 
