@@ -22,6 +22,7 @@ import {
   TypeValidationError,
 } from 'ai';
 import type { FinishReason as SdkFinishReason, JSONSchema7, LanguageModel } from 'ai';
+import { parseJson } from '../parse-json.ts';
 import { classifyFailure, headerDelayMs, isCode, readErrorBody } from './classify-failure.ts';
 import type { Failure } from './classify-failure.ts';
 import type { CoachSettings } from './coach-settings.ts';
@@ -189,7 +190,7 @@ function failureOf(error: unknown): Failure | null {
     const { statusCode, responseHeaders, responseBody } = error;
     // An answer of 200 that could not be read ends up here as well.
     const malformed = statusCode !== undefined && statusCode < 300;
-    const body = readErrorBody(parsed(responseBody));
+    const body = readErrorBody(parseJson(responseBody ?? ''));
     const delayMs = body.delayMs ?? headerDelayMs(responseHeaders);
     return { ...body, status: statusCode ?? null, delayMs, malformed };
   }
@@ -214,14 +215,6 @@ function isOfNetwork(error: unknown): boolean {
 
 const isTooLong = (error: unknown): boolean =>
   error instanceof Error && (error instanceof AnswerTooLongError || isTooLong(error.cause));
-
-function parsed(body: string | undefined): unknown {
-  try {
-    return body === undefined ? null : JSON.parse(body);
-  } catch {
-    return null;
-  }
-}
 
 /** A quota for the day comes back at an hour that nobody tells; what is told with it is no time to wait. */
 const retryAfterMs = ({ delayMs, perDay }: Failure): number | null =>

@@ -9,6 +9,7 @@ import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import { readScoredText } from '#domain/score-line.ts';
 import { beginsWinsName, isWinsName } from '#domain/win-bullets.ts';
+import { parseJson } from '../parse-json.ts';
 import { plainWords } from './plain-words.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
@@ -37,7 +38,7 @@ export function objectReader(items: number): ReplyReader {
       return { score: known ? score : null, text: typeof feedback === 'string' ? settled(feedback, items) : '' };
     },
     whole(text) {
-      const { score, feedback, cited, missingFact } = fieldsOf(parsed(text));
+      const { score, feedback, cited, missingFact } = fieldsOf(parseJson(text));
       if (!isScore(score) || typeof feedback !== 'string') return null;
       const fact = typeof missingFact === 'string' ? plainWords(missingFact).trim() : '';
       const named = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
@@ -138,11 +139,3 @@ const numbersIn = (text: string, items: number): number[] =>
 
 const fieldsOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

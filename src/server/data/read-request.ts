@@ -6,7 +6,7 @@ import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, rangeOf } from './parse/parse-headers.ts';
 import { parseQuery } from './parse/parse-query.ts';
-import { changesToMake, checkContentType, parseJson, rowsToInsert } from './parse/parse-rows.ts';
+import { changesToMake, checkContentType, parseBody, rowsToInsert } from './parse/parse-rows.ts';
 import type { Query } from './query.ts';
 import type { Asked } from './respond.ts';
 import type { Sql } from './sql-text.ts';
@@ -58,7 +58,7 @@ async function writeSql(
   if (method !== 'POST') refuseUnbounded(method, query);
   if (method === 'DELETE') return deleteSql(table, query, wanted);
   checkContentType(request.header('content-type'));
-  const body = parseJson(await request.text());
+  const body = parseBody(await request.text());
   if (method === 'POST') {
     const rows = await cleanRows(table, rowsToInsert(table, body, query.columns, wanted.missingIsDefault));
     return rows.rows.length === 0 ? null : insertSql(table, query, rows, wanted);

@@ -6,7 +6,8 @@ import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { bodyOf, coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { readBody } from './read-body.ts';
 import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
@@ -20,7 +21,7 @@ export function aiFeedback({ coach, database }: { coach: Coach | null; database:
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
     if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
-    const { date, force } = await bodyOf(context);
+    const { date, force } = await readBody(context);
     if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
     return coachAnswer(context, await coach.feedback({ identity, userId }, { date, force: force === true }), TEXTS);
   };

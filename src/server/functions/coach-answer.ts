@@ -44,8 +44,3 @@ export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, t
 export async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
   return { refused: (await callerIsPremium(database, identity)) ? 'not_configured' : 'premium' };
 }
-
-export async function bodyOf(context: Context<AppEnv>): Promise<Record<string, unknown>> {
-  const body: unknown = await context.req.json().catch(() => null);
-  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-}

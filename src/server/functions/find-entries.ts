@@ -10,6 +10,7 @@ import { readyWords } from '../find/entry-words.ts';
 import { findDays } from '../find/find-days.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
+import { readBody } from './read-body.ts';
 
 /** How long one search may go on making words ready. What is not ready then is said, and the next search goes on. */
 const READY_LIMIT_MS = 2_000;
@@ -55,9 +56,7 @@ export function findEntries({ database }: FindDeps) {
 }
 
 async function queryOf(context: Context<AppEnv>): Promise<string | null> {
-  const body: unknown = await context.req.json().catch(() => null);
-  if (typeof body !== 'object' || body === null || !('query' in body)) return null;
-  const { query } = body;
+  const { query } = await readBody(context);
   return typeof query === 'string' && query.length <= QUERY_MAX_LENGTH ? query : null;
 }
 

@@ -25,6 +25,7 @@ import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { readBody } from './read-body.ts';
 
 type ImportDeps = { database: Database; clock: Clock };
 
@@ -115,9 +116,8 @@ export function importEntries({ database, clock }: ImportDeps) {
 }
 
 async function entriesOf(context: Context<AppEnv>): Promise<unknown[] | null> {
-  const body: unknown = await context.req.json().catch(() => null);
-  if (typeof body !== 'object' || body === null || !('entries' in body) || !Array.isArray(body.entries)) return null;
-  const entries = body.entries as unknown[];
+  const { entries } = await readBody(context);
+  if (!Array.isArray(entries)) return null;
   return entries.length > 0 && entries.length <= IMPORT_MAX_ENTRIES ? entries : null;
 }
 

@@ -5,7 +5,8 @@ import { isOrderId } from '#domain/payment.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Payments } from '../payments/payments.ts';
-import { readBody, refusal } from './paypal-body.ts';
+import { refusal } from './paypal-refusal.ts';
+import { readBody } from './read-body.ts';
 
 export function captureOrder(payments: Payments | null) {
   return async function capture(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {

@@ -6,7 +6,8 @@ import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Payments } from '../payments/payments.ts';
 import { PRICE_MINOR } from '../payments/start-payment.ts';
-import { readBody, refusal } from './paypal-body.ts';
+import { refusal } from './paypal-refusal.ts';
+import { readBody } from './read-body.ts';
 
 const REFUSALS = {
   endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },

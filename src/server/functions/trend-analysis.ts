@@ -10,7 +10,8 @@ import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { bodyOf, coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
+import { readBody } from './read-body.ts';
 import type { RefusalTexts } from './coach-answer.ts';
 
 const TEXTS: RefusalTexts = {
@@ -26,7 +27,7 @@ export function trendAnalysis({ coach, database, clock }: TrendDeps) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null) return coachAnswer(context, { refused: 'premium' }, TEXTS);
     if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
-    const request = readRequest(await bodyOf(context), clock.now());
+    const request = readRequest(await readBody(context), clock.now());
     if (!request) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
     return coachAnswer(context, await coach.trend({ identity, userId }, request), TEXTS);
   };

@@ -1,4 +1,5 @@
 /** Sets a mail in plain text and in HTML from the same parts. */
+import { escapeHtml } from '../escape-html.ts';
 import type { MailMessage } from './message.ts';
 
 export type Part =
@@ -54,13 +55,3 @@ ${body}
 </body>
 </html>
 `;
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);

@@ -2,6 +2,7 @@
  * What a webhook of PayPal is about. It is a hint and no more: which order or capture to ask PayPal for. Whether money
  * moved is only ever taken from PayPal's answer to that question.
  */
+import { parseJson } from '../parse-json.ts';
 import { at, idInLink, linkOf, textAt } from './paypal/wire.ts';
 
 export type PaypalEvent = {
@@ -46,11 +47,3 @@ export function parseEvent(raw: string): PaypalEvent | null {
 }
 
 const isRefund = (json: unknown): boolean => at(json, 'resource_type') === 'refund';
-
-function parseJson(raw: string): unknown {
-  try {
-    return JSON.parse(raw) as unknown;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,17 +1,16 @@
 /** Fills what only the running server knows into the built HTML; everything is escaped, nothing is a script. */
 import type { Config } from '../config.ts';
+import { escapeHtml } from '../escape-html.ts';
 import { clientConfig } from './client-config.ts';
 
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escape = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
-const link = (href: string, text: string): string => `<a href="${escape(href)}">${escape(text)}</a>`;
+const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 
 /** The text for each `<!--slot:NAME-->`; an empty one where the operator has set nothing. */
 export function pageSlots(config: Config): Record<string, string> {
   const { contact } = config;
   const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
   return {
-    config: `<meta name="hustle-forge-config" content="${escape(JSON.stringify(clientConfig(config)))}">`,
+    config: `<meta name="hustle-forge-config" content="${escapeHtml(JSON.stringify(clientConfig(config)))}">`,
     sandbox:
       config.sandbox.url === null
         ? ''
@@ -21,7 +20,7 @@ export function pageSlots(config: Config): Record<string, string> {
     social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
     operator: [contact.operator, contact.address]
       .filter((part) => part !== undefined)
-      .map(escape)
+      .map(escapeHtml)
       .join(', '),
   };
 }

@@ -1,13 +1,11 @@
 /** The line that a visitor typed on the landing page: it becomes the first item of the first log. */
 import { EMPTY_LOG_HTML } from '#client/editor/empty-log-html.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
+import { escapeHtml } from '#domain/export/escape-html.ts';
 import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
 
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\0', '');
-
 /** One item with these words, as the editor writes it. */
-export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escape(text)}</p>`);
+export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
 
 /** Takes the line out of the browser's store; null when there is none. */
 export function takeFirstLine(storage: Storage): string | null {

@@ -2,6 +2,7 @@
  * The body of a write, understood or refused: which columns it sets, and their values row by row. Pure.
  * Keys are looked up in a Map and never used as property names, so `__proto__` is only a column that does not exist.
  */
+import { parseJson } from '../../parse-json.ts';
 import { dataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { writableColumn } from './parse-query.ts';
@@ -17,12 +18,10 @@ export function checkContentType(header: string | undefined): void {
   throw dataError('PGRST102', { message: `Content-Type not acceptable: ${header.slice(0, 100)}` });
 }
 
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw dataError('PGRST102');
-  }
+export function parseBody(text: string): unknown {
+  const body = parseJson(text);
+  if (body === undefined) throw dataError('PGRST102');
+  return body;
 }
 
 /**

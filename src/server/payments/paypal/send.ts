@@ -2,6 +2,7 @@
  * One HTTP request to PayPal and what came of it. An answer is read with a limit and a time limit, redirects are refused
  * (threat: the secret or the token would follow them elsewhere), and a gateway's page or an empty body is no exception.
  */
+import { parseJson } from '../../parse-json.ts';
 import { PaypalError } from './paypal.ts';
 import { textAt } from './wire.ts';
 
@@ -107,14 +108,6 @@ export async function readText(response: Response, maxBytes: number): Promise<st
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Names, issues and debug ids are single words; whatever else stands there stays out of logs and messages. */

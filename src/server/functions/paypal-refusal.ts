@@ -1,0 +1,7 @@
+/** How the two functions of paying say no. */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppEnv } from '../http/app-env.ts';
+
+export const refusal = (context: Context<AppEnv>, status: ContentfulStatusCode, error: string): Response =>
+  context.json({ success: false, error }, status);
