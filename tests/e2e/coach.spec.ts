@@ -4,7 +4,6 @@
  */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import {
-  closerWith,
   failModel,
   heldModel,
   openPanel,
@@ -13,10 +12,11 @@ import {
   resetModel,
   score,
   storedFeedback,
+  test,
 } from '../support/coach-story.ts';
 import { daysAgo, editor, expectSaved, items, log, sessionOf, storeLog, today } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expect } from '../support/story.ts';
 
 test.describe.configure({ mode: 'default' });
 test.afterEach(({ request }) => resetModel(request));
@@ -54,13 +54,10 @@ test('asks before the first word leaves, and is taken back on the profile page',
 
 test('reads what the user sees, cites it, and knows when it has changed', async ({
   page,
-  signUp,
-  admin,
-  request,
+  signUpCloser,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await expect(panel(page)).toContainText('No feedback for this day yet.');
   await expectAccessible(page);
@@ -109,13 +106,11 @@ test('reads what the user sees, cites it, and knows when it has changed', async 
 
 test('is written while it is read; cancelling stores nothing', async ({
   page,
-  signUp,
-  admin,
+  signUpCloser,
   request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await failModel(request, { hold: 'after', after: 6 });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
@@ -131,9 +126,8 @@ test('is written while it is read; cancelling stores nothing', async ({
   expect(await storedFeedback(page, request)).toBeNull();
 });
 
-test('words typed while it reads make it outdated', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+test('words typed while it reads make it outdated', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await failModel(request, { hold: 'before' });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
@@ -148,9 +142,8 @@ test('words typed while it reads make it outdated', async ({ page, signUp, admin
   await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
 });
 
-test('Escape closes the panel and ends the question', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+test('Escape closes the panel and ends the question', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await failModel(request, { hold: 'before' });
   const ended = page.waitForEvent('requestfailed', (asked) => asked.url().endsWith('/ai-feedback'));
@@ -165,13 +158,11 @@ test('Escape closes the panel and ends the question', async ({ page, signUp, adm
 
 test('whatever fails, the feedback before stays, and the tries are counted', async ({
   page,
-  signUp,
-  admin,
+  signUpCloser,
   request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByText('Up to date')).toBeVisible();
@@ -196,9 +187,8 @@ test('whatever fails, the feedback before stays, and the tries are counted', asy
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
 });
 
-test('a limit of the service is waited for', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+test('a limit of the service is waited for', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   // As often as the server itself may try again.
   await failModel(request, { status: 429, retryDelay: 40, times: 5 });
@@ -208,9 +198,8 @@ test('a limit of the service is waited for', async ({ page, signUp, admin, reque
   await expect(panel(page).getByRole('button', { name: 'Try Again' })).toBeDisabled();
 });
 
-test('says why it does not speak of a day', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), 'Too few');
+test('says why it does not speak of a day', async ({ page, signUpCloser, request }) => {
+  await signUpCloser('Too few');
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.tooShort);
@@ -224,9 +213,8 @@ test('says why it does not speak of a day', async ({ page, signUp, admin, reques
 test.describe('without a connection', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_INTERNET_DISCONNECTED/ });
 
-  test('it does not ask about words that could not be saved', async ({ page, signUp, admin, request, context }) => {
-    const { email } = await signUp(page);
-    await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  test('it does not ask about words that could not be saved', async ({ page, signUpCloser, context }) => {
+    await signUpCloser(...GOOD_DAY);
     await openPanel(page);
     await expect(panel(page)).toContainText('No feedback for this day yet.');
     await context.setOffline(true);
@@ -241,11 +229,10 @@ test.describe('without a connection', () => {
   });
 });
 
-test('on a phone it is a page of its own', async ({ page, signUp, admin, request, expectAccessible }) => {
+test('on a phone it is a page of its own', async ({ page, signUpCloser, expectAccessible }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await expect.poll(() => panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
@@ -259,9 +246,8 @@ test('on a phone it is a page of its own', async ({ page, signUp, admin, request
   await expect(editor(page)).toBeVisible();
 });
 
-test('the panel follows the day that is open beside it', async ({ page, signUp, admin, request }) => {
-  const { email } = await signUp(page);
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
+test('the panel follows the day that is open beside it', async ({ page, signUpCloser }) => {
+  await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await expect(panel(page)).toContainText('No feedback for this day yet.');
   await page.getByRole('button', { name: 'Previous day' }).click();
@@ -270,16 +256,14 @@ test('the panel follows the day that is open beside it', async ({ page, signUp, 
 
 test('a review is written, kept apart by period, and made again', async ({
   page,
-  signUp,
-  admin,
+  signUpCloser,
   request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  await signUpCloser(...GOOD_DAY);
   const session = await sessionOf(page);
   for (const back of [1, 2, 12])
     await storeLog(request, session, daysAgo(back), log('Sent the offer to two customers'));
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
   await page.goto('/reviews');
   await failModel(request, { hold: 'after', after: 3 });
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
@@ -309,16 +293,14 @@ test('a review is written, kept apart by period, and made again', async ({
 
 test('the scores of a period are a plot that keys can walk, and a table', async ({
   page,
-  signUp,
-  admin,
+  signUpCloser,
   request,
   expectAccessible,
 }) => {
-  const { email } = await signUp(page);
+  await signUpCloser(...GOOD_DAY);
   const session = await sessionOf(page);
   await storeLog(request, session, daysAgo(2), log('Looked at some stuff'));
   await storeLog(request, session, daysAgo(1), log('A day without a score'));
-  await closerWith(page, request, () => admin('plan:grant', email), ...GOOD_DAY);
   for (const back of [2, 0]) {
     await page.goto(`/journal?date=${daysAgo(back)}`);
     await openPanel(page);

@@ -2,7 +2,8 @@
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import type { Fault } from '../../simulators/ai-model/faults.ts';
 import { headersOf, log, sessionOf, storeLog, today } from './journal-story.ts';
-import { expect } from './story.ts';
+import { expect, test as base } from './story.ts';
+import type { Person } from './story.ts';
 
 const MODEL = '/sandbox/ai-model/__simulator';
 
@@ -14,24 +15,29 @@ export async function openPanel(page: Page): Promise<void> {
   await expect(panel(page)).toBeVisible();
 }
 
-/** A Closer who has agreed to the coach, on a day with these items. */
-export async function closerWith(
-  page: Page,
-  request: APIRequestContext,
-  grant: () => Promise<unknown>,
-  ...items: string[]
-): Promise<void> {
-  const session = await sessionOf(page);
-  if (items.length > 0) await storeLog(request, session, today(), log(...items));
-  const answer = await request.patch(`/rest/v1/profiles?id=eq.${session.user.id}`, {
-    headers: headersOf(session),
-    data: { ai_consent: true },
-  });
-  expect(answer.ok(), await answer.text()).toBe(true);
-  await grant();
-  await page.goto(`/journal?date=${today()}`);
-  await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
-}
+type CoachFixtures = {
+  /** A new Closer who has agreed to the coach, on a day with these items. */
+  signUpCloser: (...items: string[]) => Promise<Person>;
+};
+
+export const test = base.extend<CoachFixtures>({
+  signUpCloser: async ({ page, request, signUp, admin }, use) => {
+    await use(async (...items) => {
+      const person = await signUp(page);
+      const session = await sessionOf(page);
+      if (items.length > 0) await storeLog(request, session, today(), log(...items));
+      const answer = await request.patch(`/rest/v1/profiles?id=eq.${session.user.id}`, {
+        headers: headersOf(session),
+        data: { ai_consent: true },
+      });
+      expect(answer.ok(), await answer.text()).toBe(true);
+      await admin('plan:grant', person.email);
+      await page.goto(`/journal?date=${today()}`);
+      await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+      return person;
+    });
+  },
+});
 
 /** The feedback that is stored for today, as another device would see it. */
 export async function storedFeedback(page: Page, request: APIRequestContext): Promise<string | null> {
