@@ -42,6 +42,7 @@ const EVERYWHERE: Row[] = [
   ['no score', { text: answer({ score: null }) }, 'format', 1],
   ['a feedback too short', { text: answer({ feedback: 'Good.' }) }, 'format', 1],
   ['a feedback without an end', { text: answer({ feedback: 'x'.repeat(40_000) }) }, 'format', 1],
+  ['an object without a bottom', { text: `{"score": 9, "feedback": ${'['.repeat(12_000)}` }, 'format', 1],
   ['two scores in one', { text: `{"score": 10, "feedback": "A very fine day.", "score": 2}` }, 'format', 1],
   [
     'a feedback that is taken back',

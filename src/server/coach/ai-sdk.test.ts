@@ -3,11 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../config.ts';
-import { openModel } from './ai-sdk.ts';
+import { openModel, streamReply } from './ai-sdk.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..');
 
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 test('one file imports the AI SDK, and it is itself imported when the first analysis begins', async () => {
   const importing: string[] = [];
@@ -41,5 +44,45 @@ test("the keys in the library's own environment variables are not ours to use", 
   const [url, request] = sent.mock.calls[0]!;
   expect(url).toBe('http://127.0.0.1:1/v1/chat/completions');
   expect(JSON.stringify(request?.headers)).not.toContain('theirs');
-  sent.mockRestore();
+});
+
+/** All that an endpoint says when it sends a text letter by letter. */
+async function heardOf(text: string): Promise<string> {
+  const chunk = (delta: object, end: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+  const letters = Array.from(text, (content) => chunk({ content })).join('');
+  vi.spyOn(globalThis, 'fetch').mockResolvedValue(
+    new Response(`${letters}${chunk({}, 'stop')}data: [DONE]\n\n`, {
+      headers: { 'content-type': 'text/event-stream' },
+    }),
+  );
+  const settings = readConfig({
+    AI_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: 'http://127.0.0.1:1/v1',
+    AI_MODEL: 'llama',
+  }).coach!;
+  const request = {
+    reply: 'object',
+    schema: {},
+    instructions: 'Judge.',
+    prompt: 'A day.',
+    maxOutputTokens: 9,
+  } as const;
+  let heard = '';
+  for await (const part of streamReply(await openModel(settings), settings, request, new AbortController().signal)) {
+    if (part.type === 'reply') heard = part.text;
+  }
+  return heard;
+}
+
+test('an object of a thousand letters is not read a thousand times', async () => {
+  const text = JSON.stringify({ score: 7, feedback: 'x'.repeat(1_000) });
+  const parse = vi.spyOn(JSON, 'parse');
+  expect(await heardOf(text)).toBe(text);
+  expect(parse.mock.calls.filter(([read]) => read.startsWith('{"score"')).length).toBeLessThan(10);
+});
+
+test('an object that is nested thousands deep is a text like any other', async () => {
+  const text = `{"feedback":${'['.repeat(8_000)}`;
+  expect(await heardOf(text)).toBe(text);
 });

@@ -17,7 +17,6 @@ import {
   LoadAPIKeyError,
   NoOutputGeneratedError,
   Output,
-  parsePartialJson,
   streamText,
   TypeValidationError,
 } from 'ai';
@@ -108,6 +107,9 @@ async function* streamOnce(
   const asObject = reply === 'object' && structuredBy !== 'text';
   const byShape =
     structuredBy === 'schema' ? Output.object({ schema: jsonSchema(schema as JSONSchema7) }) : Output.json();
+  // The endpoint is asked for the shape, and the library reads text: it would read all of the answer anew with every
+  // piece of it, and throw where it is nested too deep.
+  const output = { ...Output.text(), responseFormat: byShape.responseFormat };
   const { stream } = streamText({
     model,
     instructions,
@@ -116,7 +118,7 @@ async function* streamOnce(
     // Ours are above. With its own, a quota for the day would be asked for again at once.
     maxRetries: 0,
     abortSignal: signal,
-    ...(asObject && { output: byShape }),
+    ...(asObject && { output }),
     // Gemini thinks by default, and its thoughts are paid for and counted as output.
     ...(provider === 'google' && { reasoning: 'low' as const }),
     // For Google's `modelVersion`, which the SDK leaves out.
@@ -132,8 +134,7 @@ async function* streamOnce(
     if (part.type === 'raw') modelVersion ??= textIn(part.rawValue, 'modelVersion');
     if (part.type === 'text-delta') {
       text += part.text;
-      const object = asObject ? (await parsePartialJson(text)).value : null;
-      yield { type: 'reply', text, object };
+      yield { type: 'reply', text };
     }
     if (part.type === 'finish-step') {
       if (part.finishReason === 'interrupted' && text === '') break;

@@ -18,8 +18,8 @@ export type ModelRequest = {
 export type FinishReason = 'stop' | 'length' | 'blocked' | 'interrupted' | 'other';
 
 export type ModelPart =
-  /** All of the answer so far: its text, and for an object what of it can be read already. */
-  | { type: 'reply'; text: string; object: unknown }
+  /** All of the answer so far. */
+  | { type: 'reply'; text: string }
   | {
       type: 'end';
       finish: FinishReason;

@@ -57,9 +57,9 @@ describe('a reply by the schema', () => {
   });
 
   test('has its score when something follows it, for 1 may become 10', () => {
-    expect(soFar('', { score: 1 }).score).toBeNull();
-    expect(soFar('', { score: 1, feedback: '' }).score).toBe(1);
-    expect(soFar('', { score: 70, feedback: '' }).score).toBeNull();
+    expect(soFar('{"score": 1').score).toBeNull();
+    expect(soFar('{"score": 1,').score).toBe(1);
+    expect(soFar('{"score": 70, "feedback": "').score).toBeNull();
   });
 });
 
@@ -79,7 +79,7 @@ describe('a reply in text', () => {
     'is none without one clear score: %j',
     (text) => {
       expect(whole(text)).toBeNull();
-      expect(soFar(`${text}\n`, null)).toEqual({ score: null, text: '' });
+      expect(soFar(`${text}\n`)).toEqual({ score: null, text: '' });
     },
   );
 });
@@ -110,8 +110,23 @@ describe('a line about a day that has no log is invented', () => {
     const { soFar } = trendReader(DAYS);
     const text = `${said}\n\n**Wins**\n- 2026-11-19: Sold it`;
     for (let length = said.length; length <= text.length; length += 1)
-      expect(soFar(text.slice(0, length), null).text).toBe(said);
+      expect(soFar(text.slice(0, length)).text).toBe(said);
   });
+});
+
+test.each([
+  ['{"feedback": "You shipped \\', 'You shipped'],
+  ['{"feedback": "You shipped \\u26', 'You shipped'],
+  ['{"feedback": "You shipped \\ud83d', 'You shipped'],
+  ['{"feedback": "You shipped \\ud83d\\ude80", "sco', 'You shipped \u{1f680}'],
+  ['{"cited": [1, 2], "notes": ["\\"", null], "fine": true, "feedback": "You \\"shipped\\" it', 'You "shipped" it'],
+  [' {\n "feedback" : "You shipped\\nit.",\n "score" : 7 }\n', 'You shipped\nit.'],
+  ['{"notes": {"feedback": "You shipped it"}, "feedback": "You', ''],
+  ['"feedback": "You shipped it"', ''],
+  ['```json {"feedback": "You shipped it"}', ''],
+  ['["feedback", "You shipped it"]', ''],
+])('of an object that is still being written its words are known: %j', (text, expected) => {
+  expect(objectReader(3).soFar(text).text).toBe(expected);
 });
 
 const TEXT = fc
@@ -162,8 +177,8 @@ test('what is shown of a feedback is never taken back', () => {
   const { soFar, whole } = objectReader(3);
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
-      const read = (feedback: string) => soFar('', { score: 5, feedback }).text;
-      expectOnlyAdded(text, cuts, read, whole(reply({ feedback: text }))?.text ?? null);
+      const written = reply({ feedback: text });
+      expectOnlyAdded(written, cuts, (part) => soFar(part).text, whole(written)?.text ?? null);
     }),
     RUNS,
   );
@@ -174,7 +189,7 @@ test('nor of one in text', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const scored = `HustleScore: 3/10\n${text}`;
-      expectOnlyAdded(scored, cuts, (part) => soFar(part, null).text, whole(scored)?.text ?? null);
+      expectOnlyAdded(scored, cuts, (part) => soFar(part).text, whole(scored)?.text ?? null);
     }),
     RUNS,
   );
@@ -184,7 +199,7 @@ test('nor of a trend', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const { soFar, whole } = trendReader(DAYS);
-      expectOnlyAdded(text, cuts, (part) => soFar(part, null).text, whole(text)?.text ?? null);
+      expectOnlyAdded(text, cuts, (part) => soFar(part).text, whole(text)?.text ?? null);
     }),
     RUNS,
   );
@@ -196,8 +211,9 @@ test.each([' '.repeat(16_000) + 'x', '[1 '.repeat(5_000) + 'x', `[${'1,'.repeat(
   (feedback) => {
     const { soFar, whole } = objectReader(3);
     const startedAt = performance.now();
-    for (let times = 0; times < 20; times += 1) soFar('', { score: 5, feedback });
-    whole(reply({ feedback }));
+    const text = reply({ feedback });
+    for (let times = 0; times < 20; times += 1) soFar(text);
+    whole(text);
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   },
 );

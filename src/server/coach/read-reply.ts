@@ -10,6 +10,7 @@ import type { Day } from '#domain/day.ts';
 import { readScoredText } from '#domain/score-line.ts';
 import { beginsWinsName, isWinsName } from '#domain/win-bullets.ts';
 import { parseJson } from '../parse-json.ts';
+import { fieldsSoFar } from './fields-so-far.ts';
 import { plainWords } from './plain-words.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
@@ -23,7 +24,7 @@ export type Reply = { score: number | null; text: string; cited: number[]; missi
 
 export type ReplyReader = {
   /** What is certain while more may come. */
-  soFar(text: string, object: unknown): SoFar;
+  soFar(text: string): SoFar;
   /** The reply, or null when it is none. */
   whole(text: string): Reply | null;
 };
@@ -31,11 +32,13 @@ export type ReplyReader = {
 /** A reply by `FEEDBACK_SCHEMA`. */
 export function objectReader(items: number): ReplyReader {
   return {
-    soFar(_text, object) {
-      const { score, feedback } = fieldsOf(object);
-      // `1` may be the beginning of `10` as long as nothing follows it.
-      const known = Object.keys(fieldsOf(object)).at(-1) !== 'score' && isScore(score);
-      return { score: known ? score : null, text: typeof feedback === 'string' ? settled(feedback, items) : '' };
+    soFar(text) {
+      const fields = fieldsSoFar(text);
+      const [score, feedback] = [fields.get('score'), fields.get('feedback')];
+      return {
+        score: isScore(score) ? score : null,
+        text: typeof feedback === 'string' ? settled(feedback, items) : '',
+      };
     },
     whole(text) {
       const { score, feedback, cited, missingFact } = fieldsOf(parseJson(text));

@@ -53,6 +53,11 @@ export type Events<Result> = (left: AbortSignal, stopped: AbortSignal) => AsyncG
 
 /** Longer than any analysis may take, so that only the claim of a process that died is taken over. */
 const LEASE_RESERVE_MS = 30_000;
+/**
+ * A reply is read as a whole each time, and a model may send it letter by letter: so it is read again once it has grown
+ * by so much. The first words are told as they come, the thousandth letter with fifteen others.
+ */
+const READ_AFTER_GROWTH = 1 + 1 / 64;
 /** Of one user, on all their screens: nobody uses up the provider's requests per minute for everybody else. */
 const AT_ONCE = 5;
 
@@ -128,6 +133,7 @@ async function* analyse<Result>(
       maxOutputTokens,
     } as const;
     let text = '';
+    let readFrom = 0;
     for await (const part of model.stream(request, signal)) {
       if (part.type === 'end') {
         end = part;
@@ -136,7 +142,9 @@ async function* analyse<Result>(
       ({ text } = part);
       // A model that does not find an end, such as one that repeats itself.
       if (text.length > LONGEST_REPLY * 2) throw new ReplyError('format');
-      yield* tell(told, reader.soFar(text, part.object));
+      if (text.length < readFrom) continue;
+      readFrom = text.length * READ_AFTER_GROWTH;
+      yield* tell(told, reader.soFar(text));
     }
     signal.throwIfAborted();
     const unfinished = end && UNFINISHED[end.finish];
