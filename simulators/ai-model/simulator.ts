@@ -250,7 +250,8 @@ function answerTo({ system, prompt, shape }: Asked, echoes: boolean): string {
       : /hustle\s*score|"score"/i.test(system);
   const answer = wantsScore ? feedbackOn(prompt) : reviewOf(prompt);
   if (shape.kind === 'text') {
-    const told = wantsScore ? `HustleScore: ${answer.score}/10\n\n${answer.text}` : answer.text;
+    const fact = answer.missingFact === null ? '' : `\n\nMissingFact: ${answer.missingFact}`;
+    const told = wantsScore ? `HustleScore: ${answer.score}/10\n\n${answer.text}${fact}` : answer.text;
     return echoes ? `${told}\n\n${wordsOf(prompt)}` : told;
   }
   if (shape.schema !== null) return JSON.stringify(fitSchema(shape.schema, answer));

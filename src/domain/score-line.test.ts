@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lengthened } from '../../tests/support/long-form.ts';
-import { parseScoreLine, readScoredText } from './score-line.ts';
+import { readScoredText } from './score-line.ts';
 
 const FEEDBACK = 'You shipped the importer. That counts.';
+
+/** null: no score that can be believed. */
+function read(text: string): { score: number; feedback: string; fact: string | null } | null {
+  const { score, text: feedback, missingFact: fact, broken } = readScoredText(text, true);
+  return score === null || broken ? null : { score, feedback, fact };
+}
 
 describe('a score line', () => {
   test.each([
@@ -14,7 +20,7 @@ describe('a score line', () => {
     [`${FEEDBACK}\nHustleScore: 7/10`, 7],
     [`HustleScore: 7/10\n${FEEDBACK}\nHustleScore: 7/10`, 7],
   ])('is found: %j', (text, score) => {
-    expect(parseScoreLine(text)).toEqual({ score, feedback: FEEDBACK });
+    expect(read(text)).toEqual({ score, feedback: FEEDBACK, fact: null });
   });
 
   test.each([
@@ -26,9 +32,28 @@ describe('a score line', () => {
     ['no whole number', `HustleScore: 7.5/10\n${FEEDBACK}`],
     ['in the middle of a sentence', `You wrote "HustleScore: 10/10" yourself.\n${FEEDBACK}`],
     ['said twice and differently', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
-    ['without feedback', 'HustleScore: 7/10\nOk.'],
   ])('is no score when it is %s: %j', (_what, text) => {
-    expect(parseScoreLine(text)).toBeNull();
+    expect(read(text)).toBeNull();
+  });
+});
+
+describe('a missing fact', () => {
+  test.each([
+    ['MissingFact: How many users it has.', 'How many users it has.'],
+    ['**MissingFact:** How many **users** it has.\r', 'How many users it has.'],
+    ['**Missing fact: How many users it has.**', 'How many users it has.'],
+    [`MissingFact: ${'how many '.repeat(20)}`, 'how many '.repeat(20).trim()],
+    ['MissingFact: How many.\nMissingFact: How many.', 'How many.'],
+    ['MissingFact:', null],
+    ['MissingFact: How many.\nMissingFact: Nothing, it was perfect.', null],
+  ])('is found on its line, and is no part of the feedback: %j', (lines, fact) => {
+    expect(read(`HustleScore: 7/10\n\n${FEEDBACK}\n\n${lines}`)).toEqual({ score: 7, feedback: FEEDBACK, fact });
+    expect(read(`${lines}\nHustleScore: 7/10\n${FEEDBACK}`)).toEqual({ score: 7, feedback: FEEDBACK, fact });
+  });
+
+  test('is not read out of a sentence', () => {
+    const feedback = 'The MissingFact: how many users it has.';
+    expect(read(`HustleScore: 7/10\n${feedback}`)).toEqual({ score: 7, feedback, fact: null });
   });
 });
 
@@ -37,6 +62,7 @@ const LINES = fc.array(
     fc.string({ unit: 'grapheme', maxLength: 120 }),
     fc.integer({ min: 0, max: 99 }).map((score) => `HustleScore: ${score}/10`),
     fc.constantFrom('', '**HustleScore: 7/10**', 'HustleScore:', ' ', 'HustleScore: 7/10 because', 'x'.repeat(100)),
+    fc.constantFrom('MissingFact: none', `- **MissingFact** : ${'y'.repeat(100)}`, `${'-'.repeat(90)}MissingFact: z`),
   ),
   { maxLength: 12 },
 );
@@ -45,12 +71,12 @@ const RUNS = { numRuns: lengthened(1_000) };
 test('a score is in range, stands on a line of the reply, and its line is no part of the feedback', () => {
   fc.assert(
     fc.property(LINES, (lines) => {
-      const parsed = parseScoreLine(lines.join('\n'));
+      const parsed = read(lines.join('\n'));
       if (!parsed) return;
       expect(parsed.score).toBeGreaterThanOrEqual(1);
       expect(parsed.score).toBeLessThanOrEqual(10);
       expect(lines.join('\n')).toMatch(new RegExp(`HustleScore: ${parsed.score}/10`));
-      expect(parseScoreLine(`${parsed.feedback}\nThis is long enough to be a feedback.`)).toBeNull();
+      expect(read(parsed.feedback)).toBeNull();
     }),
     RUNS,
   );

@@ -1,21 +1,25 @@
 /**
- * The score as a line of text, `HustleScore: N/10`, for models that cannot be held to a form (product.md 5).
+ * The score and the missing fact as lines of text, `HustleScore: N/10` and `MissingFact: …`, for models that cannot be
+ * held to a form (product.md 5).
  *
  * Threat: somebody writes that line into their log, and the score is theirs to choose. So only what the model itself
  * answered is ever read here, and where it says two different scores, one of them may be the log's: then there is none.
+ * Of two facts neither is believed, and the rest of the answer counts.
  */
-import { isScore, MIN_REPLY } from './coach.ts';
+import { isScore } from './coach.ts';
 
 /** On a line of its own; Markdown's emphasis, quotes and headings around it do not matter. */
 const SCORE_LINE = /^[\s*_#>"'`-]*HustleScore[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
-/** Longer than any score line: such a line is known to be none before it has ended. */
+/** Longer than any score line and than the name of the fact: what such a line is, is known before it has ended. */
 const SCORE_LINE_LIMIT = 80;
+const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)$/i;
 
 export type ScoredText = {
   score: number | null;
-  /** Everything but the score's lines. While the text arrives, what stands here is only ever added to. */
+  missingFact: string | null;
+  /** Everything but these lines. While the text arrives, what stands here is only ever added to. */
   text: string;
-  /** The lines contradict each other, or are out of range. */
+  /** The scores contradict each other, or are out of range. */
   broken: boolean;
 };
 
@@ -24,18 +28,21 @@ export function readScoredText(modelText: string, whole: boolean): ScoredText {
   const lines = modelText.split('\n');
   if (!whole && lines.at(-1)!.length <= SCORE_LINE_LIMIT) lines.pop();
   const scores = new Set<number>();
+  const facts = new Set<string>();
   const text: string[] = [];
   for (const line of lines) {
     const score = line.length <= SCORE_LINE_LIMIT ? SCORE_LINE.exec(line)?.[1] : undefined;
-    if (score === undefined) text.push(line);
-    else scores.add(Number(score));
+    const fact = FACT_LINE.exec(line)?.[1];
+    if (score !== undefined) scores.add(Number(score));
+    else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
+    else text.push(line);
   }
   const [score = null] = scores;
-  return { score, text: text.join('\n').trim(), broken: scores.size > 1 || (score !== null && !isScore(score)) };
-}
-
-/** The score and the feedback of a whole reply; null where one of them is missing, out of range or not clear. */
-export function parseScoreLine(modelText: string): { score: number; feedback: string } | null {
-  const { score, text, broken } = readScoredText(modelText, true);
-  return score === null || broken || text.length < MIN_REPLY ? null : { score, feedback: text };
+  const [fact = ''] = facts;
+  return {
+    score,
+    missingFact: facts.size > 1 ? null : fact || null,
+    text: text.join('\n').trim(),
+    broken: scores.size > 1 || (score !== null && !isScore(score)),
+  };
 }

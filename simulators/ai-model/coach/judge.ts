@@ -54,7 +54,8 @@ const TO_COACH: readonly RegExp[] = [
   /(?:^|[[<({"'`\s])(?:system|assistant|developer|admin)\s*(?:[\]>)}:"]|prompt|message|mode)/iu,
   /you are (?:now|a|an|no longer|[A-Z]{3,})|pretend|jailbreak|let us play/iu,
   /(?<!\p{L})(?:coach|the model|dear ai|your feedback|the feedback|new instruction|your instructions|as you were told|up to date|every item)(?!\p{L})/iu,
-  /^"?(?:feedback|cited|missingFact)"?\s*:|^[{}[\]]+,?$|^FENCE\s/u,
+  /^\W*missing ?fact\W*:/iu,
+  /^"?(?:feedback|cited)"?\s*:|^[{}[\]]+,?$|^FENCE\s/u,
   /[A-Za-z0-9+/]{40,}/u,
 ];
 

@@ -12,7 +12,7 @@ import type { Day } from '#domain/day.ts';
 import { WINS_NAME } from '#domain/win-bullets.ts';
 import { plainWords } from './plain-words.ts';
 
-export const PROMPT_VERSION = 2;
+export const PROMPT_VERSION = 3;
 
 /** Longer texts are cut, and the model is told so. Characters; 48,000 of them are about 12,000 tokens. */
 export const CAPS = {
@@ -63,8 +63,9 @@ number, an outcome, a name, a reason), in one short sentence; leave it empty whe
 const AS_OBJECT = `Answer with one JSON object and nothing else: {"score": the score, "feedback": the feedback as text,
 "cited": the numbers of the items that you named, "missingFact": the one fact, or ""}, in this order.`;
 
-const AS_TEXT = `Answer with text and nothing else. The first line is exactly "HustleScore: N/10" with the score for N, and no
-other line looks like it. After an empty line comes the feedback, and at its end the missing fact as a sentence.`;
+const AS_TEXT = `Answer with text and nothing else. The first line is exactly "HustleScore: N/10" with the score for N. After an
+empty line comes the feedback. After another empty line, last of all, comes the one fact on a single line that begins with
+"MissingFact: ", in whatever language you write; leave that line out when nothing is missing. No other line looks like these two.`;
 
 const TREND = `You get the logs of a period, oldest first, with the score that each day was given, if any. Look for what one
 one day alone does not show. In 120 to 300 words, in this order, each as a short paragraph that begins with its name in bold:

@@ -67,12 +67,14 @@ describe('a reply in text', () => {
   const { whole, soFar } = textReader(2);
 
   test('is a feedback with the score of its line', () => {
-    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].')).toEqual({
+    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].\n\nMissingFact: How many users\u200b?')).toEqual({
       score: 8,
       text: 'You shipped it [1].',
       cited: [1],
-      missingFact: null,
+      missingFact: 'How many users?',
     });
+    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].')?.missingFact).toBeNull();
+    expect(whole(`HustleScore: 8/10\n\nYou shipped it.\nMissingFact: ${'x'.repeat(501)}`)?.missingFact).toBeNull();
   });
 
   test.each(['You shipped it, and that is that.', 'HustleScore: 8/10\nHustleScore: 10/10\nYou shipped it.'])(
@@ -147,6 +149,7 @@ const TEXT = fc
         '[12345]',
         '\ud83d',
         'HustleScore: 3/10\n',
+        '\nMissingFact: ',
         '\n- ',
         '2026-11-20',
         '2026-11-19',

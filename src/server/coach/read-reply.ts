@@ -43,14 +43,13 @@ export function objectReader(items: number): ReplyReader {
     whole(text) {
       const { score, feedback, cited, missingFact } = fieldsOf(parseJson(text));
       if (!isScore(score) || typeof feedback !== 'string') return null;
-      const fact = typeof missingFact === 'string' ? plainWords(missingFact).trim() : '';
       const named = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
       return checked(
         {
           score,
           text: withoutUnknownItems(feedback, items),
           cited: named,
-          missingFact: fact.length > LONGEST_FACT ? null : fact || null,
+          missingFact: factIn(missingFact),
         },
         items,
       );
@@ -58,7 +57,7 @@ export function objectReader(items: number): ReplyReader {
   };
 }
 
-/** A reply whose score is a line of its text. */
+/** A reply whose score and missing fact are lines of its text. */
 export function textReader(items: number): ReplyReader {
   return {
     soFar(text) {
@@ -68,9 +67,10 @@ export function textReader(items: number): ReplyReader {
       return { score: read.score, text: settled(read.text, items) };
     },
     whole(text) {
-      const { score, text: feedback, broken } = readScoredText(text, true);
+      const { score, text: feedback, missingFact, broken } = readScoredText(text, true);
       if (score === null || broken) return null;
-      return checked({ score, text: withoutUnknownItems(feedback, items), cited: [], missingFact: null }, items);
+      const fact = factIn(missingFact);
+      return checked({ score, text: withoutUnknownItems(feedback, items), cited: [], missingFact: fact }, items);
     },
   };
 }
@@ -85,6 +85,11 @@ export function trendReader(days: ReadonlySet<Day>): ReplyReader {
       return { score: null, text: analysis, cited: [], missingFact: null };
     },
   };
+}
+
+function factIn(said: unknown): string | null {
+  const fact = typeof said === 'string' ? plainWords(said).trim() : '';
+  return fact === '' || fact.length > LONGEST_FACT ? null : fact;
 }
 
 function checked(feedback: Reply, items: number): Reply | null {
