@@ -354,6 +354,7 @@ create table public.profiles (
 
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
+CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX payments_mail_due ON public.payments USING btree (mail_due_at) WHERE (mail_due_at IS NOT NULL);
@@ -407,6 +408,26 @@ CREATE OR REPLACE FUNCTION public.first_free_day()
  LANGUAGE sql
  STABLE
 RETURN (public.earliest_today() - 29);
+
+CREATE OR REPLACE FUNCTION public.forget_day()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  delete from public.analyses
+   where user_id = old.user_id and kind = 'trend' and old.date between period_from and period_to;
+  if tg_op = 'DELETE' then
+    return null;
+  end if;
+  delete from public.analyses where user_id = old.user_id and date = old.date;
+  new.ai_feedback := null;
+  new.hustle_score := null;
+  new.ai_analyzed_at := null;
+  return new;
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.is_premium()
  RETURNS boolean
@@ -507,7 +528,9 @@ $function$;
 
 CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
+CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
+CREATE TRIGGER revised_to_nothing BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((new.content_text = ''::text) AND (old.content_text <> ''::text))) EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_ledger FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER keep_payment_facts BEFORE UPDATE ON public.payments FOR EACH ROW EXECUTE FUNCTION public.keep_payment_facts();

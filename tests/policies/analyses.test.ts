@@ -88,6 +88,60 @@ test('what was said about a day goes with the day, and moves with it', async () 
   expect(await of('2001-01-01')).toBe(0);
 });
 
+describe('an analysis of a period', () => {
+  const { id } = PEOPLE.premium;
+  const REST = 'select period_to::text from analyses where user_id = $1 and period_to is not null order by 1';
+  const rest = async () => (await db.admin.query(REST, [id])).rows.map(({ period_to: to }) => to);
+  beforeEach(async () => {
+    for (const user of [id, PEOPLE.endless.id]) {
+      for (const [from, to] of [
+        ['2001-01-01', '2001-01-07'],
+        ['2001-01-07', '2001-01-13'],
+        ['2001-01-08', '2001-01-14'],
+      ]) {
+        await db.admin.query(ADD_ONE, [user, 'trend', null, from, to, null]);
+      }
+      await db.admin.query(
+        `insert into entries (user_id, date, content) select $1, day::date, '<p>Shipped it</p>'
+           from generate_series('2001-01-01', '2001-01-14', interval '1 day') day`,
+        [user],
+      );
+    }
+  });
+
+  test.each([
+    ['deleted', "delete from entries where date = '2001-01-07'"],
+    ['left without a word', "update entries set content = '<p> </p>' where date = '2001-01-07'"],
+  ])('goes with each of its days that is %s, and the others stay', async (_what, statement) => {
+    expect(await attempt(db.database, 'premium', statement)).toBe(1);
+    expect(await rest()).toEqual(['2001-01-14']);
+    const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
+    expect(rows).toHaveLength(3);
+  });
+
+  test('stays when a day is written anew', async () => {
+    const statement = "update entries set content = '<p>Shipped all of it</p>' where date = '2001-01-07'";
+    expect(await attempt(db.database, 'premium', statement)).toBe(1);
+    expect(await rest()).toHaveLength(3);
+  });
+});
+
+test('of a day that is left without a word no feedback stays', async () => {
+  const { id } = PEOPLE.premium;
+  const said = `update entries set ai_feedback = 'Good work.', hustle_score = 7, ai_analyzed_at = now()
+                 where user_id = $1 and date = $2`;
+  await db.admin.query(said, [id, DAYS.firstOpen]);
+  const clear = "update entries set content = '<p></p>' where date = $1";
+  expect(await attempt(db.database, 'premium', clear, [DAYS.firstOpen])).toBe(1);
+  const { rows } = await db.admin.query(
+    `select ai_feedback, hustle_score, ai_analyzed_at,
+            (select count(*)::int from analyses where analyses.date = entries.date and user_id = $1) as analyses
+       from entries where user_id = $1 and date = $2`,
+    [id, DAYS.firstOpen],
+  );
+  expect(rows).toEqual([{ ai_feedback: null, hustle_score: null, ai_analyzed_at: null, analyses: 0 }]);
+});
+
 test('all of it goes with the account', async () => {
   await db.admin.query('delete from auth.users where id = $1', [PEOPLE.premium.id]);
   const { rows } = await db.admin.query(
