@@ -52,6 +52,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
         'aria-describedby': options.describedBy,
         class: options.className,
       },
+      handleDOMEvents: { focus: bringCaretBack },
     },
     onUpdate: () => options.onEdit(),
   });
@@ -67,6 +68,14 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     replace: (html) => replaceText(editor, html),
     isComposing: () => editor.view.composing,
   };
+}
+
+/**
+ * A browser that gives the focus back puts the caret at the start. ProseMirror corrects that 20 ms later: a key in between
+ * would be written there. A pointer says itself where the caret goes.
+ */
+function bringCaretBack(view: Editor['view']): void {
+  if (!view.dom.matches(':active')) view.focus();
 }
 
 /** At once, where TipTap's own autofocus waits for a frame: the first key must not fall beside the page. */
