@@ -1,11 +1,10 @@
 /** What lies over the journal is fetched apart: here it does not come, comes at last, or was there before the network went. */
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, items, status } from '../support/journal-story.ts';
+import { expectFetched, missingToast, takeAway } from '../support/parts-story.ts';
 import { endSession } from '../support/story-sign-in.ts';
 import { expect, test } from '../support/story.ts';
 
-const TEXT = 'This part could not be loaded. Check your connection and try again.';
-const toast = (page: Page) => page.getByRole('alert').filter({ hasText: TEXT });
 const reload = (page: Page) => page.getByRole('button', { name: 'Load the page again' });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 
@@ -69,7 +68,7 @@ test.describe('without a connection', () => {
       await write(page, 'still here');
       await context.setOffline(true);
       await part.open(page);
-      await expect(toast(page)).toBeVisible();
+      await expect(missingToast(page)).toBeVisible();
       await expect(reload(page)).toHaveCount(0);
       await expect(dialog(page, part.dialog)).toHaveCount(0);
       await expect(items(page)).toHaveText(['still here']);
@@ -101,7 +100,7 @@ test.describe('without a connection', () => {
     await page.keyboard.press('Escape');
     await context.setOffline(true);
     await upgrade();
-    await expect(toast(page)).toBeVisible();
+    await expect(missingToast(page)).toBeVisible();
     await expect(items(page)).toHaveText(['still here']);
     await page.unroute('**/assets/upgrade-dialog*');
     await context.setOffline(false);
@@ -131,9 +130,9 @@ test.describe('without a connection', () => {
       await context.setOffline(true);
       for (let tries = 0; tries < 2; tries += 1) {
         await go();
-        await expect(toast(page)).toBeVisible();
+        await expect(missingToast(page)).toBeVisible();
         // It leaves by itself, so that the next one is seen to be new.
-        await expect(toast(page)).toHaveCount(0);
+        await expect(missingToast(page)).toHaveCount(0);
       }
       await expect(page).toHaveURL('/journal');
       await expect(items(page)).toHaveText(['still here']);
@@ -174,15 +173,7 @@ test.describe('without a connection', () => {
 
   test('everything is there before the connection goes', async ({ page, context, signUp }) => {
     await signUp(page);
-    const fetched = () =>
-      page.evaluate(
-        (files) => {
-          const names = performance.getEntriesByType('resource').map(({ name }) => name);
-          return files.filter((file) => names.some((name) => name.includes(`/${file}-`) && name.endsWith('.js')));
-        },
-        [...ALL],
-      );
-    await expect.poll(fetched).toEqual(ALL);
+    await expectFetched(page, ALL);
     await context.setOffline(true);
     for (const part of PARTS) {
       await part.open(page);
@@ -212,7 +203,7 @@ test.describe('when a part does not come to somebody whose session has ended', (
     const { password } = await signUp(page);
     await write(page, 'half a thought');
     await endSession(page);
-    await expect(toast(page)).toBeVisible();
+    await expect(missingToast(page)).toBeVisible();
     await expect(items(page)).toHaveText(['half a thought']);
     await page.unroute('**/assets/sign-in-overlay*');
     await editor(page).click();
@@ -240,19 +231,38 @@ test.describe('after a new release has taken its file away', () => {
     );
     await write(page, 'not saved yet');
     await page.getByRole('button', { name: 'Open menu' }).click();
-    await expect(toast(page)).toBeVisible();
+    await expect(missingToast(page)).toBeVisible();
     await expect(reload(page)).toBeVisible();
     await expectAccessible(page);
     await expect(items(page)).toHaveText(['not saved yet']);
 
     await page.unroute('**/assets/sidebar*');
     await reload(page).click();
-    await expect(toast(page)).toHaveCount(0);
+    await expect(missingToast(page)).toHaveCount(0);
     await expect(items(page)).toHaveText(['not saved yet']);
     await page.unroute('**/rest/v1/entries*');
     await page.getByRole('button', { name: 'Open menu' }).click();
     await expect(dialog(page, 'Menu')).toBeVisible();
     await page.keyboard.press('Escape');
+    await write(page, '!');
+    await expect(status(page, /^Saved/)).toBeVisible();
+  });
+
+  test('a screen is loaded as a page, and what was not saved is still there', async ({ page, signUp }) => {
+    const release = await takeAway(page, '**/assets/settings-route*');
+    await signUp(page);
+    await page.route('**/rest/v1/entries*', (route) =>
+      route.request().method() === 'GET' ? route.fallback() : route.abort(),
+    );
+    await write(page, 'not saved yet');
+    await openMenu(page);
+    release();
+    await dialog(page, 'Menu').getByRole('link', { name: 'Settings' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Settings' })).toBeVisible();
+    await expect(page).toHaveURL('/settings');
+    await page.goBack();
+    await expect(items(page)).toHaveText(['not saved yet']);
+    await page.unroute('**/rest/v1/entries*');
     await write(page, '!');
     await expect(status(page, /^Saved/)).toBeVisible();
   });
@@ -300,4 +310,19 @@ test('what is typed for a part on its way is not written into the log, and the l
   await page.keyboard.press('Escape');
   await page.keyboard.type(', and more');
   await expect(items(page)).toHaveText(['mine, and more']);
+});
+
+test('the first key after a part has closed is written where the caret was', async ({ page, signUp }) => {
+  await signUp(page);
+  await write(page, 'mine');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(dialog(page, 'Find')).toBeVisible();
+  await editor(page).evaluate((log) => {
+    // No key of a keyboard is as early as this.
+    log.addEventListener('focus', () => queueMicrotask(() => document.execCommand('insertText', false, '!')), {
+      once: true,
+    });
+  });
+  await page.keyboard.press('Escape');
+  await expect(items(page)).toHaveText(['mine!']);
 });

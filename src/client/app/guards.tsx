@@ -3,6 +3,7 @@ import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useMailLink } from '#client/features/account/use-mail-link.ts';
+import { fetchPartsWhenIdle } from '#client/lib/part.ts';
 import { useSession } from '#client/lib/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
@@ -18,6 +19,11 @@ export function GuestsOnly() {
   const { status } = useSession();
   // The link that confirms a changed address is opened by somebody who is signed in.
   const holdsLink = useMailLink() !== null;
+  const { routesById } = useRouter();
+  useEffect(
+    () => fetchPartsWhenIdle(routesById['/guests'].children.flatMap(({ options }) => options.component?.preload ?? [])),
+    [routesById],
+  );
   if (status === 'loading') return <LoadingScreen />;
   return status === 'signedIn' && !holdsLink ? <GoOn /> : <Outlet />;
 }
@@ -42,7 +48,12 @@ export function ToLogin() {
   const router = useRouter();
   // Read once: on the way to the login screen the address is already the login screen's own.
   const [from] = useState(() => router.history.location.href);
-  return <Navigate to={ROUTES.login.path} replace state={{ from }} />;
+  return (
+    <>
+      <Navigate to={ROUTES.login.path} replace state={{ from }} />
+      <LoadingScreen />
+    </>
+  );
 }
 
 /** The landing page and the legal pages are documents of their own, so leaving for `/` is a real page load. */

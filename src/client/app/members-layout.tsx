@@ -14,7 +14,6 @@ import { ToLogin, useMayEnter } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { usePlanChange } from './use-plan-change.ts';
-import { useStay } from './use-stay.ts';
 
 const upgrade = part(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
 const signIn = part(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
@@ -35,7 +34,6 @@ function Members() {
   const data = useMemo(() => createDataClient(supabase), [supabase]);
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
-  useStay();
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
   const [signInThere, setSignInThere] = useState(false);
   const openPart = useOpenPart();

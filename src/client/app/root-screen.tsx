@@ -1,10 +1,12 @@
 /** Around every screen: tells keyboard and screen-reader users that the page changed, as a page load would. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { useStay } from './use-stay.ts';
 
 export function RootScreen() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const before = useRef(path);
+  useStay();
 
   useEffect(() => {
     const moved = before.current !== undefined && before.current !== path;

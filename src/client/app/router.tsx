@@ -1,12 +1,13 @@
 /** Every screen of the app and who may see it. The landing and legal pages are documents of their own. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import type { RouteComponent } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { part } from '#client/lib/part.ts';
+import { MissingPart, part } from '#client/lib/part.ts';
 import { BrokenScreen } from './broken-screen.tsx';
 import { GuestsOnly, ToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
+import { MissingScreen } from './missing-screen.tsx';
 import { RootScreen } from './root-screen.tsx';
 
 /** A screen that is a part like what lies over the journal: fetched when idle, and see use-stay.ts. */
@@ -27,34 +28,32 @@ const guests = createRoute({ getParentRoute: () => root, id: 'guests', component
 const login = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.login.path,
-  component: lazyRouteComponent(() => import('#client/features/account/login-screen.tsx'), 'LoginScreen'),
+  component: screen(async () => (await import('#client/features/account/login-screen.tsx')).LoginScreen),
 });
 const signup = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.signup.path,
-  component: lazyRouteComponent(() => import('#client/features/account/signup-screen.tsx'), 'SignupScreen'),
+  component: screen(async () => (await import('#client/features/account/signup-screen.tsx')).SignupScreen),
 });
 const forgotPassword = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.forgotPassword.path,
-  component: lazyRouteComponent(
-    () => import('#client/features/account/forgot-password-screen.tsx'),
-    'ForgotPasswordScreen',
+  component: screen(
+    async () => (await import('#client/features/account/forgot-password-screen.tsx')).ForgotPasswordScreen,
   ),
 });
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: ROUTES.resetPassword.path,
-  component: lazyRouteComponent(
-    () => import('#client/features/account/reset-password-screen.tsx'),
-    'ResetPasswordScreen',
+  component: screen(
+    async () => (await import('#client/features/account/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
 });
 
 const members = createRoute({
   getParentRoute: () => root,
   id: 'members',
-  component: lazyRouteComponent(() => import('./members-layout.tsx'), 'MembersLayout'),
+  component: screen(async () => (await import('./members-layout.tsx')).MembersLayout),
 });
 const journal = createRoute({
   getParentRoute: () => members,
@@ -92,7 +91,7 @@ export function createAppRouter() {
   return createRouter({
     routeTree,
     defaultPendingComponent: LoadingScreen,
-    defaultErrorComponent: BrokenScreen,
+    defaultErrorComponent: ({ error }) => (error instanceof MissingPart ? <MissingScreen /> : <BrokenScreen />),
     // The search stays plain text: the router's own JSON reading would turn an order id such as 5E6… into a number.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {

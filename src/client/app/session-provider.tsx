@@ -3,7 +3,7 @@ import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session.ts';
 import type { SessionState, SignOutScope } from '#client/lib/session.ts';
-import { FIRST_LINE_KEY, SIGNED_OUT_KEY } from '#client/lib/storage-keys.ts';
+import { FIRST_LINE_KEY, SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/storage-keys.ts';
 import { readStoredSession } from '#client/lib/stored-session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
@@ -34,6 +34,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     // Nothing here may wait for auth: the client holds its own queue while it calls, and would wait for itself.
     const { data } = auth.onAuthStateChange((event, session) => {
       clearTimeout(giveUp);
+      // Threat: whoever comes after this user in the same tab would read it.
+      if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       if (event === 'SIGNED_IN' && session && !askedToLeave(session.user.id)) localStorage.removeItem(SIGNED_OUT_KEY);
       change((now) => accountAfter(now, event, session, askedToLeave));
     });

@@ -15,6 +15,9 @@ export type Part<Props> = Loadable & { View: FunctionComponent<Props> };
 const FETCH_AFTER_MS = 4_000;
 const REACH_LIMIT_MS = 3_000;
 
+/** Why a screen is not there: its code did not come. */
+export class MissingPart extends Error {}
+
 const loads: Load[] = [];
 const lostStyles = new Set<HTMLLinkElement>();
 // Such events do not rise, but they come down.
@@ -28,8 +31,12 @@ addEventListener(
 export function part<Props extends object>(fetchView: () => Promise<ComponentType<Props>>): Part<Props> {
   let arrived: ComponentType<Props> | null = null;
   const load = async (): Promise<void> => {
-    await fetchLostStyles();
-    arrived = await fetchView();
+    try {
+      await fetchLostStyles();
+      arrived = await fetchView();
+    } catch (cause) {
+      throw new MissingPart('a part did not come', { cause });
+    }
   };
   loads.push(load);
   return { isThere: () => arrived !== null, load, View: (props) => arrived && createElement(arrived, props) };
@@ -54,29 +61,38 @@ export function useOpenPart(): (wanted: Loadable, open: () => void, asked?: bool
   );
 }
 
-/** Answers a function that fetches a part and tells whether it came; that it did not is said already. */
-export function useFetchPart(): (load: Load, asked?: boolean) => Promise<boolean> {
+/**
+ * Answers a function that fetches a part and tells whether it came; that it did not is said already.
+ *
+ * `whenGone` is done instead of saying so when the server is there and the file is not: only a page of the new release
+ * knows its name.
+ */
+export function useFetchPart(): (load: Load, asked?: boolean, whenGone?: () => void) => Promise<boolean> {
   const toast = useToast();
   return useCallback(
-    async (load, asked = true) => {
+    async (load, asked = true, whenGone) => {
       const giveBack = asked ? holdKeys() : () => undefined;
-      const came = await load().then(
-        () => true,
-        () => false,
-      );
+      const came = await comes(load);
       giveBack();
-      if (!came) void sayMissing(toast);
+      if (!came) void sayMissing(toast, whenGone);
       return came;
     },
     [toast],
   );
 }
 
-async function sayMissing(toast: ReturnType<typeof useToast>): Promise<void> {
+export const comes = (load: Load): Promise<boolean> =>
+  load().then(
+    () => true,
+    () => false,
+  );
+
+async function sayMissing(toast: ReturnType<typeof useToast>, whenGone?: () => void): Promise<void> {
+  const gone = await isServerThere();
+  if (gone && whenGone) return whenGone();
   const text = 'This part could not be loaded. Check your connection and try again.';
-  // The server is there and the file is not: only the page of the new release knows its name.
   const reload = { label: 'Load the page again', run: () => location.reload() };
-  toast({ kind: 'error', text, ...((await isServerThere()) && { action: reload }) });
+  toast({ kind: 'error', text, ...(gone && { action: reload }) });
 }
 
 /** Takes the keys from whatever has them. Answers how to give them back, unless the user has gone elsewhere meanwhile. */
@@ -90,10 +106,8 @@ function holdKeys(): () => void {
 }
 
 /** So that whatever is opened later needs no connection for its code. Answers how to stop waiting. */
-export function fetchPartsWhenIdle(): () => void {
-  const fetchAll = (): void => {
-    for (const load of loads) load().catch(() => undefined);
-  };
+export function fetchPartsWhenIdle(wanted: readonly Load[] = loads): () => void {
+  const fetchAll = (): void => wanted.forEach((load) => void comes(load));
   // Safari tells of no idle time.
   const timer = setTimeout(
     () => ('requestIdleCallback' in window ? requestIdleCallback(fetchAll) : fetchAll()),
@@ -102,7 +116,7 @@ export function fetchPartsWhenIdle(): () => void {
   return () => clearTimeout(timer);
 }
 
-function isServerThere(): Promise<boolean> {
+export function isServerThere(): Promise<boolean> {
   const signal = AbortSignal.timeout(REACH_LIMIT_MS);
   return fetch(location.pathname, { method: 'HEAD', cache: 'no-store', signal }).then(
     ({ ok }) => ok,

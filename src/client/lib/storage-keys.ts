@@ -5,6 +5,8 @@ export const FONT_KEY = 'fontFamily';
 export const RESTING_FONT_KEY = 'hustle-forge:resting-font';
 /** Plain text: the line a visitor typed on the landing page, carried into the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
+/** The address that was typed on one account page, for the next; of this tab alone. */
+export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The id of the user who asked to sign out here: tells a wish from an expiry, in every tab (see session-provider). */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
