@@ -171,11 +171,14 @@ describe('with any provider', () => {
     expect((await heard).done).toMatchObject({ upToDate: false });
   });
 
-  test('on a day that is deleted meanwhile nothing is kept', async () => {
+  test.each([
+    ['deleted', 'delete from public.entries where user_id = $1'],
+    ['emptied', "update public.entries set content = '<p></p>' where user_id = $1"],
+  ])('on a day that is %s meanwhile nothing is kept', async (_what, statement) => {
     world.model.fail({ hold: 'after' });
     const heard = world.feedback(closer, DATE);
     await world.model.whenHeld();
-    await world.server.admin.query('delete from public.entries where user_id = $1', [closer.id]);
+    await world.server.admin.query(statement, [closer.id]);
     world.model.release();
     expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
     expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });

@@ -78,6 +78,24 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(await world.entry(closer)).toMatchObject({ feedback: null });
   });
 
+  test.each([
+    ['deleted', 'delete from public.entries where user_id = $1 and date = $2'],
+    ['emptied', "update public.entries set content = '<p></p>' where user_id = $1 and date = $2"],
+  ])('is gone with a day of it that is %s, and is not kept when that happens meanwhile', async (_what, statement) => {
+    await world.wrote(closer, daysAgo(4), ['']);
+    await world.trend(closer, review('30-day'));
+    world.model.fail({ hold: 'after' });
+    const heard = world.trend(closer, review('7-day'));
+    await world.model.whenHeld();
+    expect(await world.kept(closer)).toMatchObject({ analyses: 1 });
+    await world.server.admin.query(statement, [closer.id, daysAgo(2)]);
+    expect(await world.kept(closer)).toMatchObject({ analyses: 0 });
+    world.model.release();
+    expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
+    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
+    expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: false });
+  });
+
   test.each(['length', 'safety', 'nothing'] as const)('a reply that ended by %s is none', async (reply) => {
     world.model.fail({ reply });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({

@@ -70,8 +70,12 @@ const WRITE_FEEDBACK = `update public.entries
    set ai_feedback = $3, hustle_score = $4,
        ai_analyzed_at = case when updated_at = $6::timestamptz then $5::timestamptz
                              else least($5::timestamptz, updated_at - interval '1 microsecond') end
- where user_id = $1 and date = $2
+ where user_id = $1 and date = $2 and content_text <> ''
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
+
+/** Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql). */
+const HOLD_DAYS = `select from public.entries
+  where user_id = $1 and date = any($2::date[]) and content_text <> '' for share`;
 
 export type Written = { analyzedAt: string; upToDate: boolean };
 
@@ -95,8 +99,10 @@ export type Analysis = {
 /** Where a feedback goes: the day, and the version of its log that was read. */
 export type ReadLog = { date: Day; readAt: string; updatedAt: string };
 export type Period = { from: Day; to: Day };
+/** Where a trend goes: the period, and the days of it on which words were read. */
+export type ReadPeriod = Period & { days: readonly Day[] };
 
-/** The lease ran out, or the day was deleted: there is nothing that the result belongs to any more. */
+/** The lease ran out, or a day was deleted or emptied: there is nothing that the result belongs to any more. */
 export class ClaimLostError extends Error {
   constructor() {
     super('the analysis has no claim or no entry any more');
@@ -171,7 +177,7 @@ export function createCoachStore(database: Database) {
     async finish(
       claim: Claim,
       analysis: Analysis,
-      about: ReadLog | Period,
+      about: ReadLog | ReadPeriod,
     ): Promise<{ written: Written | null; at: Date }> {
       const { userId, kind, key, run } = claim;
       return database.transactAsService('coach', async (transaction) => {
@@ -182,6 +188,9 @@ export function createCoachStore(database: Database) {
           const values = [userId, about.date, analysis.text, analysis.score, about.readAt, about.updatedAt];
           written = (await transaction.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
           if (!written) throw new ClaimLostError();
+        } else {
+          const there = await transaction.statement(HOLD_DAYS, [userId, about.days]);
+          if (there.rowCount !== about.days.length) throw new ClaimLostError();
         }
         const [added] = await transaction.run(
           sqlFor

@@ -45,7 +45,7 @@ test('of a reply that comes letter by letter the first words are told at once, a
     userId: 'u',
     kind: 'trend',
     key: 'k',
-    about: { from: day('2026-11-14'), to: day('2026-11-20') },
+    about: { from: day('2026-11-14'), to: day('2026-11-20'), days: [] },
     prompt: { instructions: 'Look.', data: '{}' },
     schema: null,
     maxOutputTokens: 9,

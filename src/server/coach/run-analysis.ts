@@ -10,7 +10,7 @@ import type { AnalysisProblem, CoachEvent } from '#domain/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
-import type { Claim, CoachStore, Kind, Period, ReadLog, Written } from './coach-store.ts';
+import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Written } from './coach-store.ts';
 import { ModelError } from './model.ts';
 import type { CoachModel, FinishReason, ModelPart } from './model.ts';
 import { fenced, PROMPT_VERSION } from './prompts.ts';
@@ -32,7 +32,7 @@ export type Job<Result> = {
   kind: Kind;
   /** The day, or the period with its last day: one analysis of each at a time. */
   key: string;
-  about: ReadLog | Period;
+  about: ReadLog | ReadPeriod;
   prompt: Prompt;
   schema: object | null;
   maxOutputTokens: number;
