@@ -4,13 +4,14 @@ import { useEffect, useId, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import styles from './dialog.module.css';
+import { useToastsFollow } from './toast.tsx';
 
 type DialogProps = {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** A card in the middle, or a sheet along one edge. */
-  placement?: 'center' | 'start' | 'end';
+  /** A card in the middle, or a sheet along the edge where a line begins. */
+  placement?: 'center' | 'start';
   /** False where the page behind is no use without an answer: no Escape, no close button, no click beside it. */
   dismissible?: boolean;
   /** Replaces the visible heading, for sheets that draw their own; the title stays the accessible name. */
@@ -30,20 +31,23 @@ export function Dialog({
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const follow = useToastsFollow();
 
   useEffect(() => {
     const element = dialog.current;
     if (!element) return;
     const cameFrom = document.activeElement;
     element.showModal();
+    const leave = follow(element);
     // React's own autoFocus comes too early, while the dialog is still closed.
     element.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
+      leave();
       element.close();
       // A dialog removed from the page while open does not give the focus back by itself.
       if (cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus();
     };
-  }, []);
+  }, [follow]);
 
   return (
     <dialog
@@ -60,20 +64,38 @@ export function Dialog({
         if (dismissible && event.target === dialog.current) onClose();
       }}
     >
-      <div className={styles.body}>
-        <header className={styles.header}>
-          {heading}
-          <h2 id={titleId} className={heading === undefined ? styles.title : 'unseen'}>
-            {title}
-          </h2>
-          {dismissible && (
-            <IconButton label="Close" className={styles.close} onClick={onClose}>
-              <X aria-hidden />
-            </IconButton>
-          )}
-        </header>
+      <DialogFrame title={title} titleId={titleId} heading={heading} onClose={dismissible ? onClose : null}>
         {children}
-      </div>
+      </DialogFrame>
     </dialog>
+  );
+}
+
+type DialogFrameProps = {
+  title: string;
+  titleId: string;
+  heading?: ReactNode;
+  /** Null: there is no button to close it. */
+  onClose: (() => void) | null;
+  children: ReactNode;
+};
+
+/** The inside of a dialog: its title, the way out, and what it holds. */
+export function DialogFrame({ title, titleId, heading, onClose, children }: DialogFrameProps) {
+  return (
+    <div className={styles.body}>
+      <div className={styles.header}>
+        {heading}
+        <h2 id={titleId} className={heading === undefined ? styles.title : 'unseen'}>
+          {title}
+        </h2>
+        {onClose && (
+          <IconButton label="Close" className={styles.close} onClick={onClose}>
+            <X aria-hidden />
+          </IconButton>
+        )}
+      </div>
+      {children}
+    </div>
   );
 }

@@ -1,7 +1,8 @@
 /** A short word at the top of the page: it leaves by itself after five seconds, or when it is sent away. */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
-import { createContext, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
+import { createPortal } from 'react-dom';
 import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
@@ -15,18 +16,30 @@ export type Toast = {
 };
 type ShownToast = Toast & { id: number };
 
-const ToastContext = createContext<((toast: Toast) => void) | null>(null);
+type Toasts = {
+  show: (toast: Toast) => void;
+  /** Takes what is said into a modal dialog that has opened; answers how to take it out again. */
+  follow: (dialog: HTMLElement) => () => void;
+};
+
+const ToastContext = createContext<Toasts | null>(null);
+
+function useToasts(): Toasts {
+  const toasts = use(ToastContext);
+  if (!toasts) throw new Error('toasts need a ToastProvider above them');
+  return toasts;
+}
 
 /** Answers a function that shows a toast. */
-export function useToast(): (toast: Toast) => void {
-  const show = use(ToastContext);
-  if (!show) throw new Error('useToast needs a ToastProvider above it');
-  return show;
-}
+export const useToast = (): Toasts['show'] => useToasts().show;
+
+/** For dialogs: whatever is said while one lies over the page would otherwise lie below it, where nobody is. */
+export const useToastsFollow = (): Toasts['follow'] => useToasts().follow;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<ShownToast[]>([]);
   const nextId = useRef(1);
+  const { region, follow } = useRegion();
 
   const show = useCallback((toast: Toast) => {
     const id = nextId.current++;
@@ -35,44 +48,89 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
 
+  const context = useMemo(() => ({ show, follow }), [follow, show]);
   const of = useMemo(() => (isError: boolean) => toasts.filter(({ kind }) => (kind === 'error') === isError), [toasts]);
   return (
-    <ToastContext value={show}>
+    <ToastContext value={context}>
       {children}
-      {/* Both regions are always there: screen readers announce what is added to a region, not a region that is added. */}
-      <div className={styles.region}>
-        <div role="status">
-          {of(false).map((toast) => (
-            <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
-          ))}
-        </div>
-        <div role="alert">
-          {of(true).map((toast) => (
-            <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
-          ))}
-        </div>
-      </div>
+      {createPortal(
+        // Both are always there: screen readers announce what is added to a live region, not a region that is added.
+        <>
+          <div role="status">
+            {of(false).map((toast) => (
+              <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
+            ))}
+          </div>
+          <div role="alert">
+            {of(true).map((toast) => (
+              <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
+            ))}
+          </div>
+        </>,
+        region,
+      )}
     </ToastContext>
   );
 }
 
+/**
+ * Where toasts are shown: one element, which moves. Everything outside of a modal dialog is inert, so what is said then
+ * must be said inside of the topmost one; a popover, so that neither its edges nor its motion hold it.
+ */
+function useRegion() {
+  const [region] = useState(() => {
+    const element = document.createElement('div');
+    element.className = styles.region ?? '';
+    element.popover = 'manual';
+    return element;
+  });
+  const dialogs = useRef<HTMLElement[]>([]);
+
+  const place = useCallback(() => {
+    (dialogs.current.at(-1) ?? document.body).append(region);
+    // A move closes a popover. Browsers without them show it as any other element.
+    if ('showPopover' in region) region.showPopover();
+  }, [region]);
+
+  useLayoutEffect(() => {
+    place();
+    return () => region.remove();
+  }, [place, region]);
+
+  const follow = useCallback(
+    (dialog: HTMLElement) => {
+      dialogs.current = [...dialogs.current, dialog];
+      place();
+      return () => {
+        const wasOnTop = dialogs.current.at(-1) === dialog;
+        dialogs.current = dialogs.current.filter((other) => other !== dialog);
+        if (wasOnTop) place();
+      };
+    },
+    [place],
+  );
+  return { region, follow };
+}
+
 function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: number) => void }) {
-  const [held, setHeld] = useState(false);
+  const card = useRef<HTMLDivElement>(null);
+  const [arrived, setArrived] = useState(false);
   useEffect(() => {
-    // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
-    if (held || toast.action) return;
-    const timer = setTimeout(() => onDismiss(toast.id), TOAST_MS);
-    return () => clearTimeout(timer);
-  }, [held, onDismiss, toast.action, toast.id]);
+    if (toast.action) return;
+    const timer = setInterval(() => {
+      // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
+      if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
+    }, TOAST_MS);
+    return () => clearInterval(timer);
+  }, [onDismiss, toast.action, toast.id]);
 
   return (
     <div
+      ref={card}
       className={styles.toast}
       data-kind={toast.kind}
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
+      data-arrived={arrived}
+      onAnimationEnd={() => setArrived(true)}
     >
       {toast.kind === 'success' && <CircleCheck aria-label="Done:" />}
       {toast.kind === 'info' && <Info aria-hidden />}

@@ -2,10 +2,10 @@
  * The sheet that the coach speaks on. On a wide screen it stands beside the log, which can be read and written on
  * meanwhile; on a narrow one it lies over the whole page, as every other sheet does.
  */
-import { X } from 'lucide-react';
 import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
-import { IconButton } from '#client/ui/button.tsx';
+import { DialogFrame } from '#client/ui/dialog.tsx';
+import { useToastsFollow } from '#client/ui/toast.tsx';
 import styles from './coach-sheet.module.css';
 
 /** Where the log keeps its measure beside the sheet; coach-sheet.module.css says the same. */
@@ -25,6 +25,7 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
   const sheet = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const wide = useWide();
+  const follow = useToastsFollow();
 
   useEffect(() => {
     const element = sheet.current;
@@ -32,13 +33,15 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
     const cameFrom = document.activeElement;
     if (wide) element.show();
     else element.showModal();
+    const leave = wide ? null : follow(element);
     return () => {
+      leave?.();
       const held = element.contains(document.activeElement);
       element.close();
       // Somebody who went on writing beside it keeps the caret.
       if (held && cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus();
     };
-  }, [wide]);
+  }, [follow, wide]);
 
   // Beside the log the browser hears no Escape for it. In the editor the key has a meaning of its own.
   useEffect(() => {
@@ -66,17 +69,9 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
         if (!wide && event.target === sheet.current) onClose();
       }}
     >
-      <div className={styles.body}>
-        <div className={styles.header}>
-          <h2 id={titleId} className={styles.title}>
-            {title}
-          </h2>
-          <IconButton label="Close" className={styles.close} onClick={onClose}>
-            <X aria-hidden />
-          </IconButton>
-        </div>
+      <DialogFrame title={title} titleId={titleId} onClose={onClose}>
         {children}
-      </div>
+      </DialogFrame>
     </dialog>
   );
 }
