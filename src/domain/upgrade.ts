@@ -9,15 +9,31 @@ export type UpgradeFeature =
 
 type UpgradeOffer = { title: string; description: string; benefits: readonly string[] };
 
+const FEEDBACK = 'Unlimited AI feedback and HustleScore';
+const REVIEWS = 'Hustle Reviews: trend analysis';
+
 /** All that a Closer has (product.md 1). */
-export const CLOSER_BENEFITS: readonly string[] = [
+const CLOSER_BENEFITS: readonly string[] = [
   'Unlimited history',
-  'Unlimited AI feedback and HustleScore',
+  FEEDBACK,
   'Export of all entries',
   'Editor font options',
-  'Hustle Reviews: trend analysis',
+  REVIEWS,
   'Priority support',
 ];
+
+/** What a Closer has on this server: nobody shall pay for a coach that it does not have. */
+export const closerBenefits = (coach: boolean): readonly string[] =>
+  CLOSER_BENEFITS.filter((benefit) => coach || (benefit !== FEEDBACK && benefit !== REVIEWS));
+
+/** What is offered for a thing that was out of reach. A coach that is not there is not offered: then it is all the rest. */
+export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOffer & { isWhole: boolean } {
+  const isMissing = !coach && (feature === 'ai-feedback' || feature === 'trend-analysis');
+  const isWhole = isMissing || feature === 'default';
+  return isWhole
+    ? { ...UPGRADE_OFFERS.default, benefits: closerBenefits(coach), isWhole }
+    : { ...UPGRADE_OFFERS[feature], isWhole };
+}
 
 export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'historical-logs': {

@@ -9,12 +9,13 @@ import {
   expectPlan,
   expectReload,
   goToPaypal,
+  offer,
   openOffer,
   ownRows,
   payNow,
   toast,
 } from '../support/billing-story.ts';
-import { editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
+import { daysAgo, editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, expectSaid, test } from '../support/story.ts';
 
@@ -73,7 +74,52 @@ test('a declined payment is tried again at PayPal', async ({ page, signUp, expec
   await expectPaid(page);
 });
 
-test('an eCheck is pending until PayPal has the money', async ({ page, signUp, request }) => {
+/** Wherever a Dabbler is otherwise asked to pay, and without a request before they look. */
+async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) => Promise<void>): Promise<void> {
+  const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
+  const pending = page.getByText(MESSAGES.paymentPending);
+  const asked: string[] = [];
+  page.on('request', (request) => void (request.url().includes('/rest/v1/payments') && asked.push(request.url())));
+  await page.goto('/journal');
+  await expect(editor(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Open menu' }).focus();
+  expect(asked, 'before anybody looks').toEqual([]);
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('dialog', { name: 'Menu' });
+  await expect(menu.getByText(MESSAGES.paymentPending)).toBeVisible();
+  await expect(upgrade).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+
+  await page.goto(`/journal?date=${daysAgo(40)}`);
+  await expect(page.getByText('This log is locked.')).toBeVisible();
+  await expect(pending).toBeVisible();
+  await expect(upgrade).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Open feedback' }).click();
+  await expect(page.getByRole('dialog', { name: 'HAI Feedback' }).getByText(MESSAGES.paymentPending)).toBeVisible();
+  await expect(upgrade).toHaveCount(0);
+
+  for (const path of ['/reviews', '/settings']) {
+    await page.goto(path);
+    await expect(pending.first()).toBeVisible();
+    await expect(upgrade).toHaveCount(0);
+    await inBothThemes(page, expectAccessible);
+  }
+
+  // The calendar opens the offer itself.
+  await page.goto('/journal');
+  await page.keyboard.press('Alt+c');
+  const calendar = page.getByRole('dialog', { name: 'Select Date' });
+  await calendar.getByRole('button', { name: /previous/i }).click();
+  await calendar.getByRole('button', { name: /previous/i }).click();
+  await calendar.getByRole('gridcell').getByRole('button').first().click();
+  await expect(offer(page).getByText(MESSAGES.paymentPending)).toBeVisible();
+  await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await page.goto('/profile');
+}
+
+test('an eCheck is pending until PayPal has the money', async ({ page, signUp, request, expectAccessible }) => {
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay with eCheck (pending)' }).click();
@@ -85,6 +131,7 @@ test('an eCheck is pending until PayPal has the money', async ({ page, signUp, r
   await expect(page.getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
   await expect(page.getByRole('cell', { name: 'PayPal is checking it' })).toBeVisible();
+  await expectNoSecondPayment(page, expectAccessible);
 
   await atPaypal(request, orderId, 'complete');
   await expect(async () => {

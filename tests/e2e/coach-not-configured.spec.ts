@@ -1,14 +1,18 @@
 /** A server without a coach: every screen that speaks of it says so, and asks nobody to do what leads nowhere. */
 import { AI_MESSAGES } from '#domain/coach.ts';
+import { UPGRADE_OFFERS } from '#domain/upgrade.ts';
 import type { Page } from '@playwright/test';
+import { offer, openOffer } from '../support/billing-story.ts';
 import { openPanel, panel, test } from '../support/coach-story.ts';
 import { log, sessionOf, storeLog, today } from '../support/journal-story.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect } from '../support/story.ts';
 
+const WITHOUT_COACH = ['Unlimited history', 'Export of all entries', 'Editor font options', 'Priority support'];
+
 /** The page as such a server sends it. */
 async function withoutCoach(page: Page): Promise<void> {
-  await page.route(/\/(journal|reviews)(\?|$)/, async (route) => {
+  await page.route(/\/(journal|reviews|profile)(\?|$)/, async (route) => {
     const answer = await route.fetch();
     const sent = await answer.text();
     const html = sent.replace('&quot;coach&quot;:true', '&quot;coach&quot;:false');
@@ -27,6 +31,36 @@ test('a Dabbler is told before an upgrade for it', async ({ page, signUp, expect
   await page.goto('/reviews');
   await expect(page.getByRole('main')).toContainText(AI_MESSAGES.notConfigured);
   await inBothThemes(page, expectAccessible);
+});
+
+test('an upgrade is not sold with it, wherever it is opened', async ({ page, signUp, admin, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await withoutCoach(page);
+  const ways = {
+    '/journal': async () => {
+      await openPanel(page);
+      await panel(page).getByRole('button', { name: 'Upgrade to Closer' }).click();
+    },
+    '/reviews': () => page.getByRole('button', { name: 'Upgrade to Closer' }).click(),
+    '/journal?': () => openOffer(page),
+  };
+  for (const [path, open] of Object.entries(ways)) {
+    await page.goto(path);
+    await open();
+    await expect(offer(page).getByRole('heading', { level: 3 })).toHaveText(UPGRADE_OFFERS.default.title);
+    await expect(offer(page).getByRole('listitem')).toHaveText(WITHOUT_COACH);
+    await expect(offer(page)).toContainText(AI_MESSAGES.notConfigured);
+    await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toBeEnabled();
+  }
+  await inBothThemes(page, expectAccessible);
+
+  // Nor is another year of it.
+  await admin('plan:grant', email, '--days', '10');
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Renew for another year' }).click();
+  const renewal = page.getByRole('dialog', { name: 'Renew Closer' });
+  await expect(renewal.getByRole('listitem')).toHaveText(WITHOUT_COACH);
+  await expect(renewal).toContainText(AI_MESSAGES.notConfigured);
 });
 
 test('a Closer is not sent to write for it', async ({ page, signUpCloser, request, expectAccessible }) => {

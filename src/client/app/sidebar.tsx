@@ -12,6 +12,7 @@ import { Brand } from '#client/ui/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOut } from './sign-out.tsx';
 import styles from './sidebar.module.css';
@@ -68,11 +69,7 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
         </nav>
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>
-          {premium === false && (
-            <Button tone="primary" onClick={onUpgrade}>
-              Upgrade to Closer
-            </Button>
-          )}
+          {premium === false && <UpgradeButton onClick={onUpgrade} />}
           <div className={styles.tools}>
             <ThemeToggle />
             <IconButton

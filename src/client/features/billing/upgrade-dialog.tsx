@@ -1,17 +1,19 @@
 /** The offer to become a Closer, in the words of the thing that was just out of reach; for a Closer, another year. */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';
+import { AI_MESSAGES } from '#domain/coach.ts';
 import { COUNTRIES } from '#domain/countries.ts';
 import { dateLabel, dayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { CLOSER_BENEFITS, UPGRADE_OFFERS } from '#domain/upgrade.ts';
+import { closerBenefits, upgradeOffer } from '#domain/upgrade.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
+import { usePaymentPending } from '#client/lib/use-payment-pending.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -24,29 +26,32 @@ import { useUpgrade } from './use-upgrade.ts';
 export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; onClose: () => void }) {
   const { profile } = useSession();
   const renewal = usePremium() === true;
+  const pending = usePaymentPending();
   const validUntil = profile?.access_valid_until ?? null;
   return (
     <Dialog title={renewal ? 'Renew Closer' : 'Premium Feature'} className={styles.dialog} onClose={onClose}>
       {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
+      {pending && <Notice kind="info">{MESSAGES.paymentPending}</Notice>}
       {/* A plan without end has no year to add. */}
-      {(!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
+      {!pending && (!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
     </Dialog>
   );
 }
 
 function Offer({ feature }: { feature: UpgradeFeature }) {
-  const { title, description, benefits } = UPGRADE_OFFERS[feature];
+  const { features } = useClientConfig();
+  const { title, description, benefits, isWhole } = upgradeOffer(feature, features.coach);
   return (
     <>
       <h3 className={styles.offer}>{title}</h3>
       <p className={styles.description}>{description}</p>
-      <Benefits of={benefits} />
-      {feature !== 'default' && <p className={styles.more}>And everything else that a Closer has.</p>}
+      <Benefits of={benefits} more={isWhole ? null : 'And everything else that a Closer has.'} />
     </>
   );
 }
 
 function Renewal({ validUntil }: { validUntil: Day | null }) {
+  const { features } = useClientConfig();
   if (validUntil === null) {
     return (
       <>
@@ -62,18 +67,28 @@ function Renewal({ validUntil }: { validUntil: Day | null }) {
         You're a Closer until {dateLabel(validUntil)}. A year is added to that, so no day is lost by renewing early:
         your plan then runs until <strong>{dateLabel(extendPlan(validUntil, dayOf(new Date())))}</strong>.
       </p>
-      <Benefits of={CLOSER_BENEFITS} />
+      <Benefits of={closerBenefits(features.coach)} />
     </>
   );
 }
 
-function Benefits({ of }: { of: readonly string[] }) {
+/** Before anybody pays they read what this server does not have. */
+function Benefits({ of, more = null }: { of: readonly string[]; more?: string | null }) {
+  const { features } = useClientConfig();
   return (
-    <ul className={styles.benefits}>
-      {of.map((benefit) => (
-        <li key={benefit}>{benefit}</li>
-      ))}
-    </ul>
+    <>
+      <ul className={styles.benefits}>
+        {of.map((benefit) => (
+          <li key={benefit}>{benefit}</li>
+        ))}
+      </ul>
+      {more && <p className={styles.more}>{more}</p>}
+      {!features.coach && (
+        <div className={styles.without}>
+          <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
+        </div>
+      )}
+    </>
   );
 }
 

@@ -4,9 +4,9 @@ import type { Day } from '#domain/day.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
-import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import styles from './coach-panel.module.css';
 import { CoachSheet } from './coach-sheet.tsx';
 import { Feedback } from './feedback.tsx';
@@ -37,9 +37,7 @@ function Pitch({ configured, onUpgrade }: { configured: boolean; onUpgrade: () =
         <li>As often as you like</li>
       </ul>
       {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-      <Button tone="primary" onClick={onUpgrade}>
-        Upgrade to Closer
-      </Button>
+      <UpgradeButton onClick={onUpgrade} />
       <p className={styles.quiet}>{PREMIUM_PRICE.label}</p>
     </div>
   );

@@ -6,7 +6,7 @@ import { Lock } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
 import type { Day } from '#domain/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
-import { Button } from '#client/ui/button.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { useJournal } from './day-savers-provider.tsx';
 import { KeptWords } from './kept-words.tsx';
 import styles from './locked-day.module.css';
@@ -33,9 +33,7 @@ export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => voi
             <strong>Historical Log Locked:</strong> This log is older than {FREE_WINDOW_DAYS} days. Upgrade to Closer
             for unlimited access to all your historical logs.
           </p>
-          <Button tone="primary" onClick={onUpgrade}>
-            Upgrade to Closer
-          </Button>
+          <UpgradeButton onClick={onUpgrade} />
         </div>
       </div>
       {saver && <KeptWords saver={saver} onUpgrade={onUpgrade} />}

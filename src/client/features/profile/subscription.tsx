@@ -1,20 +1,17 @@
 /** What the user's plan is, until when, what it opens, and how to go on with it. Not shown while there is no profile. */
 import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { dateLabel, dayOf, daysBetween } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
-import { MESSAGES } from '#domain/messages.ts';
 import { RENEWAL_NOTICE_DAYS } from '#domain/payment.ts';
 import { PLANS } from '#domain/plan.ts';
 import { useData } from '#client/lib/data-client.ts';
-import { paymentsQuery, planChangesQuery } from '#client/lib/payment-queries.ts';
+import { planChangesQuery } from '#client/lib/payment-queries.ts';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
-import { Button } from '#client/ui/button.tsx';
-import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { endedPlan } from './ended-plan.ts';
 import styles from './profile.module.css';
 
@@ -66,7 +63,7 @@ function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => vo
             <strong>Your year ends {inDays(left)}.</strong> It does not renew by itself. Renew now and the new year is
             added to this one; no day is lost.
           </p>
-          <PayButton onClick={onRenew}>Renew for another year</PayButton>
+          <UpgradeButton onClick={onRenew}>Renew for another year</UpgradeButton>
         </>
       )}
     </>
@@ -98,19 +95,7 @@ function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
           </>
         )}
       </p>
-      <PayButton onClick={onUpgrade}>Upgrade to Closer</PayButton>
+      <UpgradeButton onClick={onUpgrade} />
     </>
-  );
-}
-
-/** Gives way while PayPal checks a payment: whoever pays then pays twice. */
-function PayButton({ onClick, children }: { onClick: () => void; children: ReactNode }) {
-  const payments = useQuery(paymentsQuery(useData(), useUser().id));
-  if (payments.data?.some(({ status }) => status === 'pending'))
-    return <Notice kind="info">{MESSAGES.paymentPending}</Notice>;
-  return (
-    <Button tone="primary" onClick={onClick}>
-      {children}
-    </Button>
   );
 }

@@ -1,9 +1,9 @@
 /** What a Dabbler sees instead of reviews. */
 import { AI_MESSAGES } from '#domain/coach.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
-import { Button } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import styles from './reviews.module.css';
 
 const POINTS = [
@@ -30,9 +30,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
         ))}
       </dl>
       {!features.coach && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-      <Button tone="primary" onClick={onUpgrade}>
-        Upgrade to Closer
-      </Button>
+      <UpgradeButton onClick={onUpgrade} />
       <p className={styles.price}>{AI_MESSAGES.reviewsPrice}</p>
     </section>
   );

@@ -1,7 +1,7 @@
 /** Under what only a Closer may use: what it would open, and the way to become one. */
 import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { Button } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
+import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import styles from './settings.module.css';
 
 export function LockedOffer({ id, what, onUpgrade }: { id: string; what: string; onUpgrade: () => void }) {
@@ -13,9 +13,7 @@ export function LockedOffer({ id, what, onUpgrade }: { id: string; what: string;
           {what} <span className={styles.price}>{PREMIUM_PRICE.label}</span>
         </span>
       </p>
-      <Button tone="primary" onClick={onUpgrade}>
-        Upgrade to Closer
-      </Button>
+      <UpgradeButton onClick={onUpgrade} />
     </div>
   );
 }

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { closerBenefits, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
+import type { UpgradeFeature } from './upgrade.ts';
+
+const FEATURES = Object.keys(UPGRADE_OFFERS) as UpgradeFeature[];
+const SOLD_WITH_A_COACH = /\bAI\b|score|feedback|trend|pattern|recommend/i;
+
+test('each thing out of reach has an offer of its own', () => {
+  for (const feature of FEATURES) expect(upgradeOffer(feature, true)).toMatchObject(UPGRADE_OFFERS[feature]);
+});
+
+test('a server without a coach sells none of it', () => {
+  for (const feature of FEATURES) {
+    const { title, description, benefits } = upgradeOffer(feature, false);
+    expect([title, description, ...benefits].join('\n')).not.toMatch(SOLD_WITH_A_COACH);
+    expect(benefits.length).toBeGreaterThan(2);
+  }
+  expect(closerBenefits(true).filter((benefit) => !closerBenefits(false).includes(benefit))).toHaveLength(2);
+});
