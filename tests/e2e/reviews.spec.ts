@@ -144,6 +144,37 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   await expect(page).toHaveURL(new RegExp(`date=${addDays(today, -3)}$`));
 });
 
+test('the newest weeks stay in view when the window changes, unless somebody has gone back', async ({
+  page,
+  signUp,
+  admin,
+}) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  await write(page, [0]);
+  await page.goto('/reviews');
+  const today = dayOf(new Date());
+  const year = page.getByRole('grid', { name: /^Logs of the last twelve months/ });
+  const cell = (date: Day) => year.getByRole('gridcell', { name: new RegExp(`^${dateLabel(date)}: `) });
+  const heading = page.getByRole('heading', { name: 'The last twelve months' });
+  for (const size of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+    { width: 844, height: 390 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(size);
+    await heading.evaluate((element) => element.scrollIntoView({ block: 'start' }));
+    await expect(cell(today)).toBeInViewport({ ratio: 1 });
+  }
+  const old = cell(addDays(today, -300));
+  await old.scrollIntoViewIfNeeded();
+  await expect(cell(today)).not.toBeInViewport();
+  await page.setViewportSize({ width: 360, height: 780 });
+  await expect(old).toBeInViewport();
+  await expect(cell(today)).not.toBeInViewport();
+});
+
 test.describe('when its pictures do not arrive', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
 

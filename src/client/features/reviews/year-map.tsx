@@ -1,6 +1,7 @@
 /** The last year, a square for each day: the more the day scored, the more ink. */
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef } from 'react';
+import type { RefObject } from 'react';
 import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { scoreBand } from '#domain/hustle-score.ts';
@@ -44,11 +45,7 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
   const todayRow = rows.findIndex((row) => row.at(-1) === today);
   const roving = useRoving(7 * weeks, indexOf(todayRow, weeks - 1), (key, at) => moveInYear(rows, weeks, key, at));
 
-  // The newest weeks are what somebody comes for.
-  useLayoutEffect(() => {
-    if (box.current) box.current.scrollLeft = box.current.scrollWidth;
-  }, []);
-
+  useStayAtEnd(box);
   const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
 
   return (
@@ -104,6 +101,27 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
       </ul>
     </section>
   );
+}
+
+/** The newest weeks are what somebody comes for: they stay in view however wide the page is, unless they were scrolled away. */
+function useStayAtEnd(box: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let atEnd = true;
+    // Fractions of a pixel are lost where a page is zoomed.
+    const onScroll = (): void => void (atEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 2);
+    // What becomes narrower keeps the place where it begins, and tells of no scrolling.
+    const observer = new ResizeObserver(() => {
+      if (atEnd) element.scrollLeft = element.scrollWidth;
+    });
+    element.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, [box]);
 }
 
 /** Left and right by a week, up and down by a day, Home and End to the ends of the row; null for any other key. */
