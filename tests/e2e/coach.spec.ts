@@ -3,6 +3,7 @@
  * sandbox has one model, and a fault that one story puts in line would meet another's question.
  */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import type { Locator } from '@playwright/test';
 import {
   failModel,
   heldModel,
@@ -21,6 +22,18 @@ import { expect } from '../support/story.ts';
 test.describe.configure({ mode: 'default' });
 test.afterEach(({ request }) => resetModel(request));
 
+/** Begins to watch; answers the elements whose content has changed since, each kind once. */
+async function changesIn(place: Locator): Promise<() => Promise<string[]>> {
+  const seen = await place.evaluateHandle((element) => {
+    const kinds = new Set<string>();
+    new MutationObserver((changes) => {
+      for (const { target } of changes) kinds.add((target instanceof Element ? target : target.parentElement!).tagName);
+    }).observe(element, { childList: true, characterData: true, attributes: true, subtree: true });
+    return kinds;
+  });
+  return () => seen.evaluate((kinds) => [...kinds]);
+}
+
 const GOOD_DAY = ['Shipped the billing reconciliation with 0 open differences', 'Looked at some stuff'] as const;
 
 test('asks before the first word leaves, and is taken back on the profile page', async ({
@@ -35,8 +48,8 @@ test('asks before the first word leaves, and is taken back on the profile page',
   await admin('plan:grant', email);
   await page.goto(`/journal?date=${today()}`);
   await openPanel(page);
-  await expect(panel(page)).toContainText('the logs it needs are sent to the AI service at 127.0.0.1');
-  await expect(panel(page)).toContainText("the sandbox's own model");
+  await expect(panel(page)).toContainText("the logs it needs are sent to the sandbox's own model on this machine.");
+  await expect(panel(page)).toContainText('Nothing leaves this machine.');
   await inBothThemes(page, expectAccessible);
   await panel(page).getByRole('button', { name: 'I agree' }).click();
   await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeVisible();
@@ -44,6 +57,7 @@ test('asks before the first word leaves, and is taken back on the profile page',
   await page.goto('/profile');
   const choice = page.getByRole('checkbox', { name: 'The coach may read my logs' });
   await expect(choice).toBeChecked();
+  await expect(page.getByText("sent to the sandbox's own model on this machine.")).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await choice.click();
   await expect(choice).not.toBeChecked();
@@ -289,6 +303,61 @@ test('a review is written, kept apart by period, and made again', async ({
   await expect(result).toBeHidden();
   await page.getByRole('button', { name: 'Generate 30-Day Analysis' }).click();
   await expect(result).toContainText('4 entries analyzed');
+});
+
+test('a review that fails says why, and counts the tries', async ({
+  page,
+  signUpCloser,
+  request,
+  expectAccessible,
+}) => {
+  await signUpCloser(...GOOD_DAY);
+  await page.goto('/reviews');
+  const failure = page.getByRole('region', { name: 'Analysis Error' });
+  for (const attempt of [1, 2]) {
+    await failModel(request, { reply: 'safety' });
+    await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+    await expect(failure.getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.general);
+    await expect(failure.getByText(`Attempt ${attempt}.`)).toBeVisible({ visible: attempt > 1 });
+  }
+  await inBothThemes(page, expectAccessible);
+});
+
+test('a review that is called off leaves nothing', async ({ page, signUpCloser, request, expectAccessible }) => {
+  await signUpCloser(...GOOD_DAY);
+  await page.goto('/reviews');
+  const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
+  await failModel(request, { hold: 'before' });
+  await generate.click();
+  await heldModel(request);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was stored.' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeHidden();
+  await expect(generate).toBeEnabled();
+  await inBothThemes(page, expectAccessible);
+  await releaseModel(request);
+});
+
+test('how long ago it was said goes on by itself, and is read out to nobody', async ({ page, signUpCloser }) => {
+  await page.clock.install();
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date · Just now')).toBeVisible();
+  const inPanel = await changesIn(panel(page));
+  await page.clock.fastForward('02:00');
+  await expect(panel(page).getByText('Up to date · 2m ago')).toBeVisible();
+  expect(await inPanel()).toEqual(['TIME']);
+
+  await page.goto('/reviews');
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  const result = page.getByRole('region', { name: 'Analysis', exact: true });
+  // The page's clock goes two minutes before the server's by now.
+  await expect(result).toContainText('Generated 2m ago');
+  const inReviews = await changesIn(page.getByRole('main'));
+  await page.clock.fastForward('01:01:00');
+  await expect(result).toContainText('Generated 1h ago');
+  expect(await inReviews()).toEqual(['TIME']);
 });
 
 test('the scores of a period are a plot that keys can walk, and a table', async ({

@@ -23,3 +23,17 @@ test('the page knows whether there is a coach, and who reads what it is asked ab
   expect(told).toMatchObject({ features: { coach: true }, coachProvider: 'Google Gemini' });
   expect(JSON.stringify(told)).not.toContain('hush');
 });
+
+test('the model of the sandbox is named as what it is, and a real one beside the sandbox by its name', () => {
+  const sandbox = { SANDBOX: 'on', SANDBOX_URL: 'http://127.0.0.1:40000' };
+  const own = { AI_PROVIDER: 'google', AI_API_KEY: 'key', AI_BASE_URL: 'http://127.0.0.1:40000/ai-model' };
+  expect(clientConfig(readConfig({ ...sandbox, ...own }))).toMatchObject({
+    sandboxModel: true,
+    coachProvider: "the sandbox's own model on this machine",
+  });
+  const real = { AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' };
+  expect(clientConfig(readConfig({ ...sandbox, ...real }))).toMatchObject({
+    sandboxModel: false,
+    coachProvider: 'Anthropic Claude',
+  });
+});

@@ -3,6 +3,8 @@ import type { ClientConfig } from '#domain/client-config.ts';
 import type { Config } from '../config.ts';
 
 export function clientConfig(config: Config): ClientConfig {
+  // A real model may be set up beside the sandbox's mail and payments, so the sandbox alone does not say it.
+  const sandboxModel = config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url;
   return {
     apiUrl: config.apiUrl,
     publishableKey: config.publishableKey,
@@ -13,9 +15,8 @@ export function clientConfig(config: Config): ClientConfig {
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
     },
-    // A real model may be set up beside the sandbox's mail and payments, so the sandbox alone does not say it.
-    sandboxModel: config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url,
-    coachProvider: config.coach?.readBy ?? null,
+    sandboxModel,
+    coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.readBy ?? null),
     paymentBlockedCountries: config.paymentBlockedCountries,
     contact: config.contact,
   };

@@ -3,7 +3,6 @@ import { useEffect } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import { scoreBand } from '#domain/hustle-score.ts';
-import { relativeTime } from '#domain/relative-time.ts';
 import type { AnalysisView } from '#client/lib/use-analysis.ts';
 import { useConsent } from '#client/lib/use-consent.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/analysis-failure.tsx';
@@ -12,6 +11,7 @@ import { CoachConsent } from '#client/ui/coach-consent.tsx';
 import { CoachText } from '#client/ui/coach-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SandboxModel } from '#client/ui/sandbox-model.tsx';
+import { TimeAgo } from '#client/ui/time-ago.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';
 import styles from './coach-panel.module.css';
 import { useWide } from './coach-sheet.tsx';
@@ -123,7 +123,10 @@ function Said({ date, feedback, changed, before }: SaidProps) {
   return (
     <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
       <p className={styles.state} data-current={current}>
-        {current ? 'Up to date' : 'Analysis outdated'} <span>· {relativeTime(new Date(analyzedAt), new Date())}</span>
+        {current ? 'Up to date' : 'Analysis outdated'}{' '}
+        <span>
+          · <TimeAgo at={analyzedAt} />
+        </span>
       </p>
       {score !== null && <Score score={score} />}
       <h3>Raw Feedback</h3>

@@ -3,7 +3,6 @@ import { AI_MESSAGES } from '#domain/coach.ts';
 import type { TrendResult } from '#domain/coach.ts';
 import { dateLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
-import { relativeTime } from '#domain/relative-time.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
@@ -16,6 +15,7 @@ import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach-consent.tsx';
 import { CoachText } from '#client/ui/coach-text.tsx';
 import { SandboxModel } from '#client/ui/sandbox-model.tsx';
+import { TimeAgo } from '#client/ui/time-ago.tsx';
 import styles from './reviews.module.css';
 
 type ReviewProps = {
@@ -134,7 +134,9 @@ function Result({ result, before, children }: ResultProps) {
         <span>
           {entryCount} {entryCount === 1 ? 'entry' : 'entries'} analyzed
         </span>
-        <span>Generated {relativeTime(new Date(generatedAt), new Date())}</span>
+        <span>
+          Generated <TimeAgo at={generatedAt} />
+        </span>
       </p>
       <CoachText text={analysis} />
       <SandboxModel />
