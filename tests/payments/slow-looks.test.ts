@@ -137,10 +137,7 @@ describe('money that is here', () => {
 });
 
 describe('a refund that PayPal keeps pending', () => {
-  test.each([
-    ['FAILED', 1],
-    ['COMPLETED', 0],
-  ] as const)('and that turns out %s is told to a person %i times; the books stay', async (outcome, times) => {
+  async function keptPending() {
     const world = createWorld();
     const { id } = await world.buy();
     world.simulator.books.nextRefund = 'PENDING';
@@ -149,11 +146,37 @@ describe('a refund that PayPal keeps pending', () => {
     expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
     const booked = [...world.store.ledger];
     const [refund] = world.simulator.books.refunds.values();
-    world.simulator.books.settleRefund(refund!.id, outcome);
-    await world.live(30);
-    expect(said('a refund failed after it was booked: a person must look')).toBe(times);
-    expect(world.store.ledger).toEqual(booked);
-    expect(await world.payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
+    return { ...world, id, booked, refundId: refund!.id };
+  }
+  const FAILED = 'a refund failed after it was booked: a person must look';
+
+  test.each([0, 20, 200])('and that fails after %i days is told to a person once; the books stay', async (days) => {
+    const { id, booked, refundId, simulator, store, payment, live } = await keptPending();
+    await live(days);
+    expect(said(FAILED)).toBe(0);
+    simulator.books.settleRefund(refundId, 'FAILED');
+    await live(7);
+    expect(said(FAILED)).toBe(1);
+    expect(await live(30)).toBe(0);
+    expect(said(FAILED)).toBe(1);
+    expect(store.ledger).toEqual(booked);
+    expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
+  });
+
+  test('and that comes about is looked at once a week, until none can be on its way any more', async () => {
+    const { id, refundId, simulator, payment, live } = await keptPending();
+    simulator.books.settleRefund(refundId, 'COMPLETED');
+    expect(await live(28)).toBe(4);
+    await live(333);
+    expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
+    expect(said(FAILED)).toBe(0);
+  });
+
+  test('is not looked at for ever when PayPal never answers', async () => {
+    const { id, trouble, payment, live } = await keptPending();
+    trouble.isDown = true;
+    await live(362);
+    expect((await payment(id)).dueAt).toBeNull();
   });
 });
 

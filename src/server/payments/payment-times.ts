@@ -65,11 +65,14 @@ export function nextSlowLook(payment: Pick<Payment, 'completedAt'>, now: Date, h
 }
 
 /**
- * PayPal calls a capture refunded while the refund is still on its way, which a payer's bank may refuse within days. By
- * then it is decided.
+ * When the sweep looks next whether money that we booked as refunded stayed away; null: never again. PayPal calls a
+ * capture refunded while the refund is still on its way, and nobody says how long a payer's bank may take to refuse it:
+ * the last one begins when nothing can go back any more, and gets as long again.
  */
-const REFUND_DECIDED_MS = 14 * DAY_MS;
-export const whenRefundIsDecided = (now: Date): Date => new Date(now.getTime() + REFUND_DECIDED_MS);
+export function nextRefundLook({ completedAt }: Pick<Payment, 'completedAt'>, now: Date): Date | null {
+  const endsAt = (completedAt?.getTime() ?? 0) + 2 * RETURN_LIFE_MS;
+  return now.getTime() < endsAt ? new Date(Math.min(now.getTime() + TOLD_LOOK_MS, endsAt)) : null;
+}
 
 /** After a failure of PayPal's, or when it asks to be left alone for longer. */
 export const soon = (now: Date, atLeastMs: number | null = null): Date =>

@@ -1,5 +1,5 @@
 /** Gives money back, and books what went back by whatever way: our own refund, one at PayPal's site, a reversal. */
-import { LEASE_MS, nextLook, nextSlowLook, soon, whenRefundIsDecided } from './payment-times.ts';
+import { LEASE_MS, nextLook, nextRefundLook, nextSlowLook, soon } from './payment-times.ts';
 import type { Payment } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import type { Paypal, Refund } from './paypal/paypal.ts';
@@ -75,21 +75,22 @@ export async function bookReturned(
   const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
   const now = clock.now();
   const dueAt = nextSlowLook(payment, now, hasWebhook);
-  const dueAtEnd = kind === 'refund' ? whenRefundIsDecided(now) : null;
+  const dueAtEnd = kind === 'refund' ? nextRefundLook(payment, now) : null;
   await store.bookBack(payment.id, { kind, part, total, now, dueAt, dueAtEnd });
 }
 
 /**
- * Looks once whether everything that we booked as refunded stayed away. What did not is for a person: the buyer was told,
+ * Looks whether everything that we booked as refunded stayed away. What did not is for a person: the buyer was told,
  * the year has ended, and the books never change. Pay it back by another way.
  */
-export async function lookAtRefunded({ store, paypal, log }: PaymentDeps, payment: Payment): Promise<void> {
+export async function lookAtRefunded({ store, paypal, clock, log }: PaymentDeps, payment: Payment): Promise<void> {
   const { id, captureId, amountMinor } = payment;
   const capture = await paypal.getCapture(captureId!);
-  if (capture.status !== 'REFUNDED') {
+  const isAway = capture.status === 'REFUNDED';
+  if (!isAway) {
     log.error({ paymentId: id, captureId, amountMinor }, 'a refund failed after it was booked: a person must look');
   }
-  await store.lookAgain(id, null);
+  await store.lookAgain(id, isAway ? nextRefundLook(payment, clock.now()) : null);
 }
 
 /** Null when PayPal does not know it by that name: what the capture says counts all the same. */

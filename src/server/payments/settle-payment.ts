@@ -9,7 +9,17 @@
 import type { PaymentStatus } from '#domain/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
-import { LEASE_MS, isOld, isOver, lastLook, mayGoBack, nextLook, nextSlowLook, soon } from './payment-times.ts';
+import {
+  LEASE_MS,
+  isOld,
+  isOver,
+  lastLook,
+  mayGoBack,
+  nextLook,
+  nextRefundLook,
+  nextSlowLook,
+  soon,
+} from './payment-times.ts';
 import { isOpen } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
@@ -265,6 +275,8 @@ async function postpone({ store, clock, log }: PaymentDeps, payment: Payment, fa
   if (failure) log.warn({ paymentId: payment.id, err: failure, debugId: failure.debugId }, 'PayPal did not answer');
   if (payment.dueAt === null) return;
   const now = clock.now();
-  const isPast = payment.status === 'completed' && !mayGoBack(payment, now);
+  const isPast =
+    (payment.status === 'completed' && !mayGoBack(payment, now)) ||
+    (payment.status === 'refunded' && nextRefundLook(payment, now) === null);
   await store.lookAgain(payment.id, isPast ? null : nextLook(payment, now));
 }
