@@ -355,6 +355,7 @@ create table public.profiles (
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
+CREATE INDEX payment_events_bodies ON public.payment_events USING btree (received_at) WHERE (raw <> ''::text);
 CREATE INDEX payment_events_waiting ON public.payment_events USING btree (received_at) WHERE (processed_at IS NULL);
 CREATE INDEX payments_due ON public.payments USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX payments_mail_due ON public.payments USING btree (mail_due_at) WHERE (mail_due_at IS NOT NULL);
@@ -647,7 +648,7 @@ grant select on public.profiles to anon;
 grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
-grant update (processed_at) on public.payment_events to service_role;
+grant update (raw, processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;
 grant update on public.entries to service_role;

@@ -93,7 +93,7 @@ export type AppTables = {
     status: PaymentStatus;
     changed_at: GeneratedByDatabase<Date>;
   };
-  /** What PayPal's webhooks said, as they said it. */
+  /** What PayPal's webhooks said, as they said it; the text is emptied after a while. */
   payment_events: {
     id: string;
     type: string;

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import { forgetEventBodies } from '../payments/forget-event-bodies.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
 import { expirePlans } from '../plans/expire-plans.ts';
@@ -31,6 +32,12 @@ export function jobList(deps: Deps): Job[] {
       everySeconds: HOUR,
       retryDelaySeconds: 60,
       run: async (signal) => ({ expired: await expirePlans(database, clock, signal) }),
+    },
+    {
+      name: 'forget-event-bodies',
+      everySeconds: DAY,
+      retryDelaySeconds: 300,
+      run: async () => ({ emptied: await forgetEventBodies(database, clock) }),
     },
   ];
   if (payments !== null) {

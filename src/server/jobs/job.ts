@@ -1,6 +1,11 @@
 /** Work that the server does by itself, again and again, and once on all servers of a database. */
 
-export type JobName = 'reconcile-payments' | 'expire-plans' | 'send-receipts' | 'send-reminders';
+export type JobName =
+  | 'reconcile-payments'
+  | 'expire-plans'
+  | 'forget-event-bodies'
+  | 'send-receipts'
+  | 'send-reminders';
 
 export type Job = {
   readonly name: JobName;
