@@ -123,9 +123,11 @@ function Said({ date, feedback, changed, before }: SaidProps) {
   return (
     <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
       <p className={styles.state} data-current={current}>
-        {current ? 'Up to date' : 'Analysis outdated'}{' '}
         <span>
-          · <TimeAgo at={analyzedAt} />
+          {current ? 'Up to date' : 'Analysis outdated'}{' '}
+          <span className={styles.quiet}>
+            · <TimeAgo at={analyzedAt} />
+          </span>
         </span>
       </p>
       {score !== null && <Score score={score} />}

@@ -10,6 +10,7 @@ import { planChangesQuery } from '#client/lib/payment-queries.ts';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
+import { useClientConfig } from '#client/lib/supabase.ts';
 import { Section } from '#client/ui/page.tsx';
 import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { endedPlan } from './ended-plan.ts';
@@ -73,6 +74,7 @@ function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => vo
 const inDays = (left: number): string => (left === 0 ? 'today' : left === 1 ? 'tomorrow' : `in ${left} days`);
 
 function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
+  const { features } = useClientConfig();
   const changes = useQuery(planChangesQuery(useData(), useUser().id));
   const ended = endedPlan(changes.data ?? [], dayOf(new Date()));
   return (
@@ -81,7 +83,8 @@ function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
       <p className={styles.notice} data-waiting={changes.isPending}>
         {ended === null ? (
           <>
-            You're a Dabbler. The last 30 days are open to you; upgrade to Closer for every log, AI feedback and export.
+            You're a Dabbler. The last 30 days are open to you; upgrade to Closer for every log
+            {features.coach && ', AI feedback'} and export.
           </>
         ) : (
           <>
