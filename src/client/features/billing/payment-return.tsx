@@ -109,7 +109,7 @@ function Declined({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => vo
   return (
     <Screen title="PayPal could not take this payment.">
       <p>No money was taken, and nothing has changed. Another card or account may do.</p>
-      <div className={styles.actions}>
+      <Actions onEnd={onEnd}>
         <Button
           tone="primary"
           busy={leaving}
@@ -121,10 +121,7 @@ function Declined({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => vo
         >
           Try again at PayPal
         </Button>
-        <Button tone="text" onClick={onEnd}>
-          Back to the journal
-        </Button>
-      </div>
+      </Actions>
     </Screen>
   );
 }
@@ -136,15 +133,24 @@ function Unknown({ onRetry, onEnd }: { onRetry: () => void; onEnd: () => void })
         The server could not be asked. Nothing is lost: what PayPal has taken is booked within minutes, with or without
         this page, and nothing is taken twice. Your logs are safe.
       </p>
-      <div className={styles.actions}>
+      <Actions onEnd={onEnd}>
         <Button tone="primary" onClick={onRetry}>
           Try again
         </Button>
-        <Button tone="text" onClick={onEnd}>
-          Back to the journal
-        </Button>
-      </div>
+      </Actions>
     </Screen>
+  );
+}
+
+/** What can be done about it, and the way that is always open. */
+function Actions({ onEnd, children }: { onEnd: () => void; children: ReactNode }) {
+  return (
+    <div className={styles.actions}>
+      {children}
+      <Button tone="text" onClick={onEnd}>
+        Back to the journal
+      </Button>
+    </div>
   );
 }
 
