@@ -2,6 +2,7 @@
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '../../src/domain/day.ts';
 import { ROUTES } from '../../src/domain/routes.ts';
+import { MESSAGES } from '../../src/domain/messages.ts';
 import type { Scene } from './scenes.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
@@ -23,7 +24,63 @@ const returning = (answer: (page: Page) => Promise<unknown>, heading: string) =>
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
 };
 
+/** PayPal has the payment and not the money yet. */
+const pending = async (page: Page): Promise<void> => {
+  await page.route('**/rest/v1/payments*', (route) => route.fulfill({ json: [{ id: 'p', status: 'pending' }] }));
+  await page.reload();
+};
+const waits = (page: Page) => page.getByText(MESSAGES.paymentPending).first().waitFor();
+
 export const BILLING_SCENES: readonly Scene[] = [
+  {
+    name: 'pending-menu',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await pending(page);
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await waits(page);
+    },
+  },
+  {
+    name: 'pending-locked-day',
+    as: 'free',
+    path: LOCKED,
+    prepare: async (page) => {
+      await pending(page);
+      await waits(page);
+    },
+  },
+  {
+    name: 'pending-settings',
+    as: 'free',
+    path: ROUTES.settings.path,
+    whole: true,
+    prepare: async (page) => {
+      await pending(page);
+      await waits(page);
+    },
+  },
+  {
+    name: 'pending-offer',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await pending(page);
+      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+      await page.keyboard.press('Alt+c');
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /previous/i })
+        .click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /previous/i })
+        .click();
+      await page.getByRole('gridcell').getByRole('button').first().click();
+      await waits(page);
+    },
+  },
   { name: 'upgrade-locked-day', as: 'free', path: LOCKED, prepare: openOffer },
   {
     name: 'upgrade-blocked',

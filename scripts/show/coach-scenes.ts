@@ -180,6 +180,18 @@ export const COACH_SCENES: readonly Scene[] = [
     },
   },
   {
+    name: 'upgrade-without-coach',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await withoutCoach(page);
+      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
+      await page.getByRole('button', { name: 'Open feedback' }).click();
+      await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+      await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
+    },
+  },
+  {
     name: 'reviews-consent',
     as: 'premium',
     path: ROUTES.reviews.path,
@@ -221,6 +233,17 @@ export const COACH_SCENES: readonly Scene[] = [
       await reviews('7')(page);
       await press(page, 'Generate 7-Day Analysis');
       await page.getByRole('heading', { name: 'Analysis Error' }).waitFor();
+    },
+  },
+  {
+    name: 'reviews-cancelled',
+    as: 'veteran',
+    path: ROUTES.reviews.path,
+    prepare: async (page) => {
+      await holdHalfway(page, []);
+      await reviews('7')(page);
+      await press(page, 'Generate 7-Day Analysis');
+      await press(page, 'Cancel');
     },
   },
   {

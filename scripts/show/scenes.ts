@@ -225,6 +225,21 @@ export const SCENES: readonly Scene[] = [
   },
   { name: 'menu', as: 'free', path: ROUTES.journal.path, prepare: openMenu },
   {
+    name: 'menu-toast',
+    as: 'free',
+    path: ROUTES.journal.path,
+    prepare: async (page) => {
+      await page.route('**/rest/v1/profiles*', (route) => route.fulfill({ status: 503, json: {} }));
+      await page.reload();
+      await openMenu(page);
+      const refresh = page.getByRole('dialog').getByRole('button', { name: 'Refresh Profile' });
+      await refresh.waitFor();
+      await page.unroute('**/rest/v1/profiles*');
+      await refresh.click();
+      await page.getByText('Profile refreshed successfully!').waitFor();
+    },
+  },
+  {
     name: 'menu-shortcuts',
     as: 'premium',
     path: ROUTES.journal.path,
