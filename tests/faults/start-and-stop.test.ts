@@ -6,10 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { dayOf } from '#domain/day.ts';
 import { buildClient } from '../../scripts/build-client.ts';
-import { startProgram, stillRunning } from './started-program.ts';
+import { signUpAt } from './server-process.ts';
+import { startProgram, stillRunning, whenClosed } from './started-program.ts';
 import type { StartedProgram } from './started-program.ts';
 
 let dataDir = '';
@@ -51,16 +51,9 @@ test.each([
 
 test('a save that has begun before SIGTERM is finished, and is there after the next start', async () => {
   const { url, script, ended } = await start();
-  const signedUp = await fetch(`${url}/auth/v1/signup`, {
-    method: 'POST',
-    headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'correct horse' }),
-  });
-  const { access_token: token, user } = (await signedUp.json()) as { access_token: string; user: { id: string } };
-  const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-
+  const { userId, headers } = await signUpAt(url);
   const content = '<p>Finished before the lights went out</p>';
-  const body = JSON.stringify({ user_id: user.id, date: dayOf(new Date()), content });
+  const body = JSON.stringify({ user_id: userId, date: dayOf(new Date()), content });
   const save = request(`${url}/rest/v1/entries`, {
     method: 'POST',
     // The server answers 100 as soon as it has taken the request on, so nothing here has to guess when that is.
@@ -71,14 +64,7 @@ test('a save that has begun before SIGTERM is finished, and is there after the n
   await once(save, 'continue');
   save.write(body.slice(0, 10));
   script.kill('SIGTERM');
-  await expect
-    .poll(() =>
-      fetch(`${url}/healthz`).then(
-        () => 'open',
-        () => 'closed',
-      ),
-    )
-    .toBe('closed');
+  await whenClosed(url);
   save.end(body.slice(10));
   const [answer] = await saved;
   expect(answer.statusCode).toBe(201);

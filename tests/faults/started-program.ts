@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
 import { freePort } from '#server/free-port.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -41,12 +42,23 @@ export async function startProgram(dataDir: string): Promise<StartedProgram> {
   return { url, script, processes: descendantsOf(script.pid!), ended };
 }
 
-async function readyUrl(script: ChildProcess): Promise<string> {
-  for await (const line of createInterface({ input: script.stdout! })) {
+/** Where it says that it is ready. */
+export async function readyUrl(program: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: program.stdout! })) {
     const url = /^Hustle Forge is ready at (\S+)$/.exec(line)?.[1];
     if (url !== undefined) return url;
   }
   throw new Error('the program never said that it is ready');
+}
+
+/** Resolves once nobody is let in any more. */
+export async function whenClosed(url: string): Promise<void> {
+  const isOpen = () =>
+    fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isOpen).toBe(false);
 }
 
 function allProcesses(): Process[] {

@@ -50,6 +50,7 @@ type World = Partial<Pick<WebhookDeps, 'database'> & NonNullable<WebhookDeps['pa
   realFetch?: boolean;
 };
 
+const unconfirmed = { verifyWebhook: () => Promise.resolve(false) };
 const neverAsked = { verifyWebhook: () => Promise.reject(new Error('PayPal was not to be asked')) };
 
 function world({ at = {}, hosts = ['*.paypal.com'], realFetch = false, ...given }: World = {}) {
@@ -92,7 +93,12 @@ function world({ at = {}, hosts = ['*.paypal.com'], realFetch = false, ...given 
   app.onError((_error, context) => context.json({ code: 'unexpected_failure' }, 500));
   const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response> =>
     app.request('/functions/v1/paypal-webhook', { method: 'POST', body, headers });
-  return { post, asked, followed, lines, clock };
+  /** An event of this moment; answers the status. */
+  const send = async (): Promise<number> => {
+    const body = eventText();
+    return (await post(body, signedHeaders(body, paypalKeys.privateKey, { time: clock.now() }))).status;
+  };
+  return { post, send, asked, followed, lines, clock };
 }
 
 let nextEvent = 0;
@@ -163,11 +169,7 @@ describe('a genuine event', () => {
   });
 
   test('needs PayPal’s certificate once a day', async () => {
-    const { post, asked, clock } = world();
-    const send = async (): Promise<number> => {
-      const body = eventText();
-      return (await post(body, signedHeaders(body, paypalKeys.privateKey, { time: clock.now() }))).status;
-    };
+    const { send, asked, clock } = world();
     expect(await Promise.all([send(), send(), send()])).toEqual([200, 200, 200]);
     expect(await send()).toBe(200);
     expect(asked).toEqual([CERT_URL]);
@@ -307,13 +309,9 @@ describe('certificates', () => {
   });
 
   test('one that ends while we keep it is no longer believed', async () => {
-    const { post, clock, asked } = world({
+    const { send, clock, asked } = world({
       at: { [CERT_URL]: makeLeaf(root, paypalKeys, { notAfter: new Date(Date.now() + 60 * 60_000) }) },
     });
-    const send = async (): Promise<number> => {
-      const body = eventText();
-      return (await post(body, signedHeaders(body, paypalKeys.privateKey, { time: clock.now() }))).status;
-    };
     expect(await send()).toBe(200);
     clock.ahead = 2 * 60 * 60_000;
     expect(await send()).toBe(401);
@@ -330,14 +328,10 @@ describe('certificates', () => {
       notBefore: daysFromNow(-9),
       notAfter: new Date(Date.now() + 60 * 60_000),
     });
-    const { post, clock } = world({
+    const { send, clock } = world({
       at: { [CERT_URL]: makeLeaf(middle, paypalKeys) + middle.pem },
-      paypal: { verifyWebhook: () => Promise.resolve(false) },
+      paypal: unconfirmed,
     });
-    const send = async (): Promise<number> => {
-      const body = eventText();
-      return (await post(body, signedHeaders(body, paypalKeys.privateKey, { time: clock.now() }))).status;
-    };
     expect(await send()).toBe(200);
     clock.ahead = 2 * 60 * 60_000;
     expect(await send()).toBe(401);
@@ -345,7 +339,6 @@ describe('certificates', () => {
 
   test('an issuer that has expired is none', async () => {
     const middle = makeAuthority('Old Middle', root, { notBefore: daysFromNow(-9), notAfter: daysFromNow(-1) });
-    const unconfirmed = { verifyWebhook: () => Promise.resolve(false) };
     const at = { [CERT_URL]: makeLeaf(middle, paypalKeys) + middle.pem };
     expect((await attempt({ at, paypal: unconfirmed })).status).toBe(401);
   });
