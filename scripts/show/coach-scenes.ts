@@ -11,13 +11,24 @@ const SHEET = 'HAI Feedback';
 /** A day of the year that was left without feedback (year-of-logs.ts). */
 const UNJUDGED = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -3)}`;
 
-async function open(page: Page): Promise<void> {
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+
+async function openSheet(page: Page): Promise<void> {
   await page.locator('.ProseMirror[contenteditable=true]').waitFor();
-  await page.getByRole('button', { name: 'Open feedback' }).click();
+  await press(page, 'Open feedback');
+}
+
+/** With a button of its own beside the one that closes it. */
+async function open(page: Page): Promise<void> {
+  await openSheet(page);
   await page.getByRole('dialog', { name: SHEET }).getByRole('button').nth(1).waitFor();
 }
 
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+async function ask(page: Page, button: 'Get Fresh Analysis' | 'Force Refresh', said: string): Promise<void> {
+  await open(page);
+  await press(page, button);
+  await page.getByText(said).waitFor();
+}
 
 /** A provider's side that only a picture needs; the stories use the sandbox's own faults. */
 const stream = (...events: [string, object][]) => ({
@@ -26,6 +37,7 @@ const stream = (...events: [string, object][]) => ({
 });
 const problem = (reason: keyof typeof ANALYSIS_PROBLEMS, retryAt: string | null = null) =>
   stream(['problem', { class: reason, message: ANALYSIS_PROBLEMS[reason], retryAt }]);
+const limited = () => problem('rate', new Date(Date.now() + 34_000).toISOString());
 
 /** Half an answer that goes no further: the page's own `fetch` is given a stream that stays open. */
 async function holdHalfway(page: Page, events: readonly [string, object][]): Promise<void> {
@@ -57,6 +69,11 @@ const reviews = (period: '7' | '30') => async (page: Page) => {
   await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
 };
 
+async function generate(page: Page): Promise<void> {
+  await reviews('7')(page);
+  await press(page, 'Generate 7-Day Analysis');
+}
+
 export const COACH_SCENES: readonly Scene[] = [
   { name: 'coach-consent', as: 'premium', path: ROUTES.journal.path, prepare: open },
   {
@@ -64,8 +81,7 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'ending',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
-      await page.getByRole('button', { name: 'Open feedback' }).click();
+      await openSheet(page);
       await page.getByText(AI_MESSAGES.noEntry).waitFor();
     },
   },
@@ -107,9 +123,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: UNJUDGED,
     prepare: async (page) => {
       await holdHalfway(page, []);
-      await open(page);
-      await press(page, 'Get Fresh Analysis');
-      await page.getByText('Reading your log...').waitFor();
+      await ask(page, 'Get Fresh Analysis', 'Reading your log...');
     },
   },
   {
@@ -121,9 +135,7 @@ export const COACH_SCENES: readonly Scene[] = [
         ['score', { score: 8 }],
         ['text', { delta: HALF }],
       ]);
-      await open(page);
-      await press(page, 'Get Fresh Analysis');
-      await page.getByText('Closing the reconciliation').waitFor();
+      await ask(page, 'Get Fresh Analysis', 'Closing the reconciliation');
     },
   },
   {
@@ -135,9 +147,7 @@ export const COACH_SCENES: readonly Scene[] = [
         ['score', { score: 5 }],
         ['text', { delta: HALF }],
       ]);
-      await open(page);
-      await press(page, 'Force Refresh');
-      await page.getByText('Closing the reconciliation').waitFor();
+      await ask(page, 'Force Refresh', 'Closing the reconciliation');
     },
   },
   {
@@ -146,8 +156,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await page.route(FEEDBACK, (route) => route.fulfill(problem('network')));
-      await open(page);
-      await press(page, 'Force Refresh');
+      await ask(page, 'Force Refresh', ANALYSIS_PROBLEMS.network);
       for (let tries = 0; tries < 3; tries += 1) {
         await page.getByText(ANALYSIS_PROBLEMS.network).waitFor();
         await press(page, 'Try Again');
@@ -160,12 +169,8 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: UNJUDGED,
     prepare: async (page) => {
-      await page.route(FEEDBACK, (route) =>
-        route.fulfill(problem('rate', new Date(Date.now() + 34_000).toISOString())),
-      );
-      await open(page);
-      await press(page, 'Get Fresh Analysis');
-      await page.getByText('The next try can be made').waitFor();
+      await page.route(FEEDBACK, (route) => route.fulfill(limited()));
+      await ask(page, 'Get Fresh Analysis', 'The next try can be made');
     },
   },
   {
@@ -174,8 +179,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await withoutCoach(page);
-      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
-      await page.getByRole('button', { name: 'Open feedback' }).click();
+      await openSheet(page);
       await page.getByText(AI_MESSAGES.notConfigured).waitFor();
     },
   },
@@ -185,8 +189,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await withoutCoach(page);
-      await page.locator('.ProseMirror[contenteditable=true]').waitFor();
-      await page.getByRole('button', { name: 'Open feedback' }).click();
+      await openSheet(page);
       await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
       await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
     },
@@ -205,8 +208,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.reviews.path,
     whole: true,
     prepare: async (page) => {
-      await reviews('7')(page);
-      await press(page, 'Generate 7-Day Analysis');
+      await generate(page);
       await page.getByRole('button', { name: 'Regenerate Analysis' }).waitFor();
       await page.evaluate(() => scrollTo(0, 0));
     },
@@ -219,8 +221,7 @@ export const COACH_SCENES: readonly Scene[] = [
       await holdHalfway(page, [
         ['text', { delta: '**Pattern**: the days that count have one hard thing in the morning' }],
       ]);
-      await reviews('7')(page);
-      await press(page, 'Generate 7-Day Analysis');
+      await generate(page);
       await page.getByText('the days that count').waitFor();
     },
   },
@@ -229,9 +230,8 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.reviews.path,
     prepare: async (page) => {
-      await page.route(TREND, (route) => route.fulfill(problem('rate', new Date(Date.now() + 34_000).toISOString())));
-      await reviews('7')(page);
-      await press(page, 'Generate 7-Day Analysis');
+      await page.route(TREND, (route) => route.fulfill(limited()));
+      await generate(page);
       await page.getByRole('heading', { name: 'Analysis Error' }).waitFor();
     },
   },
@@ -241,8 +241,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.reviews.path,
     prepare: async (page) => {
       await holdHalfway(page, []);
-      await reviews('7')(page);
-      await press(page, 'Generate 7-Day Analysis');
+      await generate(page);
       await press(page, 'Cancel');
     },
   },
