@@ -5,25 +5,28 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
+import { compileWhenNeeded } from '../scripts/compile.mjs';
 import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
 import { stopProcess } from '../scripts/stop-process.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const COMPILED = join(ROOT, 'node_modules', '.cache', 'compiled');
 const START_LIMIT_MS = 30_000;
 const POLL_MS = 50;
 
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * A server as `npm start` starts it. `ready` is a path that answers anything at all once it listens. Request logs are
+ * A server as `npm start` starts it, compiled before. `ready` is a path that answers anything at all once it listens. Request logs are
  * written, to nowhere.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
+  await compileWhenNeeded(ROOT, process.execPath, COMPILED);
   const port = await freePort();
   const child = spawn(process.execPath, [...SERVER_NODE_FLAGS, join(ROOT, script)], {
     env: {
       ...process.env,
-      NODE_COMPILE_CACHE: join(ROOT, 'node_modules', '.cache', 'compiled'),
+      NODE_COMPILE_CACHE: COMPILED,
       HOST: '127.0.0.1',
       PORT: String(port),
       ...env,

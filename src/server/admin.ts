@@ -123,10 +123,12 @@ async function withDatabase(work: (database: Database) => Promise<string>): Prom
   }
 }
 
-try {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-  process.stdout.write(`${await perform(process.argv.slice(2))}\n`);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+if (import.meta.main) {
+  try {
+    if (existsSync('.env')) process.loadEnvFile('.env');
+    process.stdout.write(`${await perform(process.argv.slice(2))}\n`);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -7,16 +7,20 @@ import type { Config } from './config.ts';
 import { systemClock } from './clock.ts';
 import { openDatabase } from './database/connect.ts';
 import { createLog } from './log.ts';
+import type { Logger } from './log.ts';
 import { serve } from './serve.ts';
 
-const config = readConfigOrExit();
-const log = createLog(config.logLevel);
+if (import.meta.main) await main();
 
-try {
-  await run();
-} catch (error) {
-  process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+/** Resolves once the server answers; a server that cannot start says why and ends the process. */
+export async function main(): Promise<void> {
+  const config = readConfigOrExit();
+  try {
+    await run(config, createLog(config.logLevel));
+  } catch (error) {
+    process.stderr.write(`Hustle Forge cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
 }
 
 function readConfigOrExit(): Config {
@@ -29,7 +33,7 @@ function readConfigOrExit(): Config {
   }
 }
 
-async function run(): Promise<void> {
+async function run(config: Config, log: Logger): Promise<void> {
   const database = await openDatabase({ config, log });
   const serving = await serve({ config, database, clock: systemClock, log }).catch(async (error: unknown) => {
     await database.close();

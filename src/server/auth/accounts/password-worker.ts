@@ -30,4 +30,4 @@ function perform({ id, password, hash }: PasswordTask): PasswordResult {
   }
 }
 
-parentPort!.on('message', (task: PasswordTask) => parentPort!.postMessage(perform(task)));
+parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(perform(task)));

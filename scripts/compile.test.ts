@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { compileWhenNeeded } from './compile.mjs';
+import { SERVER_NODE_FLAGS } from './node-flags.mjs';
+
+const ROOT = join(import.meta.dirname, '..');
+/** The whole server is loaded three times. */
+const SLOW_MACHINE_MS = 120_000;
+
+let folder = '';
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'hustle-forge-compile-'))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test(
+  'a server that was compiled starts without the TypeScript stripper',
+  async () => {
+    const cache = join(folder, 'cache');
+    const loadsStripper = (): boolean => {
+      const modules = ['scripts/start.ts', 'src/server/main.ts', 'src/server/coach/ai-sdk.ts'].map((path) =>
+        join(ROOT, path),
+      );
+      const script = `for (const path of ${JSON.stringify(modules)}) await import(path);
+      console.log(process.moduleLoadList.some((name) => name.includes('amaro')));`;
+      const { stdout } = spawnSync(process.execPath, [...SERVER_NODE_FLAGS, '--input-type=module', '-e', script], {
+        encoding: 'utf8',
+        env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      });
+      return JSON.parse(stdout) as boolean;
+    };
+    await compileWhenNeeded(ROOT, process.execPath, cache);
+    expect(loadsStripper()).toBe(false);
+    rmSync(cache, { recursive: true });
+    expect(loadsStripper()).toBe(true);
+  },
+  SLOW_MACHINE_MS,
+);
+
+describe('in a project of its own', () => {
+  const compile = () => compileWhenNeeded(folder, process.execPath, join(folder, 'cache'));
+  const compiled = (): number =>
+    existsSync(join(folder, 'compiled')) ? readFileSync(join(folder, 'compiled')).length : 0;
+
+  beforeEach(() => {
+    for (const path of ['src/domain', 'src/server', 'scripts']) mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(join(folder, 'package-lock.json'), '{}');
+    writeFileSync(join(folder, 'src', 'server', 'main.ts'), '');
+    writeFileSync(
+      join(folder, 'scripts', 'compile-server.ts'),
+      `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(join(folder, 'compiled'))}, '.');`,
+    );
+  });
+
+  test('it compiles once, and again when the sources have changed', async () => {
+    await compile();
+    await compile();
+    expect(compiled()).toBe(1);
+    writeFileSync(join(folder, 'src', 'server', 'main.ts'), 'export {};');
+    await compile();
+    expect(compiled()).toBe(2);
+  });
+
+  test('what cannot be compiled is tried again, and stops nobody', async () => {
+    writeFileSync(join(folder, 'scripts', 'compile-server.ts'), 'process.exit(1);');
+    await compile();
+    expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
+    await compileWhenNeeded(folder, join(folder, 'no-such-node'), join(folder, 'cache'));
+    expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
+  });
+});
