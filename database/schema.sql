@@ -507,7 +507,10 @@ CREATE OR REPLACE FUNCTION public.revise_entry()
  SET search_path TO ''
 AS $function$
 begin
-  new.revision := old.revision + 1;
+  new.revision := old.revision;
+  if (new.date, new.content) is distinct from (old.date, old.content) then
+    new.revision := old.revision + 1;
+  end if;
   if new.content is distinct from old.content then
     new.content_text := public.entry_text(new.content);
     new.updated_at := now();

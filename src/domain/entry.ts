@@ -22,7 +22,7 @@ export type Entry = {
   content: string;
   /** The same log as plain text, kept by the database. */
   content_text: string;
-  /** Raised by the database with every change; a save says which one it builds on. */
+  /** Raised by the database with every change of the words; a save says which one it builds on. */
   revision: number;
   created_at: string;
   updated_at: string;

@@ -44,15 +44,30 @@ test('the same words again change nothing', async () => {
   expect(await kept()).toEqual(before);
 });
 
-test('feedback raises the revision and leaves the time of change, so that it counts as up to date', async () => {
+test('what the coach writes leaves the revision and the time of change: a save on it arrives, and it is up to date', async () => {
   const before = await kept();
-  expect(await saveAs('service', "ai_feedback = 'Good.', ai_analyzed_at = now()")).toBe(1);
-  expect(await kept()).toEqual({ ...before, revision: 2 });
+  const feedback = "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()";
+  expect(await saveAs('service', feedback)).toBe(1);
+  expect(await kept()).toEqual(before);
+  expect(await saveAs('service', 'ai_feedback = null, hustle_score = null, ai_analyzed_at = null')).toBe(1);
+  expect(await kept()).toEqual(before);
+  const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
+  expect(await attempt(db.database, 'free', save, [...KEY, '<p>on</p>', before.revision])).toBe(1);
+  expect(await kept()).toMatchObject({ content: '<p>on</p>', revision: before.revision + 1 });
+});
+
+test('another day raises the revision of the same words', async () => {
+  const before = await kept();
+  const move = 'update entries set date = $3 where user_id = $1 and date = $2 returning revision';
+  const { rows } = await db.admin.query(move, [...KEY, '2020-02-02']);
+  expect(rows).toEqual([{ revision: before.revision + 1 }]);
 });
 
 test('not even the service sets the plain text or the revision', async () => {
   await saveAs('service', "content_text = 'other', revision = 40, content = '<p>words</p>'");
   expect(await kept()).toMatchObject({ content_text: 'words', revision: 2 });
+  await saveAs('service', 'revision = 40');
+  expect(await kept()).toMatchObject({ revision: 2 });
 });
 
 test('a save that names an older revision reaches no row', async () => {
