@@ -7,7 +7,7 @@ import { startSandbox } from './sandbox.ts';
 
 if (import.meta.main) await start();
 
-async function start(): Promise<void> {
+export async function start(): Promise<void> {
   loadEnvFile();
   // The server stops in order on SIGTERM, so that is what a lost parent becomes. Before it listens, the signal just ends us.
   endWithParent(() => process.kill(process.pid, 'SIGTERM'));

@@ -3,11 +3,12 @@ import { rmSync } from 'node:fs';
 import { showSettings } from '../../scripts/show/server-settings.ts';
 import { storyDataDir } from './story-data.ts';
 
-const port = process.env['PORT'] ?? '41390';
+const port = process.env['PORT']!;
 const dataDir = storyDataDir(port);
 rmSync(dataDir, { recursive: true, force: true });
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 
 Object.assign(process.env, showSettings(port, dataDir));
 
-await import('../../scripts/start.ts');
+const { start } = await import('../../scripts/start.ts');
+await start();
