@@ -148,6 +148,7 @@ test('countries that cannot pay are listed by their codes', () => {
   ]);
 });
 
+const OWN_SERVER = { AI_PROVIDER: 'openai-compatible', AI_MODEL: 'llama' };
 const GOOGLE = { AI_PROVIDER: 'google', AI_API_KEY: 'AIza-hush-hush' };
 
 describe('the coach', () => {
@@ -180,12 +181,42 @@ describe('the coach', () => {
   });
 
   test("may be a model server of one's own, by http and without a key", () => {
-    const settings = { AI_PROVIDER: 'openai-compatible', AI_MODEL: 'llama', AI_BASE_URL: 'http://models:11434/v1' };
-    expect(readConfig({ ...PRODUCTION, ...settings }).coach).toMatchObject({
+    const settings = { ...PRODUCTION, ...OWN_SERVER, AI_BASE_URL: 'http://models:11434/v1' };
+    expect(readConfig(settings).coach).toMatchObject({
       baseUrl: 'http://models:11434/v1',
       apiKey: null,
       readBy: 'the AI service at models:11434',
     });
+  });
+
+  test.each([
+    'http://localhost:11434/v1',
+    'http://models:11434/v1',
+    'http://models.internal/v1',
+    'http://10.1.2.3/v1',
+    'http://172.31.0.9/v1',
+    'http://192.168.1.20/v1',
+    'http://100.64.0.1/v1',
+    'http://[fd00::1]/v1',
+    'http://[::ffff:10.0.0.1]/v1',
+    'https://models.example.com/v1',
+  ])('may be asked at %s', (AI_BASE_URL) => {
+    expect(problemsOf({ ...PRODUCTION, ...OWN_SERVER, AI_BASE_URL })).toEqual([]);
+  });
+
+  test.each([
+    'http://models.example.com/v1',
+    'http://8.8.8.8/v1',
+    'http://172.32.0.1/v1',
+    'http://10.example.com/v1',
+    'http://[2606:4700::1111]/v1',
+    'http://[::ffff:8.8.8.8]/v1',
+    'http://models.example.com./v1',
+  ])('sends no journal across the internet in clear: %s', (AI_BASE_URL) => {
+    for (const production of [{}, PRODUCTION])
+      expect(problemsOf({ ...production, ...OWN_SERVER, AI_BASE_URL })).toEqual([
+        expect.stringMatching(/^AI_BASE_URL must begin with https:/),
+      ]);
   });
 
   test.each([
@@ -196,6 +227,11 @@ describe('the coach', () => {
     ['plain http', { ...GOOGLE, AI_BASE_URL: 'http://gemini.example.com' }, ['AI_BASE_URL']],
     ['plain http in production', { ...PRODUCTION, ...GOOGLE, AI_BASE_URL: 'http://127.0.0.1:1' }, ['AI_BASE_URL']],
     ['a key in the address', { ...GOOGLE, AI_BASE_URL: 'https://x.example.com/?key=hush-hush' }, ['AI_BASE_URL']],
+    ['a user in the address', { ...GOOGLE, AI_BASE_URL: 'https://hush-hush@x.example.com' }, ['AI_BASE_URL']],
+    ['a password alone in it', { ...GOOGLE, AI_BASE_URL: 'https://:hush-hush@x.example.com' }, ['AI_BASE_URL']],
+    ['a key of two lines', { ...GOOGLE, AI_API_KEY: 'hush-hush\nhush-hush' }, ['AI_API_KEY']],
+    ['a key with a blank in it', { ...GOOGLE, AI_API_KEY: 'Bearer hush-hush' }, ['AI_API_KEY']],
+    ['a key with a dash that is none', { ...GOOGLE, AI_API_KEY: 'hush-hush–hush' }, ['AI_API_KEY']],
     ['an unknown form', { ...GOOGLE, AI_STRUCTURED: 'xml' }, ['AI_STRUCTURED']],
   ])('with %s stops the start', (_what, env, names) => {
     const told = problemsOf(env);

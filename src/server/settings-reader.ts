@@ -82,6 +82,18 @@ export class SettingsReader {
     return null;
   }
 
+  /**
+   * A key that is sent in a header as it is: a bad one is named, never shown. Threat: what builds the request refuses
+   * such a header with an error that quotes it, and errors are logged.
+   */
+  headerKey(name: string, example: string): Secret | null {
+    const value = this.optional(name);
+    if (value === null) return null;
+    if (/^[\x21-\x7e]+$/.test(value)) return new Secret(value);
+    this.problem(name, 'must be one word of plain letters, digits and signs', example);
+    return null;
+  }
+
   /** Who runs this installation; what is not set is left off the pages. */
   contact(): ClientConfig['contact'] {
     const email = this.optional('CONTACT_EMAIL');

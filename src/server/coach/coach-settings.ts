@@ -1,6 +1,7 @@
 /** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
 import { isLoopback } from '../loopback.ts';
-import { Secret } from '../secret.ts';
+import { isOfOwnNetwork } from '../own-network.ts';
+import type { Secret } from '../secret.ts';
 import type { SettingsReader } from '../settings-reader.ts';
 
 export type CoachProvider = 'google' | 'anthropic' | 'openai-compatible';
@@ -35,17 +36,20 @@ const PROVIDERS: Readonly<Record<CoachProvider, ProviderFacts>> = {
   'openai-compatible': { home: null, path: '/v1', model: null, name: 'an AI service' },
 };
 
+const EXAMPLE_KEY = 'the-key-from-your-account-there';
+
 /** null: there is no coach. */
 export function readCoachSettings(settings: SettingsReader, production: boolean): CoachSettings | null {
   const chosen = settings.oneOf('AI_PROVIDER', ['google', 'anthropic', 'openai-compatible', 'none'], 'none');
   const model = settings.optional('AI_MODEL');
-  const apiKey = settings.optional('AI_API_KEY');
+  const keySet = settings.optional('AI_API_KEY') !== null;
   const structured = settings.oneOf('AI_STRUCTURED', ['auto', 'schema', 'json', 'text'], 'auto');
   const dailyLimit = settings.integer('AI_DAILY_LIMIT', 100, 1, 100_000);
   const timeoutMs = settings.integer('AI_TIMEOUT_MS', 60_000, 1_000, 600_000);
   if (chosen === 'none') {
-    const meant = settings.optional('AI_PROVIDER') === null && (model ?? apiKey ?? settings.optional('AI_BASE_URL'));
-    if (meant) settings.problem('AI_PROVIDER', 'must be set when the other settings of the coach are', 'google');
+    const meant = model !== null || keySet || settings.optional('AI_BASE_URL') !== null;
+    if (meant && settings.optional('AI_PROVIDER') === null)
+      settings.problem('AI_PROVIDER', 'must be set when the other settings of the coach are', 'google');
     return null;
   }
   const facts = PROVIDERS[chosen];
@@ -53,15 +57,16 @@ export function readCoachSettings(settings: SettingsReader, production: boolean)
   if (model === null && facts.model === null) {
     settings.problem('AI_MODEL', `must name a model with AI_PROVIDER=${chosen}`, 'the-name-the-provider-gives-it');
   }
-  if (apiKey === null && chosen !== 'openai-compatible') {
-    settings.problem('AI_API_KEY', `must be set with AI_PROVIDER=${chosen}`, 'the-key-from-your-account-there');
+  const apiKey = settings.headerKey('AI_API_KEY', EXAMPLE_KEY);
+  if (!keySet && chosen !== 'openai-compatible') {
+    settings.problem('AI_API_KEY', `must be set with AI_PROVIDER=${chosen}`, EXAMPLE_KEY);
   }
   const { origin, host } = new URL(baseUrl);
   return {
     provider: chosen,
     model: model ?? facts.model ?? '',
     baseUrl,
-    apiKey: apiKey === null ? null : new Secret(apiKey),
+    apiKey,
     structuredBy: structured === 'auto' ? 'schema' : structured,
     dailyLimit,
     timeoutMs,
@@ -82,12 +87,14 @@ function readBaseUrl(
     return home === null ? example : `${home}${path}`;
   }
   const url = URL.canParse(value) ? new URL(value) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '') {
+  const isBare = url !== null && [url.search, url.hash, url.username, url.password].every((part) => part === '');
+  if (!isBare || !/^https?:$/.test(url.protocol)) {
     settings.problem('AI_BASE_URL', `must be an http or https address without credentials or query`, example);
     return example;
   }
-  // Threat: journals and the key in clear on the way to somebody else's machine. One's own model server is often http.
-  const ownServer = provider === 'openai-compatible' || (!production && isLoopback(url.hostname));
-  if (url.protocol !== 'https:' && !ownServer) settings.problem('AI_BASE_URL', 'must begin with https://', example);
+  // Threat: journals and the key in clear on their way through the internet. One's own model server is often http.
+  const mayBeClear =
+    provider === 'openai-compatible' ? isOfOwnNetwork(url.hostname) : !production && isLoopback(url.hostname);
+  if (url.protocol !== 'https:' && !mayBeClear) settings.problem('AI_BASE_URL', 'must begin with https://', example);
   return url.pathname === '/' ? `${url.origin}${path}` : `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
