@@ -6,6 +6,8 @@ import { dayAtOffset } from '../support/local-days.ts';
 import { expect, test } from '../support/story.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Find' });
+/** What Find says, before whatever the page may have to say. */
+const outcome = (page: Page) => dialog(page).getByRole('status').first();
 const box = (page: Page) => page.getByRole('combobox', { name: 'Find words or a date' });
 const options = (page: Page) => dialog(page).getByRole('option');
 
@@ -36,7 +38,7 @@ test('words are found while they are typed, and a day is opened with them marked
     `${labelOf(daysAgo(5))}Strasse & <b>more</b>`,
   ]);
   await expect(options(page).locator('mark')).toHaveText(['Straße', 'Strasse']);
-  await expect(dialog(page).getByRole('status')).toHaveText('2 days');
+  await expect(outcome(page)).toHaveText('2 days');
   await expect(options(page).first()).toHaveAttribute('aria-selected', 'true');
   await expect(box(page)).toHaveAttribute('aria-activedescendant', (await options(page).first().getAttribute('id'))!);
   await expectAccessible(page);
@@ -78,11 +80,11 @@ test('nothing found, no words, and Escape', async ({ page, signUp, expectAccessi
   await signUp(page);
   await openFind(page);
   await page.keyboard.type('xylophone');
-  await expect(dialog(page).getByRole('status')).toHaveText('Nothing found');
+  await expect(outcome(page)).toHaveText('Nothing found');
   await expect(box(page)).toHaveAttribute('aria-expanded', 'false');
   await expectAccessible(page);
   await box(page).fill('&|!:*');
-  await expect(dialog(page).getByRole('status')).toContainText('Words you wrote, or a day');
+  await expect(outcome(page)).toContainText('Words you wrote, or a day');
   await page.keyboard.press('Escape');
   await expect(dialog(page)).toBeHidden();
   await expect(editor(page)).toBeFocused();
@@ -146,7 +148,7 @@ test.describe('where it is tomorrow already', () => {
     await openFind(page);
     await page.keyboard.type('needle');
     await expect(options(page)).toHaveText([`${labelOf(addDays(here, -29))}the needle of the oldest day`]);
-    await expect(dialog(page).getByRole('status')).toHaveText('1 day');
+    await expect(outcome(page)).toHaveText('1 day');
   });
 });
 
@@ -176,10 +178,10 @@ test.describe('without a connection', () => {
     await openFind(page);
     await page.keyboard.type('needle');
     await expect(options(page)).toHaveText([`${labelOf(today())}Not saved yeta needle on paper`]);
-    await expect(dialog(page).getByRole('status')).toContainText('You are offline.');
+    await expect(outcome(page)).toContainText('You are offline.');
     await expect(dialog(page).getByRole('button', { name: 'Try again' })).toBeVisible();
     await context.setOffline(false);
-    await expect(dialog(page).getByRole('status')).toHaveText('1 day');
+    await expect(outcome(page)).toHaveText('1 day');
   });
 });
 
@@ -193,10 +195,10 @@ test.describe('when the server fails', () => {
     );
     await openFind(page);
     await page.keyboard.type('needle');
-    await expect(dialog(page).getByRole('status')).toHaveText('Too many searches at once. Please try again');
+    await expect(outcome(page)).toHaveText('Too many searches at once. Please try again');
     await page.unroute('**/functions/v1/find-entries');
     await dialog(page).getByRole('button', { name: 'Try again' }).click();
-    await expect(dialog(page).getByRole('status')).toHaveText('Nothing found');
+    await expect(outcome(page)).toHaveText('Nothing found');
   });
 });
 
@@ -216,7 +218,7 @@ test('a question that was typed over is given up', async ({ page, signUp }) => {
   await expect.poll(() => asked).toEqual(['first']);
   await box(page).fill('second');
   expect((await givenUp).failure()?.errorText).toBe('net::ERR_ABORTED');
-  await expect(dialog(page).getByRole('status')).toHaveText('Nothing found');
+  await expect(outcome(page)).toHaveText('Nothing found');
   resolve();
 });
 
