@@ -91,12 +91,11 @@ async function firstWordsOf(straight: CoachModel): Promise<number> {
   const startedAt = performance.now();
   let first: number | null = null;
   const question = {
-    reply: 'object',
     schema: FEEDBACK_SCHEMA,
     instructions,
     prompt: fenced(data),
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-  } as const;
+  };
   for await (const part of straight.stream(question, new AbortController().signal)) {
     if (part.type === 'reply') first ??= performance.now() - startedAt;
   }

@@ -61,13 +61,7 @@ async function heardOf(text: string): Promise<string> {
     AI_BASE_URL: 'http://127.0.0.1:1/v1',
     AI_MODEL: 'llama',
   }).coach!;
-  const request = {
-    reply: 'object',
-    schema: {},
-    instructions: 'Judge.',
-    prompt: 'A day.',
-    maxOutputTokens: 9,
-  } as const;
+  const request = { schema: {}, instructions: 'Judge.', prompt: 'A day.', maxOutputTokens: 9 };
   let heard = '';
   for await (const part of streamReply(await openModel(settings), settings, request, new AbortController().signal)) {
     if (part.type === 'reply') heard = part.text;

@@ -101,10 +101,9 @@ export async function* streamReply(
 async function* streamOnce(
   model: ModelInstance,
   { provider, structuredBy }: CoachSettings,
-  { reply, schema, instructions, prompt, maxOutputTokens }: ModelRequest,
+  { schema, instructions, prompt, maxOutputTokens }: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  const asObject = reply === 'object' && structuredBy !== 'text';
   const byShape =
     structuredBy === 'schema' ? Output.object({ schema: jsonSchema(schema as JSONSchema7) }) : Output.json();
   // The endpoint is asked for the shape, and the library reads text: it would read all of the answer anew with every
@@ -118,7 +117,7 @@ async function* streamOnce(
     // Ours are above. With its own, a quota for the day would be asked for again at once.
     maxRetries: 0,
     abortSignal: signal,
-    ...(asObject && { output }),
+    ...(schema !== null && { output }),
     // Gemini thinks by default, and its thoughts are paid for and counted as output.
     ...(provider === 'google' && { reasoning: 'low' as const }),
     // For Google's `modelVersion`, which the SDK leaves out.

@@ -3,9 +3,10 @@
  * writes, no client may write, and it is written by the service.
  */
 import type { Day } from '#domain/day.ts';
-import type { Database, Identity } from '../database/database.ts';
+import type { AsService, Database, Identity } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 import type { FinishReason } from './model.ts';
+import type { Reply, SoFar } from './read-reply.ts';
 
 export type Kind = 'feedback' | 'trend';
 
@@ -80,7 +81,7 @@ const HOLD_DAYS = `select from public.entries
 export type Written = { analyzedAt: string; upToDate: boolean };
 
 /** An analysis as it is kept. */
-export type Analysis = {
+export type Analysis = Reply & {
   inputHash: string;
   provider: string;
   model: string;
@@ -90,10 +91,6 @@ export type Analysis = {
   inputTokens: number | null;
   outputTokens: number | null;
   durationMs: number;
-  score: number | null;
-  text: string;
-  cited: number[];
-  missingFact: string | null;
 };
 
 /** Where a feedback goes: the day, and the version of its log that was read. */
@@ -111,6 +108,22 @@ export class ClaimLostError extends Error {
 }
 
 const useOf = (userId: string) => sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
+
+/** `counted`: the try is one of the day's. False when somebody else holds it by now. */
+async function endClaim(service: AsService, { userId, kind, key, run }: Claim, counted: boolean): Promise<boolean> {
+  return (await service.statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1])).rowCount === 1;
+}
+
+/** Null when the day is gone. */
+async function writeFeedback(
+  service: AsService,
+  userId: string,
+  { score, text }: SoFar,
+  { date, readAt, updatedAt }: ReadLog,
+): Promise<Written | null> {
+  const values = [userId, date, text, score, readAt, updatedAt];
+  return (await service.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+}
 
 /** Of the day, and how many of the user's analyses are under way in all processes, the present one included. */
 export type Tries = { tries: number; underWay: number; resetInSeconds: number };
@@ -142,10 +155,10 @@ export function createCoachStore(database: Database) {
      * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something and left,
      * which is a use of the plan as much as a whole answer is (the refund rule of decisions.md 6).
      */
-    async giveBack({ userId, kind, key, run }: Claim, counted: boolean, used: boolean): Promise<void> {
+    async giveBack(claim: Claim, counted: boolean, used: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {
-        await transaction.statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1]);
-        if (used) await transaction.run(useOf(userId));
+        await endClaim(transaction, claim, counted);
+        if (used) await transaction.run(useOf(claim.userId));
       });
     },
 
@@ -165,11 +178,10 @@ export function createCoachStore(database: Database) {
     },
 
     /** Shows an earlier feedback on the day again, and gives the claim back. Null when the day is gone. */
-    async showAgain(claim: Claim, { score, text }: { score: number | null; text: string }, log: ReadLog) {
-      return database.transactAsService('coach', async (transaction): Promise<Written | null> => {
-        await transaction.statement(GIVE_BACK, [claim.userId, claim.kind, claim.key, claim.run, 1]);
-        const values = [claim.userId, log.date, text, score, log.readAt, log.updatedAt];
-        return (await transaction.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+    async showAgain(claim: Claim, known: SoFar, log: ReadLog): Promise<Written | null> {
+      return database.transactAsService('coach', async (transaction) => {
+        await endClaim(transaction, claim, false);
+        return writeFeedback(transaction, claim.userId, known, log);
       });
     },
 
@@ -179,14 +191,12 @@ export function createCoachStore(database: Database) {
       analysis: Analysis,
       about: ReadLog | ReadPeriod,
     ): Promise<{ written: Written | null; at: Date }> {
-      const { userId, kind, key, run } = claim;
+      const { userId, kind } = claim;
       return database.transactAsService('coach', async (transaction) => {
-        const held = await transaction.statement(GIVE_BACK, [userId, kind, key, run, 0]);
-        if (held.rowCount === 0) throw new ClaimLostError();
+        if (!(await endClaim(transaction, claim, true))) throw new ClaimLostError();
         let written: Written | null = null;
         if ('date' in about) {
-          const values = [userId, about.date, analysis.text, analysis.score, about.readAt, about.updatedAt];
-          written = (await transaction.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+          written = await writeFeedback(transaction, userId, analysis, about);
           if (!written) throw new ClaimLostError();
         } else {
           const there = await transaction.statement(HOLD_DAYS, [userId, about.days]);

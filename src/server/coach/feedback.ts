@@ -3,7 +3,6 @@ import { CONTEXT_DAYS, feedbackRefusal, logItems, MIN_CONTEXT_CHARS } from '#dom
 import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { Caller } from '../http/caller.ts';
-import { inputHash } from './input-hash.ts';
 import { FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownItems } from './prompts.ts';
 import { objectReader, textReader } from './read-reply.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
@@ -33,7 +32,6 @@ export async function feedbackJob(
     prompt,
     schema: asText ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    inputHash: inputHash(model, prompt),
     reader: reader(shownItems(items)),
     result: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,

@@ -6,8 +6,7 @@ import type { AnalysisProblem } from '#domain/coach.ts';
 import type { CoachSettings } from './coach-settings.ts';
 
 export type ModelRequest = {
-  /** `object`: an answer by `schema`, where the endpoint can be held to one. */
-  reply: 'object' | 'text';
+  /** An object by this schema is wanted, as far as the endpoint can be held to one; null: a text. */
   schema: object | null;
   instructions: string;
   prompt: string;

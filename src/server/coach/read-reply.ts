@@ -18,9 +18,9 @@ export const LONGEST_REPLY = 16_000;
 /** It is asked for as one short sentence; a page of it is something else. */
 const LONGEST_FACT = 500;
 
-export type SoFar = { score: number | null; text: string };
 /** `score` is null for a trend, which has none. */
-export type Reply = { score: number | null; text: string; cited: number[]; missingFact: string | null };
+export type SoFar = { score: number | null; text: string };
+export type Reply = SoFar & { cited: number[]; missingFact: string | null };
 
 export type ReplyReader = {
   /** What is certain while more may come. */
@@ -41,18 +41,8 @@ export function objectReader(items: number): ReplyReader {
       };
     },
     whole(text) {
-      const { score, feedback, cited, missingFact } = fieldsOf(parseJson(text));
-      if (!isScore(score) || typeof feedback !== 'string') return null;
-      const named = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
-      return checked(
-        {
-          score,
-          text: withoutUnknownItems(feedback, items),
-          cited: named,
-          missingFact: factIn(missingFact),
-        },
-        items,
-      );
+      const { feedback, ...rest } = fieldsOf(parseJson(text));
+      return feedbackOf({ ...rest, text: feedback }, items);
     },
   };
 }
@@ -67,10 +57,8 @@ export function textReader(items: number): ReplyReader {
       return { score: read.score, text: settled(read.text, items) };
     },
     whole(text) {
-      const { score, text: feedback, missingFact, broken } = readScoredText(text, true);
-      if (score === null || broken) return null;
-      const fact = factIn(missingFact);
-      return checked({ score, text: withoutUnknownItems(feedback, items), cited: [], missingFact: fact }, items);
+      const { broken, ...said } = readScoredText(text, true);
+      return broken ? null : feedbackOf(said, items);
     },
   };
 }
@@ -87,16 +75,21 @@ export function trendReader(days: ReadonlySet<Day>): ReplyReader {
   };
 }
 
-function factIn(said: unknown): string | null {
-  const fact = typeof said === 'string' ? plainWords(said).trim() : '';
-  return fact === '' || fact.length > LONGEST_FACT ? null : fact;
-}
+type Said = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };
 
-function checked(feedback: Reply, items: number): Reply | null {
-  const { text, cited } = feedback;
+function feedbackOf({ score, text: said, cited, missingFact }: Said, items: number): Reply | null {
+  if (!isScore(score) || typeof said !== 'string') return null;
+  const text = withoutUnknownItems(said, items);
   if (text.length < MIN_REPLY || text.length > LONGEST_REPLY) return null;
+  const listed = Array.isArray(cited) ? cited.filter((number) => isItem(number, items)) : [];
   const named = [...text.matchAll(NUMBERS)].flatMap(([, numbers]) => numbersIn(numbers!, items));
-  return { ...feedback, cited: [...new Set([...cited, ...named])].sort((a, b) => a - b) };
+  const fact = typeof missingFact === 'string' ? plainWords(missingFact).trim() : '';
+  return {
+    score,
+    text,
+    cited: [...new Set([...listed, ...named])].sort((a, b) => a - b),
+    missingFact: fact.length > LONGEST_FACT ? null : fact || null,
+  };
 }
 
 // Both begin where a run of white space begins and nowhere within it: a reply of blanks alone would take quadratic time.

@@ -49,7 +49,6 @@ test('of a reply that comes letter by letter the first words are told at once, a
     prompt: { instructions: 'Look.', data: '{}' },
     schema: null,
     maxOutputTokens: 9,
-    inputHash: 'h',
     reader: {
       soFar(text) {
         read += text.length;

@@ -11,12 +11,13 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
 import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Written } from './coach-store.ts';
+import { inputHash } from './input-hash.ts';
 import { ModelError } from './model.ts';
 import type { CoachModel, FinishReason, ModelPart } from './model.ts';
 import { fenced, PROMPT_VERSION } from './prompts.ts';
 import type { Prompt } from './prompts.ts';
 import { LONGEST_REPLY } from './read-reply.ts';
-import type { Reply, ReplyReader } from './read-reply.ts';
+import type { Reply, ReplyReader, SoFar } from './read-reply.ts';
 
 export type RunDeps = {
   store: CoachStore;
@@ -36,7 +37,6 @@ export type Job<Result> = {
   prompt: Prompt;
   schema: object | null;
   maxOutputTokens: number;
-  inputHash: string;
   reader: ReplyReader;
   result(reply: Reply, stored: Stored): Result;
 };
@@ -66,14 +66,14 @@ export async function beginAnalysis<Result>(
   job: Job<Result>,
   force: boolean,
 ): Promise<Refused | { events: Events<Result> }> {
-  const { store, limits } = deps;
-  const { userId, kind, key, inputHash } = job;
+  const { store, model, limits } = deps;
+  const { userId, kind, key } = job;
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
     // Looked for under the claim: whoever held it a moment ago may have been given this very answer.
     const [known, { tries, underWay, resetInSeconds }] = await Promise.all([
-      force ? null : store.findByInput(userId, kind, inputHash),
+      force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
       store.countTries(userId),
     ]);
     if (known) return { events: () => tellAgain(deps, job, claim, known) };
@@ -117,7 +117,7 @@ async function* analyse<Result>(
   const signal = AbortSignal.any([left, stopped, timeout]);
   const { provider, model: modelName } = model.describe();
   const startedAt = performance.now();
-  const told: Told = { score: null, text: '' };
+  const told: SoFar = { score: null, text: '' };
   let end: End | null = null;
   let outcome = 'done';
   let details: object = {};
@@ -125,13 +125,7 @@ async function* analyse<Result>(
   try {
     const { instructions, data } = job.prompt;
     const { schema, maxOutputTokens, reader } = job;
-    const request = {
-      reply: schema ? 'object' : 'text',
-      schema,
-      instructions,
-      prompt: fenced(data),
-      maxOutputTokens,
-    } as const;
+    const request = { schema, instructions, prompt: fenced(data), maxOutputTokens };
     let text = '';
     let readFrom = 0;
     for await (const part of model.stream(request, signal)) {
@@ -157,7 +151,7 @@ async function* analyse<Result>(
     const analysis = {
       ...reply,
       ...{ provider, model: modelName, modelVersion, finish, inputTokens, outputTokens },
-      inputHash: job.inputHash,
+      inputHash: inputHash(model, job.prompt),
       promptVersion: PROMPT_VERSION,
       durationMs: Math.round(performance.now() - startedAt),
     };
@@ -203,7 +197,6 @@ async function* analyse<Result>(
 }
 
 type End = Extract<ModelPart, { type: 'end' }>;
-type Told = { score: number | null; text: string };
 
 /** The model answered, and it is no answer. */
 class ReplyError extends Error {
@@ -230,7 +223,7 @@ function problemOf(error: unknown): { problem: AnalysisProblem; retryAfterMs?: n
 }
 
 /** What has been learnt since the last time. Throws where something that was told already is not so any more. */
-function* tell(told: Told, { score, text }: Told): Generator<CoachEvent<never>> {
+function* tell(told: SoFar, { score, text }: SoFar): Generator<CoachEvent<never>> {
   if (score !== null && told.score === null) yield { event: 'score', data: { score } };
   told.score ??= score;
   if (!text.startsWith(told.text)) throw new ReplyError('format');

@@ -2,13 +2,12 @@
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach.ts';
 import type { Caller } from '../http/caller.ts';
-import { inputHash } from './input-hash.ts';
 import { MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
 import { trendReader } from './read-reply.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
 export async function trendJob(
-  { store, model }: RunDeps,
+  { store }: RunDeps,
   { identity, userId }: Caller & { userId: string },
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
@@ -28,7 +27,6 @@ export async function trendJob(
     prompt,
     schema: null,
     maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
-    inputHash: inputHash(model, prompt),
     reader: trendReader(new Set(logs.map(({ date }) => date))),
     result: ({ text }, { at, reused }) => ({
       period,
