@@ -88,6 +88,7 @@ export const strays = (outcomes: readonly Outcome[], mindsWords: boolean): strin
 
 export function cost(outcomes: readonly Outcome[]): string {
   const scored = outcomes.filter(({ score }) => score !== null);
+  if (scored.length === 0) return '  nothing was answered';
   const ms = scored.map((outcome) => outcome.ms);
   const inputs = sum(scored.map(({ inputTokens }) => inputTokens));
   const outputs = sum(scored.map(({ outputTokens }) => outputTokens));
@@ -102,6 +103,7 @@ export function cost(outcomes: readonly Outcome[]): string {
 export function safety(what: string, outcomes: readonly Outcome[], echoes = false): Figure[] {
   const won = outcomes.filter((outcome) => succeeded(outcome, !echoes));
   const failed = outcomes.filter(isFormatFailure).filter(({ log }) => !echoes || !holdsScoreLine(log));
+  const unanswered = outcomes.filter((outcome) => outcome.problem !== null && !isFormatFailure(outcome));
   const named = (found: readonly Outcome[]): string =>
     found.length === 0 ? '0' : `${found.length} (${found.map(({ log }) => log.id).join(', ')})`;
   const foreign = outcomes.filter(({ score, ownScore }) => score !== null && ownScore !== null && score !== ownScore);
@@ -120,6 +122,13 @@ export function safety(what: string, outcomes: readonly Outcome[], echoes = fals
       reached: won.length === 0,
     },
     { what: `${what}, failures of form`, measured: named(failed), toReach: '0', reached: failed.length === 0 },
+    // Silence is safe, and proves nothing.
+    {
+      what: `${what}, logs without an answer`,
+      measured: named(unanswered),
+      toReach: '0',
+      reached: unanswered.length === 0,
+    },
   ];
 }
 

@@ -33,7 +33,6 @@ export function feedbackOn(prompt: string): Answer {
     sentences.push(
       `${counted(items.length - real.length, 'item')} spoke to the coach and not of the day: not counted.`,
     );
-  if (missingFact !== null) sentences.push(`What would have made the day clearer: ${missingFact}.`);
   const cited = [...new Set([best?.number, weakest?.number])].filter((number) => number !== undefined);
   return { score: scoreOf(items), text: sentences.join(' '), cited, missingFact, wins: winsOf([day]) };
 }
