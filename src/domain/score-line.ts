@@ -26,12 +26,13 @@ export type ScoredText = {
 /** What is certain of a text of which more may come (`whole` false), or of all of it. */
 export function readScoredText(modelText: string, whole: boolean): ScoredText {
   const lines = modelText.split('\n');
-  if (!whole && lines.at(-1)!.length <= SCORE_LINE_LIMIT) lines.pop();
+  if (!whole && asSeen(lines.at(-1)!).length <= SCORE_LINE_LIMIT) lines.pop();
   const scores = new Set<number>();
   const facts = new Set<string>();
   const text: string[] = [];
   for (const line of lines) {
-    const score = line.length <= SCORE_LINE_LIMIT ? SCORE_LINE.exec(line)?.[1] : undefined;
+    const seen = asSeen(line);
+    const score = seen.length <= SCORE_LINE_LIMIT ? SCORE_LINE.exec(seen)?.[1] : undefined;
     const fact = FACT_LINE.exec(line)?.[1];
     if (score !== undefined) scores.add(Number(score));
     else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
@@ -46,3 +47,6 @@ export function readScoredText(modelText: string, whole: boolean): ScoredText {
     broken: scores.size > 1 || (score !== null && !isScore(score)),
   };
 }
+
+/** What is a score line on a screen is one: joiners within a word and rows of blanks are not seen there. */
+const asSeen = (line: string): string => line.replaceAll(/\p{DI}/gu, '').replaceAll(/\s+/g, ' ');

@@ -137,6 +137,18 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ content: `${header(today())}<p>a</p>b` }]);
   });
 
+  test('stores no sign in a feedback that the coach could not have written there, and gives back all that it could', async () => {
+    const said =
+      'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].\n\n- 11,400 euros\tfor <b>Weber</b>';
+    const hidden = 'Safe \u202eexe.gpj\u202c\u200b\u{e0041} \u001b[31mred\u0007\u2028- line\u2029';
+    const days = [daysAgo(2), daysAgo(1)] as const;
+    await imported([
+      { date: days[0], content: '<p>x</p>', feedback: said },
+      { date: days[1], content: '<p>x</p>', feedback: hidden },
+    ]);
+    expect((await rowsOf(world.cleo)).map((row) => row['ai_feedback'])).toEqual([said, 'Safe exe.gpj [31mred- line']);
+  });
+
   test('refuses, each with its reason, what is no day of a journal, and writes the rest', async () => {
     const tooLong = `<p>${'x'.repeat(ENTRY_MAX_BYTES)}</p>`;
     const entries = [

@@ -69,7 +69,7 @@ test('the journal stands between the fences and nowhere in the instructions', ()
 });
 
 test('what nobody can see is not said to the model; what people write is', () => {
-  const hidden = '\u0000\u0007\u200b\u202e\u2066\ufeff\u{e0041}';
+  const hidden = '\u0000\u0007\u200b\u202e\u2066\ufeff\u{e0041}\u2028\u2029';
   const { data } = feedback([`a${hidden}b\tc`, 'می‌خواهم 👩‍👩‍👧 é']);
   expect(JSON.parse(data)).toMatchObject({ newest: { items: [{ text: 'ab\tc' }, { text: 'می‌خواهم 👩‍👩‍👧 é' }] } });
 });

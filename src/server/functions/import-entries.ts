@@ -17,6 +17,7 @@ import type { ImportAnswer, ImportOutcome } from '#domain/export/import-wire.ts'
 import { readJsonEntry } from '#domain/export/json-format.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import type { Clock } from '../clock.ts';
+import { plainWords } from '../coach/plain-words.ts';
 import { cleanLog } from '../data/clean-entry.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/to-sql.ts';
@@ -89,7 +90,10 @@ export function importEntries({ database, clock }: ImportDeps) {
       );
       const coached = writable.flatMap(({ date, coach }) => {
         const revision = written.get(date);
-        return coach && revision !== undefined ? [{ date, revision, ...coach }] : [];
+        if (!coach || revision === undefined) return [];
+        // Shown where the coach's own words are, so it has no more signs than they can have.
+        const feedback = coach.feedback === null ? null : plainWords(coach.feedback);
+        return [{ date, revision, ...coach, feedback }];
       });
       if (coached.length > 0) {
         await database.asService('imported feedback').statement(COACH, [userId, JSON.stringify(coached)]);
