@@ -77,13 +77,18 @@ describe('a reply in text', () => {
     expect(whole(`HustleScore: 8/10\n\nYou shipped it.\nMissingFact: ${'x'.repeat(501)}`)?.missingFact).toBeNull();
   });
 
-  test.each(['You shipped it, and that is that.', 'HustleScore: 8/10\nHustleScore: 10/10\nYou shipped it.'])(
-    'is none without one clear score: %j',
-    (text) => {
-      expect(whole(text)).toBeNull();
-      expect(soFar(`${text}\n`)).toEqual({ score: null, text: '' });
-    },
-  );
+  test.each([
+    'You shipped it, and that is that.',
+    'HustleScore: 8/10\nHustleScore: 10/10\nYou shipped it.',
+    'HustleScore: 8/10\nHustle\u200bScore: 10/10\nYou shipped it.',
+    'HustleScore: 8/10\nHustle\u200cScore\ufe0f: 10/10\nYou shipped it.',
+    'HustleScore: 8/10\nHustle\u2028Score: 10\u001b/10\nYou shipped it.',
+    `HustleScore: 8/10\n${'\u200d'.repeat(80)}HustleScore: 10/10\nYou shipped it.`,
+    `HustleScore: 8/10\nHustleScore: ${' '.repeat(80)}10/10\nYou shipped it.`,
+  ])('is none without one clear score, as it is read on a screen: %j', (text) => {
+    expect(whole(text)).toBeNull();
+    expect(soFar(`${text}\n`)).toEqual({ score: null, text: '' });
+  });
 });
 
 test.each([
@@ -145,6 +150,8 @@ const TEXT = fc
         '  ',
         '\n',
         '\u200b',
+        '\u200c',
+        '\u2028',
         '👩‍👩‍👧',
         '[12345]',
         '\ud83d',

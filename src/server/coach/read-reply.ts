@@ -51,13 +51,13 @@ export function objectReader(items: number): ReplyReader {
 export function textReader(items: number): ReplyReader {
   return {
     soFar(text) {
-      const read = readScoredText(text, false);
+      const read = readScoredText(plainWords(text.replace(HALF_CHARACTER, '')), false);
       // Before the score nothing is shown: a text without one is no feedback.
       if (read.score === null || read.broken) return { score: null, text: '' };
       return { score: read.score, text: settled(read.text, items) };
     },
     whole(text) {
-      const { broken, ...said } = readScoredText(text, true);
+      const { broken, ...said } = readScoredText(plainWords(text), true);
       return broken ? null : feedbackOf(said, items);
     },
   };
@@ -94,6 +94,7 @@ function feedbackOf({ score, text: said, cited, missingFact }: Said, items: numb
 
 // Both begin where a run of white space begins and nowhere within it: a reply of blanks alone would take quadratic time.
 const NUMBERS = /(?<![ \t])[ \t]*\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\]/g;
+const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 /** What may still become one, with the white space before it, or half a character. */
 const OPEN_END = /(?<!\s)\s*(?:\[[\d,\s]*)?[\uD800-\uDBFF]?$/;
 
