@@ -167,6 +167,11 @@ test('the newest weeks stay in view when the window changes, unless somebody has
     await heading.evaluate((element) => element.scrollIntoView({ block: 'start' }));
     await expect(cell(today)).toBeInViewport({ ratio: 1 });
   }
+  // A desk shows all of it.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const over = () => year.evaluate(({ parentElement: box }) => box!.scrollWidth - box!.clientWidth);
+  expect(await over()).toBe(0);
+  await page.setViewportSize({ width: 390, height: 844 });
   const old = cell(addDays(today, -300));
   await old.scrollIntoViewIfNeeded();
   await expect(cell(today)).not.toBeInViewport();
