@@ -41,7 +41,8 @@ function createVirtualTime(start = 1_000_000) {
 
 export class MemoryStorage implements Storage {
   #items = new Map<string, string>();
-  full = false;
+  /** How many characters a value may have. */
+  room = Infinity;
   get length() {
     return this.#items.size;
   }
@@ -50,7 +51,7 @@ export class MemoryStorage implements Storage {
   removeItem = (key: string) => void this.#items.delete(key);
   clear = () => this.#items.clear();
   setItem(key: string, value: string) {
-    if (this.full) throw new DOMException('full', 'QuotaExceededError');
+    if (value.length > this.room) throw new DOMException('full', 'QuotaExceededError');
     this.#items.set(key, value);
   }
 }
@@ -82,12 +83,17 @@ export function createWorld() {
     shown: '',
     composing: false,
     saver: null as unknown as DaySaver,
+    transport: null as unknown as EntryTransport,
     detach: () => {},
     /** An editor is open on the day: the locked view has none. */
     editing: false,
     /** Somebody writes the day on another device. */
     elsewhere(html: string | null) {
       world.row = html === null ? null : { html, revision: (world.row?.revision ?? 0) + 1, savedAt: 0 };
+    },
+    /** Something beside the words was written, and the revision was raised for it. */
+    raiseRevision() {
+      if (world.row) world.row = { ...world.row, revision: world.row.revision + 1 };
     },
     type(html: string) {
       world.shown = html;
@@ -112,7 +118,7 @@ export function createWorld() {
       world.saver = createDaySaver({
         date: DATE,
         stored: world.locked ? null : world.row,
-        transport,
+        transport: world.transport,
         timers: time.timers,
         isOnline: () => world.online,
         drafts: { keep: (draft) => drafts.keep(DATE, draft), drop: () => drafts.drop(DATE) },
@@ -166,7 +172,7 @@ export function createWorld() {
   };
   /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
   const visible = (): StoredLog | null => (world.locked ? null : world.row);
-  const transport: EntryTransport = {
+  world.transport = {
     read: () => request(() => (world.locked ? { kind: 'locked' } : { kind: 'read' as const, stored: world.row })),
     insert: (_date, html) =>
       request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),

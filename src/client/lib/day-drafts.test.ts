@@ -5,7 +5,7 @@ import { MemoryStorage } from '../../../tests/support/day-saver-world.ts';
 import { createDayDrafts } from './day-drafts.ts';
 
 const DATE = day('2026-11-21');
-const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1 };
+const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1, base: '<p>b</p>', sent: ['<p>c</p>'] };
 
 let storage: MemoryStorage;
 beforeEach(() => {
@@ -19,6 +19,21 @@ test('what one page keeps, the next one takes', () => {
   expect(next.take(DATE)).toEqual(DRAFT);
   next.drop(DATE);
   expect(storage.length).toBe(0);
+});
+
+test('what a draft of an earlier release does not say is not known', () => {
+  const kept = { html: '<p>a</p>', baseRevision: null, at: 1, writer: 'one' };
+  storage.setItem(`hustle-forge:draft:ada:${DATE}`, JSON.stringify(kept));
+  const drafts = createDayDrafts(storage, 'ada', 'two');
+  const known = { html: '<p>a</p>', baseRevision: null, at: 1, base: undefined, sent: [] };
+  expect(drafts.take(DATE)).toEqual(known);
+  expect(drafts.take(DATE)).toEqual(known);
+});
+
+test.each([{ base: 1 }, { base: null }, { sent: 'text' }, { sent: [1, null, {}] }])('%j is not believed', (odd) => {
+  const kept = { html: '<p>a</p>', baseRevision: 3, at: 1, ...odd };
+  storage.setItem(`hustle-forge:draft:ada:${DATE}`, JSON.stringify(kept));
+  expect(createDayDrafts(storage, 'ada', 'one').take(DATE)).toMatchObject({ base: undefined, sent: [] });
 });
 
 test('another user on the same device finds nothing', () => {
@@ -42,7 +57,7 @@ test.each(['', '{', 'null', '[]', '{"html":1}', '{"html":"a"}', '"text"'])('%j i
 });
 
 test('a browser that keeps nothing says so and breaks nothing', () => {
-  storage.full = true;
+  storage.room = 0;
   const drafts = createDayDrafts(storage, 'ada', 'one');
   expect(drafts.keep(DATE, DRAFT)).toBe(false);
   expect(drafts.take(DATE)).toBe(null);

@@ -7,8 +7,16 @@ import type { Day } from '#domain/day.ts';
 
 const PREFIX = 'hustle-forge:draft:';
 
-/** `baseRevision` is the stored revision that the draft was written on; null where the day did not exist. */
-export type DayDraft = { html: string; baseRevision: number | null; at: number };
+export type DayDraft = {
+  html: string;
+  /** The stored revision that it was written on; null where the day did not exist. */
+  baseRevision: number | null;
+  at: number;
+  /** The text of that revision, empty where there was none: tells a line that was deleted from one that was never there. */
+  base?: string | undefined;
+  /** What was sent since and never answered: the server may have any of it. */
+  sent?: readonly string[] | undefined;
+};
 
 export type DayDrafts = ReturnType<typeof createDayDrafts>;
 
@@ -17,7 +25,12 @@ function parse(json: string | null): (DayDraft & { writer: unknown }) | null {
     const draft = JSON.parse(json ?? 'null') as Partial<DayDraft & { writer: unknown }> | null;
     if (typeof draft?.html !== 'string' || typeof draft.at !== 'number') return null;
     const baseRevision = typeof draft.baseRevision === 'number' ? draft.baseRevision : null;
-    return { html: draft.html, baseRevision, at: draft.at, writer: draft.writer };
+    const base = typeof draft.base === 'string' ? draft.base : undefined;
+    const sent: unknown[] = Array.isArray(draft.sent) ? draft.sent : [];
+    return {
+      ...{ html: draft.html, baseRevision, at: draft.at, base, writer: draft.writer },
+      sent: sent.filter((text) => typeof text === 'string'),
+    };
   } catch {
     return null;
   }
@@ -42,9 +55,9 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     take(date: Day): DayDraft | null {
       const draft = parse(read(storage, keyOf(date)));
       if (!draft) return null;
-      const { html, baseRevision, at } = draft;
-      this.keep(date, { html, baseRevision, at });
-      return { html, baseRevision, at };
+      const { writer: _, ...found } = draft;
+      this.keep(date, found);
+      return found;
     },
 
     /** To be called when the server has the words. Another tab's draft of the same day stays. */

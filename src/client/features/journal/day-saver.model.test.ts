@@ -7,6 +7,9 @@ import { lengthened } from '../../../../tests/support/long-form.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
+  | { do: 'takeOut' }
+  /** What the coach says is written beside the words. Even if that raised the revision, it shall cost no word. */
+  | { do: 'coach' }
   /** `plan`: the plan ends, or is paid again; `hear`: the page reads it. Between the two the page believes the old one. */
   | { do: 'plan' | 'hear' }
   | { do: 'pass'; ms: number }
@@ -22,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }),
   },
   { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
-  { weight: 2, arbitrary: simple('plan', 'hear') },
+  { weight: 2, arbitrary: simple('plan', 'hear', 'coach') },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -50,6 +53,13 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
       written.push(line);
       return world.elsewhere(log(...itemsOf(world.row?.html ?? ''), line));
     }
+    case 'takeOut': {
+      if (!world.editing || written.length === 0) return;
+      written.pop();
+      return world.type(log(...written));
+    }
+    case 'coach':
+      return world.raiseRevision();
     case 'pass':
       return world.pass(made.ms);
     case 'weather':
@@ -115,6 +125,44 @@ test(
         expect(world.status()).toBe(world.row ? 'saved' : 'empty');
         expect(new Set(itemsOf(world.row?.html ?? ''))).toEqual(new Set(written));
         expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
+        expect(world.storage.length).toBe(0);
+      }),
+      { numRuns: lengthened(400) },
+    );
+  },
+  lengthened(60_000),
+);
+
+test(
+  'somebody with one device finds the day as they left it, lines that they took out too, and is asked nothing',
+  async () => {
+    const alone = fc.oneof(
+      { weight: 5, arbitrary: simple('type', 'takeOut') },
+      { weight: 3, arbitrary: fc.constantFrom(1, 30, 450, 2_050, 12_000).map((ms): Step => ({ do: 'pass', ms })) },
+      { weight: 3, arbitrary: simple('leave', 'reload', 'flush', 'retry', 'offer', 'coach') },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom<Weather>('fine', 'fine', 'down', 'lost').map(
+          // Always as quick: a save that a later look overtakes could put back a line after its deletion.
+          (weather): Step => ({ do: 'weather', weather, latencyMs: 20, online: true }),
+        ),
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(alone, { minLength: 3, maxLength: 40 }), async (steps) => {
+        const world = createWorld();
+        const lines: string[] = [];
+        world.load();
+        for (const made of steps) {
+          await take(world, made, lines);
+          expect(world.status()).not.toBe('conflict');
+          expect(itemsOf(world.shown)).toEqual(lines);
+        }
+        await world.pass(20);
+        await comeToRest(world);
+        expect(world.status()).toBe(lines.length === 0 ? 'empty' : 'saved');
+        expect(itemsOf(world.shown)).toEqual(lines);
+        expect(itemsOf(world.row?.html ?? '')).toEqual(lines);
         expect(world.storage.length).toBe(0);
       }),
       { numRuns: lengthened(400) },

@@ -284,11 +284,45 @@ describe('when the day was changed elsewhere', () => {
     expect(world.status()).toBe('conflict');
   });
 
-  test('a higher revision with the same text, such as new feedback makes, is no conflict', async () => {
-    world.elsewhere(log('a'));
+  test('a higher revision of the same text is no conflict, and does not delay what is asked for after the save', async () => {
+    world.raiseRevision();
     world.type(log('mine'));
-    await world.pass(5_000);
+    const saved = world.saver.flush();
+    await world.pass(100);
+    expect(await saved).toBe(true);
     expect(world.row?.html).toBe(log('mine'));
+  });
+
+  test('a revision that is another one each time is not chased without a pause', async () => {
+    world.raiseRevision();
+    world.type(log('mine'));
+    const read = world.transport.read;
+    world.transport.read = (date) => {
+      world.raiseRevision();
+      return read(date).finally(() => world.raiseRevision());
+    };
+    const saved = world.saver.flush();
+    await world.pass(1_000);
+    expect(await saved).toBe(false);
+    expect(world.status()).toBe('retrying');
+    await world.pass(60_000);
+    expect(world.requests).toBeLessThan(60);
+    expect(world.saver.text()).toBe(log('mine'));
+    world.transport.read = read;
+    await world.pass(60_000);
+    expect(world.row?.html).toBe(log('mine'));
+  });
+
+  test('what was sent, never answered and taken out since does not come back with what was added to it elsewhere', async () => {
+    world.weather = 'lost';
+    world.type(log('a', 'slip'));
+    await world.pass(2_100);
+    world.elsewhere(log('a', 'slip', 'theirs'));
+    world.weather = 'fine';
+    world.type(log('a'));
+    await world.pass(10_000);
+    expect(world.status()).toBe('conflict');
+    expect(world.shown).toBe(log('a'));
   });
 
   test('a day removed elsewhere is written again', async () => {
@@ -326,6 +360,9 @@ describe('when the day was changed elsewhere', () => {
   });
 });
 
+/** The one draft that this device keeps. */
+const draftOf = ({ storage }: World): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
+
 describe('drafts', () => {
   test('a page that went before its save is made good by the next one', async () => {
     world.load();
@@ -357,6 +394,86 @@ describe('drafts', () => {
     expect(world.row.html).toBe(log('theirs'));
   });
 
+  describe('of a page that went before its save', () => {
+    /** The page goes with this on it; nothing that it still sends arrives. */
+    const leaveWith = (html: string): void => {
+      world.type(html);
+      world.saver.close();
+    };
+
+    beforeEach(() => {
+      world.row = { html: log('a', 'b'), revision: 1, savedAt: 0 };
+      world.load();
+    });
+
+    test.each([
+      ['a line deleted', log('a')],
+      ['every line deleted', log()],
+      ['a line changed', log('a', 'c')],
+      ['a line added', log('a', 'b', 'c')],
+    ])('%s: a revision raised for something else does not keep it back', async (_, mine) => {
+      leaveWith(mine);
+      world.raiseRevision();
+      world.load();
+      expect(world.status()).not.toBe('conflict');
+      expect(world.shown).toBe(mine);
+      await world.pass(1_000);
+      expect(world.row?.html ?? '').toBe(mine);
+      expect(world.storage.length).toBe(0);
+    });
+
+    test('a deletion is no lack: where the day was changed as well, both versions are shown', async () => {
+      leaveWith(log('a'));
+      world.elsewhere(log('a', 'b', 'theirs'));
+      world.load();
+      await world.pass(30_000);
+      expect(world.status()).toBe('conflict');
+      expect(world.shown).toBe(log('a'));
+      expect(world.storage.length).toBe(1);
+      expect(world.row?.html).toBe(log('a', 'b', 'theirs'));
+    });
+
+    test('where nothing was deleted and the other version holds all of it, nobody is asked', async () => {
+      leaveWith(log('a', 'b', 'mine'));
+      world.elsewhere(log('a', 'b', 'mine', 'theirs'));
+      world.load();
+      expect(world.status()).toBe('saved');
+      expect(world.shown).toBe(log('a', 'b', 'mine', 'theirs'));
+      expect(world.storage.length).toBe(0);
+    });
+
+    test('what was sent, never answered and taken out since stays out', async () => {
+      world.weather = 'lost';
+      world.type(log('a', 'b', 'slip'));
+      await world.pass(2_100);
+      leaveWith(log('a', 'b'));
+      world.weather = 'fine';
+      world.load();
+      await world.pass(1_000);
+      expect(world.shown).toBe(log('a', 'b'));
+      expect(world.row?.html).toBe(log('a', 'b'));
+      expect(world.status()).toBe('saved');
+    });
+
+    test.each([1, 2])(
+      'a draft that does not say what it was written on (revision %i) is never taken for a mere lack',
+      async (revision) => {
+        world.storage.room = 100;
+        leaveWith(log('a'));
+        expect(draftOf(world)).not.toHaveProperty('base');
+        world.row = { html: log('a', 'b'), revision, savedAt: 0 };
+        for (let load = 0; load < 2; load += 1) {
+          world.load();
+          await world.pass(30_000);
+          expect(world.shown).toBe(log('a'));
+          if (revision === 1) expect(world.row.html).toBe(log('a'));
+          else expect(world.status()).toBe('conflict');
+          world.saver.close();
+        }
+      },
+    );
+  });
+
   test('a draft that the server has already is thrown away', async () => {
     world.load();
     world.type(log('a'));
@@ -379,7 +496,7 @@ describe('drafts', () => {
   });
 
   test('a browser that keeps nothing makes the page unsafe to close', async () => {
-    world.storage.full = true;
+    world.storage.room = 0;
     world.load();
     expect(world.saver.isSafe()).toBe(true);
     world.type(log('a'));
@@ -389,9 +506,6 @@ describe('drafts', () => {
     expect(world.saver.isSafe()).toBe(true);
   });
 });
-
-/** The one draft that this device keeps. */
-const draftOf = ({ storage }: World): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
 
 describe('when the plan no longer opens the day', () => {
   beforeEach(() => {
@@ -496,6 +610,21 @@ describe('when the plan no longer opens the day', () => {
     await world.pass(100);
     expect(world.row).toBe(null);
     expect(world.storage.length).toBe(0);
+  });
+
+  test('a line deleted before the day was locked stays out of it when it opens', async () => {
+    world.elsewhere(log('old', 'slip'));
+    world.load();
+    world.type(log('old'));
+    world.saver.close();
+    world.locked = true;
+    world.load();
+    world.raiseRevision();
+    world.locked = false;
+    world.hearOfOpening();
+    await world.pass(100);
+    expect(world.row?.html).toBe(log('old'));
+    expect(world.status()).toBe('saved');
   });
 
   test('a draft of a locked day that was changed elsewhere meanwhile is compared when it opens', async () => {

@@ -19,6 +19,8 @@ const DRAFT_DELAY_MS = 400;
 const DRAFT_LIMIT_MS = 3_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_LIMIT_MS = 30_000;
+/** A day that is found changed once more each time it is sent waits as for a network. */
+const SENDS_AT_ONCE = 3;
 
 /** Time as the saver sees it. `after` answers how to call it off. */
 export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void };
@@ -78,8 +80,8 @@ export function createDaySaver(options: DaySaverOptions) {
   let blocked: Exclude<Failure, { kind: 'unreachable' | 'locked' }> | null = null;
   /** The plan does not open the day. Stays while a try is under way, so that the screen does not go to and fro. */
   let locked = false;
-  /** A draft's revision on a day that could not be read: whether it is the newest one shows when the day opens. */
-  let draftBase: number | null | undefined;
+  /** What a found draft was written on, until it has been compared with what the server has. */
+  let draftBase: Pick<DayDraft, 'base' | 'baseRevision'> | null = null;
   let conflict: SaverView['conflict'] = null;
   let draftSafe = true;
   let answeredAt = 0;
@@ -118,10 +120,13 @@ export function createDaySaver(options: DaySaverOptions) {
     stopDraft();
     draftSince = null;
     if (!unsaved) return true;
-    const baseRevision = draftBase === undefined ? (base?.revision ?? null) : draftBase;
-    draftSafe = drafts.keep({ html: snapshotForDraft(), baseRevision, at: timers.now() });
+    const draft = { html: snapshotForDraft(), baseRevision: builtOn().baseRevision, at: timers.now() };
+    // Where there is no room for what it was written on, the words alone.
+    draftSafe = drafts.keep({ ...draft, base: builtOn().base, sent: unanswered }) || drafts.keep(draft);
     return draftSafe;
   }
+
+  const builtOn = () => draftBase ?? { base: base?.html ?? '', baseRevision: base?.revision ?? null };
 
   /** Reading the editor for the draft must not make the next save believe that nothing is new. */
   const snapshotForDraft = (): string => (stale && editor ? (text = editor.read()) : text);
@@ -160,7 +165,7 @@ export function createDaySaver(options: DaySaverOptions) {
     failures = 0;
     conflict = null;
     locked = false;
-    draftBase = undefined;
+    draftBase = null;
     stopDraft();
     draftSince = null;
     draftSafe = true;
@@ -171,7 +176,7 @@ export function createDaySaver(options: DaySaverOptions) {
     base = stored;
     failures = 0;
     locked = false;
-    draftBase = undefined;
+    draftBase = null;
     unanswered = [];
     answeredAt = timers.now();
     options.onStored(stored);
@@ -190,36 +195,46 @@ export function createDaySaver(options: DaySaverOptions) {
     return 'stop';
   }
 
-  /** The other version holds everything that is here, and nothing was taken out here on purpose. */
-  const mayAdopt = (mine: string, theirs: string): boolean =>
-    containsLog(theirs, mine) && containsLog(mine, base?.html ?? '') && editor?.isComposing() !== true;
+  /**
+   * The other version holds everything that is here, and nothing was taken out here: neither of what this was written on
+   * nor of what was sent since. A draft that does not say what it was written on may be one from which lines were deleted.
+   */
+  const mayAdopt = (mine: string, theirs: string): boolean => {
+    const { base: before } = builtOn();
+    return (
+      before !== undefined &&
+      containsLog(theirs, mine) &&
+      [before, ...unanswered].every((earlier) => containsLog(mine, earlier)) &&
+      editor?.isComposing() !== true
+    );
+  };
 
   /** Decides what to do about a day that is not what we built on. `go`: what is unsaved may be sent again. */
   function reconcile(theirs: StoredLog | null): 'go' | 'stop' {
-    const arrived = theirs !== null && unanswered.includes(theirs.html);
-    const untouched =
-      draftBase === undefined
-        ? (theirs?.html ?? null) === (base?.html ?? null)
-        : (theirs?.revision ?? null) === draftBase;
-    locked = false;
-    draftBase = undefined;
-    if (arrived) accept(theirs);
-    if (arrived || untouched) {
-      base = theirs;
-      return 'go';
-    }
-    const mine = snapshot();
     const other = theirs?.html ?? '';
-    if (sameWords(mine, other) || containsLog(mine, other)) {
+    const { base: before, baseRevision } = builtOn();
+    const go = (): 'go' => {
       base = theirs;
+      draftBase = null;
       return 'go';
+    };
+    locked = false;
+    if (theirs !== null && unanswered.includes(other)) {
+      accept(theirs);
+      return go();
     }
+    const isSameRevision = (theirs?.revision ?? null) === baseRevision;
+    // The words as well: a day that was deleted and begun anew counts from one again.
+    if (other === before || (isSameRevision && sameWords(before ?? other, other))) return go();
+    const mine = snapshot();
+    if (sameWords(mine, other) || containsLog(mine, other)) return go();
     if (mayAdopt(mine, other)) {
       accept(theirs);
       put(other);
       settle();
       return 'stop';
     }
+    // What a draft was written on stays known, or the next load would take it for one of the newest revision.
     conflict = { theirs };
     keepDraft();
     return 'stop';
@@ -238,10 +253,21 @@ export function createDaySaver(options: DaySaverOptions) {
 
   /** One attempt: find out about lost answers, send, and take the answer in. */
   async function attempt(): Promise<void> {
-    if ((unanswered.length > 0 || draftBase !== undefined) && (await look()) === 'stop') return;
+    if ((unanswered.length > 0 || draftBase) && (await look()) === 'stop') return;
+    for (let sends = 0; sends < SENDS_AT_ONCE; sends += 1) {
+      if ((await send()) === 'stop') return;
+    }
+    fail({ kind: 'unreachable' });
+  }
+
+  /** `go`: the day was changed elsewhere, but not so that what is unsaved could not be sent once more. */
+  async function send(): Promise<'go' | 'stop'> {
     const html = snapshot();
     unsavedSince = 0;
-    if (isSettled(html)) return settle();
+    if (isSettled(html)) {
+      settle();
+      return 'stop';
+    }
     show();
     unanswered.push(html);
     const outcome = await write(html);
@@ -253,21 +279,19 @@ export function createDaySaver(options: DaySaverOptions) {
         accept(null);
         break;
       case 'changed':
-        // This attempt certainly stored nothing; an earlier one, whose answer was lost, may have.
+        // This one certainly stored nothing; an earlier one, whose answer was lost, may have.
         unanswered.pop();
-        if ((await look()) === 'go') due = timers.now();
-        return;
+        return look();
       case 'signedOut':
       case 'refused':
       case 'locked':
         unanswered.pop();
-        fail(outcome);
-        return;
+        return fail(outcome);
       case 'unreachable':
-        fail(outcome);
-        return;
+        return fail(outcome);
     }
     if (!stale && isSettled(text)) settle();
+    return 'stop';
   }
 
   function run(evenLocked = false): Promise<void> {
@@ -325,25 +349,20 @@ export function createDaySaver(options: DaySaverOptions) {
 
     /** Words that a closed tab or a crash left on this device. `readable`: the plan opens the day that they are of. */
     restore(draft: DayDraft, readable = true): void {
-      if (!readable) {
-        text = draft.html;
-        draftBase = draft.baseRevision;
-        unsaved = true;
-        locked = true;
-        return show();
-      }
-      if (unsaved || isSettled(draft.html)) return drafts.drop();
+      const sent = draft.sent ?? [];
+      // What else the page before has sent may still be on its way: then only asking again tells what the server has.
+      if (readable && (unsaved || (isSettled(draft.html) && sent.every((html) => html === draft.html))))
+        return drafts.drop();
       text = draft.html;
       unsaved = true;
-      due = timers.now();
-      const theirs = base;
-      if (draft.baseRevision !== (theirs?.revision ?? null)) {
-        // As if the day had been empty: what the draft was written on is not known any more. While the two versions wait
-        // for a decision it stays so, or the next load would take the draft for one of the newest revision.
-        base = null;
-        reconcile(theirs);
+      unanswered = [...sent];
+      draftBase = draft;
+      locked = !readable;
+      if (readable) {
+        due = timers.now();
+        reconcile(base);
+        schedule();
       }
-      schedule();
       show();
     },
 
@@ -380,6 +399,7 @@ export function createDaySaver(options: DaySaverOptions) {
       const { theirs } = conflict;
       const merged = mergeLogs(snapshot(), theirs?.html ?? '');
       base = theirs;
+      draftBase = null;
       conflict = null;
       put(merged);
       markUnsaved(0);
