@@ -3,7 +3,7 @@
  * sandbox has one model, and a fault that one story puts in line would meet another's question.
  */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
-import type { Locator } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import {
   failModel,
   heldModel,
@@ -15,7 +15,18 @@ import {
   storedFeedback,
   test,
 } from '../support/coach-story.ts';
-import { daysAgo, editor, expectSaved, items, log, sessionOf, storeLog, today } from '../support/journal-story.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect } from '../support/story.ts';
 
@@ -199,6 +210,53 @@ test('whatever fails, the feedback before stays, and the tries are counted', asy
   await panel(page).getByRole('button', { name: 'Try Again' }).click();
   await expect(panel(page).getByRole('alert')).toBeHidden();
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeVisible();
+});
+
+test.describe('an analysis never costs a word', () => {
+  const selectSecondLine = async (page: Page) => {
+    await items(page).nth(1).click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+Home');
+  };
+
+  test.beforeEach(async ({ page, signUpCloser }) => {
+    await signUpCloser('Closed 12 of 15 tickets', 'Bob was rude');
+    await openPanel(page);
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+  });
+
+  for (const [done, keys, second] of [
+    ['taken out', 'Backspace', ''],
+    ['written anew', 'Talked with Bob', 'Talked with Bob'],
+  ] as const) {
+    test(`a line ${done} after it stays so, however fast the page goes`, async ({ page, context, request }) => {
+      const session = await sessionOf(page);
+      await selectSecondLine(page);
+      if (keys === 'Backspace') await page.keyboard.press(keys);
+      else await page.keyboard.type(keys);
+      await expect(items(page).nth(1)).toHaveText(second);
+      await page.close();
+      const wanted = log('Closed 12 of 15 tickets', second);
+      // Another device has it before this one is opened again.
+      await expect.poll(() => storedLog(request, session, today())).toBe(wanted);
+      const next = await context.newPage();
+      await openDay(next, today());
+      await expectSaved(next);
+      await expect(items(next)).toHaveText(['Closed 12 of 15 tickets', second]);
+      await expect(next.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeHidden();
+      expect(await storedLog(request, session, today())).toBe(wanted);
+    });
+  }
+
+  test('the next one may be asked for with the last word still unsaved', async ({ page }) => {
+    await selectSecondLine(page);
+    await page.keyboard.type('Talked with Bob');
+    await panel(page).getByRole('button', { name: 'Refresh Analysis' }).click();
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await expectSaved(page);
+  });
 });
 
 test('a limit of the service is waited for', async ({ page, signUpCloser, request }) => {
