@@ -2,8 +2,14 @@
 import { defineConfig, devices } from '@playwright/test';
 import { installedBrowser } from './scripts/browser.ts';
 
-/** Another port lets two runs on one machine stay out of each other's way; each has its own database folder. */
-const port = Number(process.env['E2E_PORT'] ?? 41390);
+/**
+ * Another port lets two runs on one machine stay out of each other's way; each has its own database folder. This one is
+ * none that a system gives to whoever asks for any.
+ */
+const port = Number(process.env['E2E_PORT'] ?? 24139);
+/** Where it is noon as the stories begin, for them and for their browser: they meet no midnight but their own. */
+const timezoneId = (process.env['E2E_TIME_ZONE'] ??= zoneOfNoon(new Date()));
+process.env['TZ'] = timezoneId;
 const baseURL = `http://localhost:${port}`;
 const root = process.getuid?.() === 0;
 const browser = installedBrowser();
@@ -22,6 +28,7 @@ export default defineConfig({
   use: {
     ...devices['Desktop Chrome'],
     baseURL,
+    timezoneId,
     trace: 'retain-on-failure',
     launchOptions: {
       ...(browser !== null && { executablePath: browser }),
@@ -48,3 +55,9 @@ export default defineConfig({
     gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
   },
 });
+
+/** The names of these zones count westward. */
+function zoneOfNoon(now: Date): string {
+  const west = now.getUTCHours() - 12;
+  return west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`;
+}

@@ -1,5 +1,6 @@
 /** A forgotten password, through the real mailbox. */
 import { linkTo } from '../../scripts/show/mail.ts';
+import { sessionOf } from '../support/journal-story.ts';
 import { expectSignsIn } from '../support/story-sign-in.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
@@ -34,8 +35,12 @@ test('the link in the mail sets a new password and opens the journal', async ({ 
 
   await fresh.fill('a new horse');
   await again.fill('a new horse');
+  // Said for two seconds: those last until they were seen.
+  await page.clock.install();
+  await page.clock.pauseAt(new Date(Date.now() + 60_000));
   await page.getByRole('button', { name: 'Update Password' }).click();
   await expect(page.getByText('Password updated successfully!')).toBeVisible();
+  await page.clock.resume();
   await expect(page).toHaveURL('/journal');
 
   await expectSignsIn(page, email, 'a new horse');
@@ -73,13 +78,8 @@ test('without a link there is nothing to reset', async ({ page, expectAccessible
 for (const mark of ['?', '#']) {
   test(`tokens that come after "${mark}" open the form and leave the address bar`, async ({ page, signUp }) => {
     await signUp(page);
-    const session = await page.evaluate(() => {
-      const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-      const stored = localStorage.getItem(key)!;
-      localStorage.clear();
-      return JSON.parse(stored) as { access_token: string; refresh_token: string };
-    });
-    const { access_token, refresh_token } = session;
+    const { access_token, refresh_token } = await sessionOf(page);
+    await page.evaluate(() => localStorage.clear());
     const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
     await page.goto(`/reset-password${mark}${tokens}`);
     await expect(page.getByLabel('Confirm new password')).toBeVisible();
@@ -88,27 +88,18 @@ for (const mark of ['?', '#']) {
 }
 
 test('tokens of another account sign nobody over without a click', async ({ page, signUp }) => {
-  const stored = () =>
-    page.evaluate(() => {
-      const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-      return JSON.parse(localStorage.getItem(key)!) as {
-        access_token: string;
-        refresh_token: string;
-        user: { id: string };
-      };
-    });
   await signUp(page);
-  const { access_token, refresh_token, user: stranger } = await stored();
+  const { access_token, refresh_token, user: stranger } = await sessionOf(page);
   await page.evaluate(() => localStorage.clear());
   await signUp(page);
-  const { user } = await stored();
+  const { user } = await sessionOf(page);
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
   await page.goto(`/reset-password#${tokens}`);
   await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
-  expect((await stored()).user.id).toBe(user.id);
+  expect((await sessionOf(page)).user.id).toBe(user.id);
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page.getByLabel('Confirm new password')).toBeVisible();
-  expect((await stored()).user.id).toBe(stranger.id);
+  await expect.poll(async () => (await sessionOf(page)).user.id).toBe(stranger.id);
 });
 
 test('somebody who is signed in may set a new password here', async ({ page, signUp }) => {

@@ -1,6 +1,5 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
-import { PUBLISHABLE_KEY } from '#server/config.ts';
-import { sessionOf } from '../support/journal-story.ts';
+import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { endSession } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
@@ -113,8 +112,7 @@ test('a session that ends while the journal is open asks for the password over t
 test('a session that ended elsewhere is noticed on every screen', async ({ page, signUp, admin }) => {
   const { email, password } = await signUp(page);
   await admin('plan:grant', email);
-  const { access_token: token } = await sessionOf(page);
-  const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}` };
+  const headers = headersOf(await sessionOf(page));
   expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
   await page.goto('/settings');
   const overlay = page.getByRole('dialog', { name: 'Sign in again' });

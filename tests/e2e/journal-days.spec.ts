@@ -88,8 +88,8 @@ test('nothing is asked for before the first day there is', async ({ page, signUp
   await page.getByRole('button', { name: 'Next day' }).click();
   await expect(dayLabel(page)).toHaveText('Tuesday - January 2, 1');
   await expect(page.getByRole('button', { name: 'Previous day' })).toBeEnabled();
+  await expect.poll(() => asked.some((url) => url.includes('date=eq.0001-01-02'))).toBe(true);
   expect(asked.filter((url) => url.includes('date=eq.0000'))).toEqual([]);
-  expect(asked.some((url) => url.includes('date=eq.0001-01-02'))).toBe(true);
 });
 
 test('Today leads back to today', async ({ page, signUp }) => {
@@ -136,11 +136,15 @@ test('the calendar knows no future and turns its months', async ({ page, signUp 
   const before = new Date(now.getFullYear(), now.getMonth() - 1, 1);
   await calendar.getByRole('button', { name: /previous month/i }).click();
   await expect(calendar.getByText(`${MONTHS[before.getMonth()]} ${before.getFullYear()}`)).toBeVisible();
-  const sizes = await calendar
-    .getByRole('gridcell')
-    .getByRole('button')
-    .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect()));
-  expect(Math.min(...sizes.map(({ width, height }) => Math.min(width, height)))).toBeGreaterThanOrEqual(24);
+  const smallest = () =>
+    calendar
+      .getByRole('gridcell')
+      .getByRole('button')
+      .evaluateAll((buttons) => {
+        const sizes = buttons.map((button) => button.getBoundingClientRect());
+        return Math.min(...sizes.flatMap(({ width, height }) => [width, height]));
+      });
+  await expect.poll(smallest).toBeGreaterThanOrEqual(24);
 });
 
 test('a day older than the window is locked for a Dabbler', async ({ page, signUp, expectAccessible }) => {
@@ -159,7 +163,8 @@ test('a day older than the window is locked for a Dabbler', async ({ page, signU
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
   await expect(calendar).toBeVisible();
   const locked = calendar.getByRole('button', { name: new RegExp(`^${labelOf(daysAgo(30))}, .*locked`) });
-  if ((await locked.count()) === 0) await calendar.getByRole('button', { name: /previous month/i }).click();
+  const isSameMonth = daysAgo(30).slice(0, 7) === daysAgo(29).slice(0, 7);
+  if (!isSameMonth) await calendar.getByRole('button', { name: /previous month/i }).click();
   await locked.click();
   await expect(page.getByRole('dialog', { name: /Premium Feature/ })).toBeVisible();
 });
@@ -177,13 +182,13 @@ test('a Closer goes on where the last log ended', async ({ page, signUp, request
 
 test('past midnight the page stays, and the new day is offered', async ({ page, signUp }) => {
   const now = new Date();
-  const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 59, 50);
+  const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 30);
   const yesterday = dayOf(beforeMidnight);
   await page.clock.install({ time: beforeMidnight });
   await signUp(page);
   await expect(dayLabel(page)).toHaveText(labelOf(yesterday));
   await page.keyboard.type('late work');
-  await page.clock.fastForward(40_000);
+  await page.clock.fastForward('31:00');
   const offer = page.getByRole('button', { name: `It is ${labelOf(today()).split(' ')[0]} now` });
   await expect(offer).toBeVisible();
   await expect(dayLabel(page)).toHaveText(labelOf(yesterday));

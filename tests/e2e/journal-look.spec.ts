@@ -33,12 +33,12 @@ test('320 pixels are enough', async ({ page, signUp }) => {
     });
   await expect.poll(fits).toBe(true);
   const width = () => page.evaluate(() => document.documentElement.scrollWidth);
-  expect(await width()).toBeLessThanOrEqual(320);
+  await expect.poll(width).toBeLessThanOrEqual(320);
   await openDay(page, daysAgo(1));
-  expect(await width()).toBeLessThanOrEqual(320);
+  await expect.poll(width).toBeLessThanOrEqual(320);
   await page.getByRole('heading', { level: 1 }).getByRole('button').click();
   await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
-  expect(await width()).toBeLessThanOrEqual(320);
+  await expect.poll(width).toBeLessThanOrEqual(320);
 });
 
 test.describe('on a touch screen', () => {

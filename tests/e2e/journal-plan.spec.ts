@@ -15,7 +15,7 @@ import {
   today,
 } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expect, expectSaid, test } from '../support/story.ts';
 
 const OLD = daysAgo(40);
 
@@ -119,7 +119,8 @@ test('words typed as the plan ended stay to be read and copied, and are sent whe
   const writes = writesOf(page);
   await editor(page).click();
   await page.keyboard.press('End');
-  await page.keyboard.type(', and today');
+  // In one go: the plan takes the editor away as soon as the first save is refused.
+  await page.keyboard.insertText(', and today');
   await expect(kept(page)).toBeVisible();
   await expect(lockedView(page)).toBeVisible();
   await expect(words(page)).toHaveText('long ago, and today');
@@ -132,7 +133,7 @@ test('words typed as the plan ended stay to be read and copied, and are sent whe
 
   await allowClipboard(context);
   await page.getByRole('button', { name: 'Copy my words' }).click();
-  await expect(page.getByText('Copied.', { exact: true })).toBeVisible();
+  await expectSaid(page, 'Copied.');
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('long ago, and today');
   await inBothThemes(page, expectAccessible);
   await expectNoSideways(page);
@@ -154,7 +155,7 @@ test('the offer is one click away from words that wait', async ({ page, signUp, 
   const { email } = await closerOnOldDay(page, signUp, admin);
   await admin('plan:revoke', email);
   await editor(page).click();
-  await page.keyboard.type('more ');
+  await page.keyboard.insertText('more ');
   await expect(kept(page)).toBeVisible();
   const line = kept(page).locator('..');
   await line.getByRole('button', { name: 'Upgrade to Closer' }).click();
@@ -193,7 +194,7 @@ test.describe('a save refused because of the plan, while nothing can be read', (
     );
     const writes = writesOf(page);
     await editor(page).click();
-    await page.keyboard.type('first words of this day');
+    await page.keyboard.insertText('first words of this day');
     await expect(status(page, 'Not saved – your plan does not open this day')).toBeVisible();
     await page.keyboard.type(', and more');
     await expect(items(page)).toHaveText(['first words of this day, and more']);
@@ -217,7 +218,8 @@ test.describe('without the code of the locked view', () => {
     await admin('plan:revoke', email);
     await editor(page).click();
     await page.keyboard.press('End');
-    await page.keyboard.type(', and today');
+    // In one go: the plan takes the editor away as soon as the first save is refused.
+    await page.keyboard.insertText(', and today');
     await expect(words(page)).toHaveText('long ago, and today');
     await expect(page.getByText('This log is locked.', { exact: true })).toBeVisible();
   });
@@ -247,7 +249,8 @@ test('a page left open past the last valid day is a Dabbler’s by itself', asyn
   await admin('plan:grant', email, '--days', '1');
   await page.goto('/reviews');
   await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
-  await page.clock.pauseAt(new Date(Date.now() + 49 * 3_600_000));
+  // Its last day is tomorrow where it is latest on Earth, which may be the day after tomorrow here.
+  await page.clock.pauseAt(new Date(Date.now() + 73 * 3_600_000));
   await page.clock.runFor(20_000);
   await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
 });
@@ -261,9 +264,8 @@ test('locked neighbours are not asked for', async ({ page, signUp }) => {
   });
   await openDay(page, daysAgo(29));
   await expect.poll(() => asked).toContain(daysAgo(28));
+  await expect.poll(() => asked).toContain(today());
   expect(asked).not.toContain(daysAgo(30));
-  await expect(dayLabel(page)).toBeVisible();
-  expect(asked).toContain(today());
 });
 
 async function allowClipboard(context: BrowserContext): Promise<void> {

@@ -43,6 +43,7 @@ test('a save leaves two seconds after the last key, once', async ({ page, signUp
   await page.clock.pauseAt(new Date(Date.now() + 60_000));
   await editor(page).click();
   await page.keyboard.type('quick words');
+  await expect(status(page, 'Writing...')).toBeVisible();
   await page.clock.runFor(1_900);
   expect(writes).toHaveLength(0);
   await page.clock.runFor(200);

@@ -1,18 +1,15 @@
 /** The sandbox's PayPal, as whoever tries the product meets it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 import { expectNoSideways } from '../support/story-themes.ts';
 
 /** Asks the product for an order as its own upgrade dialog does; answers the address that the browser is sent to. */
 async function askForOrder(page: Page): Promise<string> {
-  const session = await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    return JSON.parse(localStorage.getItem(key)!) as { access_token: string; user: { id: string } };
-  });
+  const session = await sessionOf(page);
   const answer = await page.request.post('/functions/v1/paypal-create-order', {
-    headers: { apikey: PUBLISHABLE_KEY, Authorization: `Bearer ${session.access_token}` },
+    headers: headersOf(session),
     data: { amount: PREMIUM_PRICE.amount, currency: PREMIUM_PRICE.currency, user_id: session.user.id },
   });
   expect(answer.status(), await answer.text()).toBe(200);

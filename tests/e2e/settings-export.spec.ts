@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
-import { daysAgo, editor, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
+import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -68,8 +67,7 @@ test.describe('a Closer', () => {
     await expect(reader.getByRole('heading', { level: 2 })).toHaveText([old, now]);
     await reader.close();
 
-    const { access_token: token } = await sessionOf(page);
-    const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${token}` };
+    const headers = headersOf(await sessionOf(page));
     // The refund rule counts them; the table is no part of the data wire.
     expect((await page.request.get('/rest/v1/plan_uses', { headers })).status()).toBe(404);
   });
@@ -114,7 +112,7 @@ test.describe('a Closer', () => {
     const days = Array.from({ length: 250 }, (_, index) => addDays(today(), -index));
     const session = await sessionOf(page);
     const stored = await page.request.post('/rest/v1/entries', {
-      headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${session.access_token}` },
+      headers: headersOf(session),
       data: days.map((date) => ({ user_id: session.user.id, date, content: log(`Day ${date}`) })),
     });
     expect(stored.ok(), await stored.text()).toBe(true);
@@ -161,7 +159,7 @@ test.describe('a Closer', () => {
     let downloads = 0;
     page.on('download', () => (downloads += 1));
     // The plan ends while the page is open: the screen still believes in it, the server does not.
-    const { email } = (await sessionOf(page)).user as unknown as { email: string };
+    const { email } = (await sessionOf(page)).user;
     await admin('plan:revoke', email);
     await exportButton(page).click();
     await expect(page.getByRole('alert').filter({ hasText: 'Export is a premium feature.' })).toBeVisible();
@@ -174,7 +172,7 @@ test.describe('a Closer', () => {
     await page.goto('/settings');
     const { name, text } = await exportAs(page, 'JSON');
     const session = await sessionOf(page);
-    const headers = { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${session.access_token}` };
+    const headers = headersOf(session);
     expect((await page.request.delete(`/rest/v1/entries?user_id=eq.${session.user.id}`, { headers })).ok()).toBe(true);
 
     await choose(page, name, text);

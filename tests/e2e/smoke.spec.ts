@@ -28,7 +28,12 @@ test('what the early script has asked for is not asked for again', async ({ page
   });
   await page.reload();
   await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
-  await page.waitForLoadState('networkidle');
+  // What shows the plan and the days that have logs has asked for them by then, or found them asked for.
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(page.getByRole('dialog', { name: 'Menu' }).getByText('Dabbler')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Alt+c');
+  await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
   // An address of the script's that differs from the app's by a letter would be sent beside it.
   expect(asked.filter((url) => url.includes(`date=eq.${dayOf(new Date())}`))).toHaveLength(1);
   expect(asked.filter((url) => url.includes('select=date'))).toHaveLength(1);

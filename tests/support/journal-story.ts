@@ -24,7 +24,7 @@ export async function openDay(page: Page, date: Day): Promise<void> {
   await expect(editor(page)).toBeVisible();
 }
 
-type Session = { access_token: string; user: { id: string } };
+type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
 
 /** The session of the page's user, for looking behind the page's back. */
 export async function sessionOf(page: Page): Promise<Session> {

@@ -13,6 +13,6 @@ export async function inBothThemes(page: Page, check: (page: Page) => Promise<vo
 /** The page is no wider than its window, down to 320 px (WCAG 1.4.10). */
 export async function expectNoSideways(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(over, 'pixels that stick out at 320 px').toBeLessThanOrEqual(0);
+  const over = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await expect.poll(over, 'pixels that stick out at 320 px').toBeLessThanOrEqual(0);
 }
