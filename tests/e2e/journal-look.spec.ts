@@ -1,5 +1,15 @@
 /** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
-import { daysAgo, editor, expectSaved, items, log, openDay, sessionOf, storeLog } from '../support/journal-story.ts';
+import {
+  daysAgo,
+  editor,
+  expectSaved,
+  items,
+  log,
+  openDay,
+  paste,
+  sessionOf,
+  storeLog,
+} from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 
 for (const theme of ['light', 'dark'] as const) {
@@ -95,7 +105,8 @@ test('the bars step back after three seconds of writing and return with the poin
   await expect.poll(opacity).toBe('1');
 });
 
-test('a printed day is its label and its words', async ({ page, signUp }) => {
+test('a printed day is its label and its words', async ({ page, signUp, expectAccessible }) => {
+  await page.emulateMedia({ colorScheme: 'dark' });
   await signUp(page);
   await page.keyboard.type('on paper');
   await expectSaved(page);
@@ -105,6 +116,29 @@ test('a printed day is its label and its words', async ({ page, signUp }) => {
   for (const name of ['Open menu', 'Previous day', 'Open feedback'])
     await expect(page.getByRole('button', { name })).toBeHidden();
   await expect(page.getByText(/^Saved/)).toBeHidden();
+  await page.emulateMedia({ media: 'screen' });
+
+  await openDay(page, daysAgo(1));
+  await editor(page).click();
+  await paste(page, { 'text/html': '<pre><code>const dark = false;</code></pre><p>and <code>code</code></p>' });
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(page.getByRole('dialog', { name: 'Find' })).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await page.keyboard.press('Escape');
+  // Black on what is light: with the dark theme's colours axe would find no contrast.
+  await expectAccessible(page);
+});
+
+test('a printed page has nothing to press', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.goto('/profile');
+  await expect(page.getByRole('button', { name: 'Update Profile' })).toBeVisible();
+  await page.emulateMedia({ media: 'print' });
+  await expect(page.getByRole('heading', { level: 1, name: 'Profile' })).toBeVisible();
+  for (const name of ['Update Profile', 'Upgrade to Closer'])
+    await expect(page.getByRole('button', { name })).toBeHidden();
+  await expect(page.getByRole('link', { name: 'Back to Journal' })).toBeHidden();
 });
 
 for (const width of [390, 1440]) {
