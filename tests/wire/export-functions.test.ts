@@ -121,6 +121,29 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'file', ai_feedback: 'Good' }]);
   });
 
+  test('a day that the coach has looked at meanwhile is the same day; what it said of the same words stays', async () => {
+    const [same, other] = [daysAgo(4), daysAgo(3)];
+    const analysed = `update public.entries set ai_feedback = 'Fresh', hustle_score = 5, ai_analyzed_at = now()`;
+    for (const date of [same, other]) {
+      await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
+    }
+    await world.server.admin.query(analysed);
+    const coach = { feedback: 'From the file', hustleScore: 9, analyzedAt: '2020-03-02T10:11:12Z', replaces: 1 };
+    expect(
+      await imported([
+        { date: same, content: '<p>mine</p>', ...coach },
+        { date: other, content: '<p>file</p>', ...coach },
+      ]),
+    ).toEqual([
+      { date: same, outcome: 'written' },
+      { date: other, outcome: 'written' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([
+      { content_text: 'mine', ai_feedback: 'Fresh', hustle_score: 5, revision: 1 },
+      { content_text: 'file', ai_feedback: 'From the file', hustle_score: 9, revision: 2 },
+    ]);
+  });
+
   test.each(['2999-01-01T00:00:00Z', new Date(Date.now() + 1_000).toISOString()])(
     'a feedback that claims to be from %s does not count as up to date',
     async (analyzedAt) => {

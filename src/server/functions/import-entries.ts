@@ -50,7 +50,10 @@ const REPLACE = `
    where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.replaces
   returning kept.date, kept.revision`;
 
-/** A feedback from a file is never newer than the words it stands beside: it could otherwise claim to be about them. */
+/**
+ * A feedback from a file is never newer than the words it stands beside: it could otherwise claim to be about them. Nor does
+ * it take the place of one that is: the coach may have looked at the same words since they were compared with the file's.
+ */
 const COACH = `
   update public.entries as kept
      set ai_feedback = sent.feedback, hustle_score = sent."hustleScore",
@@ -58,7 +61,8 @@ const COACH = `
                                else least(sent."analyzedAt", kept.updated_at - interval '1 millisecond') end
     from json_to_recordset($2::json)
       as sent(date date, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
-   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.revision`;
+   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.revision
+     and (kept.ai_analyzed_at < kept.updated_at) is not false`;
 
 export function importEntries({ database, clock }: ImportDeps) {
   // Cleaning what other programs wrote is costly: few at once, and one request of each.
