@@ -14,6 +14,7 @@ import {
   score,
   storedFeedback,
   test,
+  withdrawConsent,
 } from '../support/coach-story.ts';
 import {
   daysAgo,
@@ -393,6 +394,49 @@ test('a review that is called off leaves nothing', async ({ page, signUpCloser, 
   await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeHidden();
   await expect(generate).toBeEnabled();
   await inBothThemes(page, expectAccessible);
+  await releaseModel(request);
+});
+
+test('with keys alone nobody is thrown back to the start of the page', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
+  await withdrawConsent(page, request);
+  const press = async (name: string) => {
+    await expect(page.getByRole('button', { name })).toBeFocused();
+    await page.keyboard.press('Enter');
+  };
+  await page.reload();
+  await page.getByRole('button', { name: 'Open feedback' }).focus();
+  await press('Open feedback');
+  await expect(panel(page).getByRole('button', { name: 'Close' })).toBeFocused();
+  await panel(page).getByRole('button', { name: 'I agree' }).focus();
+  await press('I agree');
+  await failModel(request, { hold: 'before' });
+  await press('Get Fresh Analysis');
+  await heldModel(request);
+  await page.keyboard.press('Tab');
+  await press('Cancel');
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeFocused();
+  await releaseModel(request);
+
+  await withdrawConsent(page, request);
+  await page.goto('/reviews');
+  await page.getByRole('button', { name: 'I agree' }).focus();
+  await press('I agree');
+  await failModel(request, { hold: 'before' });
+  await press('Generate 7-Day Analysis');
+  await heldModel(request);
+  await page.keyboard.press('Tab');
+  await press('Cancel');
+  await releaseModel(request);
+  await press('Generate 7-Day Analysis');
+  await expect(page.getByRole('heading', { name: '7-Day Hustle Review' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await failModel(request, { hold: 'before' });
+  await press('Regenerate Analysis');
+  await heldModel(request);
+  await page.keyboard.press('Tab');
+  await press('Cancel');
+  await expect(page.getByRole('button', { name: 'Regenerate Analysis' })).toBeFocused();
   await releaseModel(request);
 });
 

@@ -26,11 +26,7 @@ export const test = base.extend<CoachFixtures>({
       const person = await signUp(page);
       const session = await sessionOf(page);
       if (items.length > 0) await storeLog(request, session, today(), log(...items));
-      const answer = await request.patch(`/rest/v1/profiles?id=eq.${session.user.id}`, {
-        headers: headersOf(session),
-        data: { ai_consent: true },
-      });
-      expect(answer.ok(), await answer.text()).toBe(true);
+      await storeConsent(request, session, true);
       await admin('plan:grant', person.email);
       await page.goto(`/journal?date=${today()}`);
       await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
@@ -39,6 +35,16 @@ export const test = base.extend<CoachFixtures>({
   },
 });
 
+type Session = Awaited<ReturnType<typeof sessionOf>>;
+
+async function storeConsent(request: APIRequestContext, session: Session, given: boolean): Promise<void> {
+  const answer = await request.patch(`/rest/v1/profiles?id=eq.${session.user.id}`, {
+    headers: headersOf(session),
+    data: { ai_consent: given },
+  });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
+
 /** The feedback that is stored for today, as another device would see it. */
 export async function storedFeedback(page: Page, request: APIRequestContext): Promise<string | null> {
   const answer = await request.get(`/rest/v1/entries?select=ai_feedback&date=eq.${today()}`, {
@@ -46,6 +52,10 @@ export async function storedFeedback(page: Page, request: APIRequestContext): Pr
   });
   const [row] = (await answer.json()) as { ai_feedback: string | null }[];
   return row?.ai_feedback ?? null;
+}
+
+export async function withdrawConsent(page: Page, request: APIRequestContext): Promise<void> {
+  await storeConsent(request, await sessionOf(page), false);
 }
 
 const tell = async (request: APIRequestContext, command: string, data: object = {}): Promise<void> => {

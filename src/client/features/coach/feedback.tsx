@@ -1,10 +1,12 @@
 /** What the coach said about the day, what it is writing now, and the button that asks. */
 import { useEffect } from 'react';
+import type { Ref } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import { scoreBand } from '#domain/hustle-score.ts';
 import type { AnalysisView } from '#client/lib/use-analysis.ts';
 import { useConsent } from '#client/lib/use-consent.ts';
+import { useFocusKept } from '#client/lib/use-focus-kept.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach-consent.tsx';
@@ -25,6 +27,7 @@ type FeedbackProps = { date: Day; log: OpenLog; configured: boolean };
 export function Feedback({ date, log, configured }: FeedbackProps) {
   const { stored, view, ask, cancel } = useFeedback(date, log);
   const consent = useConsent();
+  const { place, area } = useFocusKept();
   useEffect(() => hideItem, []);
 
   if (stored.isPending) return <Waiting />;
@@ -43,7 +46,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
   const mayAsk = configured && consent.given;
   const readable = hasLog || log.unsaved;
   return (
-    <>
+    <div className={styles.whole} {...area}>
       <div className={styles.stack}>
         {running && <Writing view={view} again={feedback !== null} />}
         {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
@@ -54,6 +57,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
       </div>
       {mayAsk && (readable || running) && (
         <Ask
+          button={place}
           view={view}
           label={buttonLabel(view, feedback, log.unsaved)}
           urgent={view.phase === 'failed' || !feedback?.upToDate || log.unsaved}
@@ -64,7 +68,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
       <p className="unseen" role="status">
         {spoken(view, feedback)}
       </p>
-    </>
+    </div>
   );
 }
 
@@ -143,10 +147,17 @@ function Said({ date, feedback, changed, before }: SaidProps) {
   );
 }
 
-type AskProps = { view: AnalysisView; label: string; urgent: boolean; onAsk: () => void; onCancel: () => void };
+type AskProps = {
+  button: Ref<HTMLButtonElement>;
+  view: AnalysisView;
+  label: string;
+  urgent: boolean;
+  onAsk: () => void;
+  onCancel: () => void;
+};
 
 /** At the foot of the sheet, where it stays however long the feedback is. */
-function Ask({ view, label, urgent, onAsk, onCancel }: AskProps) {
+function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
   return (
@@ -161,6 +172,7 @@ function Ask({ view, label, urgent, onAsk, onCancel }: AskProps) {
       {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was stored.</p>}
       <div className={styles.buttons}>
         <Button
+          ref={button}
           tone={urgent ? 'primary' : 'plain'}
           busy={running}
           busyLabel="Analyzing..."

@@ -1,4 +1,5 @@
 /** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
+import type { ReactNode, Ref } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { TrendResult } from '#domain/coach.ts';
 import { dateLabel } from '#domain/day.ts';
@@ -10,6 +11,7 @@ import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';
 import { useAnalysis } from '#client/lib/use-analysis.ts';
 import type { AnalysisView } from '#client/lib/use-analysis.ts';
 import { useConsent } from '#client/lib/use-consent.ts';
+import { useFocusKept } from '#client/lib/use-focus-kept.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach-consent.tsx';
@@ -31,6 +33,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const supabase = useSupabase();
   const consent = useConsent();
   const { view, run, cancel } = useAnalysis<TrendResult>();
+  const { place, area } = useFocusKept();
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
 
@@ -48,17 +51,18 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
 
   if (features.coach && !consent.given && count !== 0) {
     return (
-      <div className={styles.generate}>
+      <div className={styles.generate} {...area}>
         <CoachConsent />
       </div>
     );
   }
   const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
   return (
-    <div className={styles.generate}>
+    <div className={styles.generate} {...area}>
       {!result && (
         <div className={styles.buttons}>
           <Button
+            ref={place}
             tone="primary"
             busy={running}
             busyLabel="Analyzing Your Hustle..."
@@ -88,8 +92,14 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
       )}
       {running && <Writing view={view} period={period} />}
       {result && (
-        <Result result={result} before={running}>
-          <Button busy={running} busyLabel="Regenerating..." disabled={wait !== null} onClick={() => generate(true)}>
+        <Result result={result} before={running} heading={view.phase === 'done' ? place : null}>
+          <Button
+            ref={view.phase === 'done' ? null : place}
+            busy={running}
+            busyLabel="Regenerating..."
+            disabled={wait !== null}
+            onClick={() => generate(true)}
+          >
             Regenerate Analysis
           </Button>
           {running && <Button onClick={cancel}>Cancel</Button>}
@@ -120,13 +130,20 @@ function Writing({ view, period }: { view: AnalysisView; period: ReviewPeriod })
   );
 }
 
-type ResultProps = { result: TrendResult; before: boolean; children: React.ReactNode };
+type ResultProps = {
+  result: TrendResult;
+  before: boolean;
+  heading: Ref<HTMLHeadingElement>;
+  children: ReactNode;
+};
 
-function Result({ result, before, children }: ResultProps) {
+function Result({ result, before, heading, children }: ResultProps) {
   const { period, analysis, entryCount, dateRange, generatedAt } = result;
   return (
     <section className={styles.result} aria-label={before ? 'Analysis so far' : 'Analysis'} data-before={before}>
-      <h2>{titleOf(period)}</h2>
+      <h2 ref={heading} tabIndex={-1}>
+        {titleOf(period)}
+      </h2>
       <p className={styles.facts}>
         <span>
           {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
