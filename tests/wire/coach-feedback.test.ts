@@ -174,14 +174,14 @@ describe('with any provider', () => {
   test.each([
     ['deleted', 'delete from public.entries where user_id = $1'],
     ['emptied', "update public.entries set content = '<p></p>' where user_id = $1"],
-  ])('on a day that is %s meanwhile nothing is kept', async (_what, statement) => {
+  ])('on a day that is %s meanwhile nothing is kept, and what was read is a use', async (_what, statement) => {
     world.model.fail({ hold: 'after' });
     const heard = world.feedback(closer, DATE);
     await world.model.whenHeld();
     await world.server.admin.query(statement, [closer.id]);
     world.model.release();
     expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
+    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
   });
 
   test('whoever leaves ends the question to the provider; what they have read is a use, and nothing is kept', async () => {
@@ -247,7 +247,7 @@ describe('with any provider', () => {
       world.model.release();
       expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
       expect(await world.entry(closer)).toMatchObject({ feedback: null, score: null, analyzedAt: null });
-      expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 1 });
+      expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 1 });
     });
   });
 

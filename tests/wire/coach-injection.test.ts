@@ -72,7 +72,7 @@ describe('a model that repeats the log', () => {
     world.model.fail({ echo: true });
     expect((await world.feedback(world.cleo, DATE)).problem).toMatchObject({ class: 'format' });
     expect(await world.entry(world.cleo)).toMatchObject({ score: null, feedback: null });
-    expect(await world.kept(world.cleo)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
+    expect(await world.kept(world.cleo)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
   });
 
   test('says two facts, and none is kept', async () => {

@@ -1,8 +1,10 @@
 /** Who may know the library, and that it is asked in no way that its maker's own service would answer. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../config.ts';
+import { Secret } from '../secret.ts';
 import { openModel, streamReply } from './ai-sdk.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..');
@@ -68,6 +70,22 @@ async function heardOf(text: string): Promise<string> {
   }
   return heard;
 }
+
+test.each([
+  { AI_PROVIDER: 'google', AI_API_KEY: 'key' },
+  { AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' },
+  { AI_PROVIDER: 'openai-compatible', AI_API_KEY: 'key', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' },
+])('an error that nobody foresaw quotes neither key nor journal: %j', async (env) => {
+  const settings = { ...readConfig(env).coach!, apiKey: new Secret('sk-hush-hush\nhush-hush') };
+  const request = { schema: {}, instructions: 'Judge.', prompt: 'A zyxgate day.', maxOutputTokens: 9 };
+  const parts = streamReply(await openModel(settings), settings, request, new AbortController().signal);
+  const error = await parts.next().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  const { message, stack, cause } = error as Error;
+  expect(cause).toBeUndefined();
+  expect(stack).toMatch(/\n +at /);
+  expect(`${message} ${stack} ${inspect(error)}`).not.toMatch(/hush|zyxgate/);
+});
 
 test('an object of a thousand letters is not read a thousand times', async () => {
   const text = JSON.stringify({ score: 7, feedback: 'x'.repeat(1_000) });

@@ -85,7 +85,7 @@ export async function* streamReply(
     } catch (error) {
       signal.throwIfAborted();
       const failure = failureOf(error);
-      if (!failure) throw error;
+      if (!failure) throw withoutWords(error);
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
       // Asked too often, and nobody says for how long: another request would only be one more.
@@ -94,6 +94,7 @@ export async function* streamReply(
         throw new ModelError(problem, retryAfterMs(failure), detailsOf(failure));
       }
       await wait(delayMs, undefined, { signal });
+      await request.beforeRetry?.();
     }
   }
 }
@@ -153,6 +154,18 @@ async function* streamOnce(
 }
 
 class InterruptedError extends Error {}
+
+/**
+ * What nobody foresaw, for the log: where it happened and nothing that was said. Threat: these errors quote what was to
+ * be sent, a header that cannot be made with the key in it.
+ */
+function withoutWords(error: unknown): Error {
+  const { name, stack = '' } = error instanceof Error ? error : new Error();
+  const told = new Error(`the library failed with ${isCode(name) ? name : 'an error'}`);
+  const frames = stack.split('\n').filter((line) => /^ {4}at .*(?:file:\/\/|node:)\S+:\d+\)?$/.test(line));
+  told.stack = [`Error: ${told.message}`, ...frames].join('\n');
+  return told;
+}
 
 const FINISH: Readonly<Record<SdkFinishReason, FinishReason>> = {
   stop: 'stop',

@@ -16,16 +16,16 @@ export type Standing = { premium: boolean; consent: boolean };
 /** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
 export type FeedbackRow = Standing & {
   readAt: string;
-  entry: { text: string; updatedAt: string } | null;
+  entry: { id: string; text: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
-export type TrendRow = Standing & { logs: { date: Day; text: string; score: number | null }[] };
+export type TrendRow = Standing & { logs: { id: string; date: Day; text: string; score: number | null }[] };
 
 const STANDING = `public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
 const READ_DAY = `select ${STANDING}, now()::text as "readAt",
-  (select json_build_object('text', content_text, 'updatedAt', updated_at::text)
+  (select json_build_object('id', id, 'text', content_text, 'updatedAt', updated_at::text)
      from public.entries where user_id = auth.uid() and date = $1::date) as entry,
   coalesce((select json_agg(day order by day.date)
      from (select date, content_text as text from public.entries
@@ -33,8 +33,14 @@ const READ_DAY = `select ${STANDING}, now()::text as "readAt",
 
 const READ_PERIOD = `select ${STANDING},
   coalesce((select json_agg(day order by day.date)
-     from (select date, content_text as text, hustle_score as score from public.entries
+     from (select id, date, content_text as text, hustle_score as score from public.entries
             where user_id = auth.uid() and date between $1::date and $2::date) day), '[]') as logs`;
+
+/** A token may name no session: then there is none that could end. */
+const SESSION_LASTS = `select told.session is null or exists (
+    select from auth.sessions where id = told.session and user_id = told.sub) as lasts
+  from (select nullif($1::json ->> 'session_id', '00000000-0000-0000-0000-000000000000')::uuid as session,
+               ($1::json ->> 'sub')::uuid as sub) told`;
 
 /** One try at an analysis: the claim that nobody else is at it, until it is given back or its lease ends. */
 export type Claim = { userId: string; kind: Kind; key: string; run: string };
@@ -64,6 +70,7 @@ const GIVE_BACK = `update public.analysis_runs set lease_until = '-infinity', tr
   where user_id = $1 and kind = $2 and key = $3 and run = $4 and lease_until > '-infinity' returning run`;
 
 /**
+ * A day that was deleted and written anew has another id: what was said of the old words is not about the new ones.
  * Up to date is what was read, when it is still what stands there. Words that were saved meanwhile are newer than the
  * feedback, also where their save began before the reading and ended after it.
  */
@@ -71,12 +78,12 @@ const WRITE_FEEDBACK = `update public.entries
    set ai_feedback = $3, hustle_score = $4,
        ai_analyzed_at = case when updated_at = $6::timestamptz then $5::timestamptz
                              else least($5::timestamptz, updated_at - interval '1 microsecond') end
- where user_id = $1 and date = $2 and content_text <> ''
+ where user_id = $1 and date = $2 and id = $7 and content_text <> ''
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /** Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql). */
 const HOLD_DAYS = `select from public.entries
-  where user_id = $1 and date = any($2::date[]) and content_text <> '' for share`;
+  where user_id = $1 and id = any($2::uuid[]) and content_text <> '' for share`;
 
 export type Written = { analyzedAt: string; upToDate: boolean };
 
@@ -94,10 +101,10 @@ export type Analysis = Reply & {
 };
 
 /** Where a feedback goes: the day, and the version of its log that was read. */
-export type ReadLog = { date: Day; readAt: string; updatedAt: string };
+export type ReadLog = { id: string; date: Day; readAt: string; updatedAt: string };
 export type Period = { from: Day; to: Day };
-/** Where a trend goes: the period, and the days of it on which words were read. */
-export type ReadPeriod = Period & { days: readonly Day[] };
+/** Where a trend goes: the period, and the ids of the logs in it whose words were read. */
+export type ReadPeriod = Period & { logs: readonly string[] };
 
 /** The lease ran out, or a day was deleted or emptied: there is nothing that the result belongs to any more. */
 export class ClaimLostError extends Error {
@@ -119,9 +126,9 @@ async function writeFeedback(
   service: AsService,
   userId: string,
   { score, text }: SoFar,
-  { date, readAt, updatedAt }: ReadLog,
+  { id, date, readAt, updatedAt }: ReadLog,
 ): Promise<Written | null> {
-  const values = [userId, date, text, score, readAt, updatedAt];
+  const values = [userId, date, text, score, readAt, updatedAt, id];
   return (await service.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
 }
 
@@ -142,6 +149,16 @@ export function createCoachStore(database: Database) {
       return (await database.asUser(identity).statement<TrendRow>(READ_PERIOD, [from, to])).rows[0]!;
     },
 
+    /** What was true when the analysis began may have ended since, in any process: plan, agreement or session. */
+    async mayGoOn(identity: Identity): Promise<boolean> {
+      const [standing, session] = await Promise.all([
+        database.asUser(identity).statement<Standing>(`select ${STANDING}`, []),
+        service().statement<{ lasts: boolean }>(SESSION_LASTS, [identity.claimsJson]),
+      ]);
+      const { premium, consent } = standing.rows[0]!;
+      return premium && consent && session.rows[0]!.lasts;
+    },
+
     /** False when somebody is at it. */
     async claim({ userId, kind, key, run }: Claim, leaseMs: number): Promise<boolean> {
       return (await service().statement(CLAIM, [userId, kind, key, run, leaseMs])).rowCount === 1;
@@ -152,8 +169,8 @@ export function createCoachStore(database: Database) {
     },
 
     /**
-     * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something and left,
-     * which is a use of the plan as much as a whole answer is (the refund rule of decisions.md 6).
+     * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something, which is a
+     * use of the plan as much as an answer that is kept (the refund rule of decisions.md 6).
      */
     async giveBack(claim: Claim, counted: boolean, used: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {
@@ -199,8 +216,8 @@ export function createCoachStore(database: Database) {
           written = await writeFeedback(transaction, userId, analysis, about);
           if (!written) throw new ClaimLostError();
         } else {
-          const there = await transaction.statement(HOLD_DAYS, [userId, about.days]);
-          if (there.rowCount !== about.days.length) throw new ClaimLostError();
+          const there = await transaction.statement(HOLD_DAYS, [userId, about.logs]);
+          if (there.rowCount !== about.logs.length) throw new ClaimLostError();
         }
         const [added] = await transaction.run(
           sqlFor

@@ -26,9 +26,10 @@ export async function feedbackJob(
   const reader = asText ? textReader : objectReader;
   return {
     userId,
+    identity,
     kind: 'feedback',
     key: date,
-    about: { date, readAt, updatedAt: entry.updatedAt },
+    about: { id: entry.id, date, readAt, updatedAt: entry.updatedAt },
     prompt,
     schema: asText ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,

@@ -11,6 +11,8 @@ export type ModelRequest = {
   instructions: string;
   prompt: string;
   maxOutputTokens: number;
+  /** Asked before the same is sent a second time; what it throws ends the stream. */
+  beforeRetry?: () => Promise<void>;
 };
 
 /** Why a model stopped: by itself, at the limit of its length, held back by its provider, cut off, or else. */

@@ -20,6 +20,7 @@ function depsOf(pieces: Iterable<string>): RunDeps {
   };
   const store: Partial<CoachStore> = {
     claim: async () => true,
+    mayGoOn: async () => true,
     findByInput: async () => null,
     countTries: async () => ({ tries: 1, underWay: 1, resetInSeconds: 1 }),
     finish: async () => ({ written: null, at: new Date(0) }),
@@ -43,9 +44,10 @@ test('of a reply that comes letter by letter the first words are told at once, a
   let read = 0;
   const job: Job<string> = {
     userId: 'u',
+    identity: { role: 'authenticated', claimsJson: '{}' },
     kind: 'trend',
     key: 'k',
-    about: { from: day('2026-11-14'), to: day('2026-11-20'), days: [] },
+    about: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [] },
     prompt: { instructions: 'Look.', data: '{}' },
     schema: null,
     maxOutputTokens: 9,

@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import type { AnalysisProblem, CoachEvent } from '#domain/coach.ts';
 import type { Clock } from '../clock.ts';
+import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
 import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Written } from './coach-store.ts';
@@ -30,6 +31,7 @@ export type RunDeps = {
 /** What differs between the kinds. */
 export type Job<Result> = {
   userId: string;
+  identity: Identity;
   kind: Kind;
   /** The day, or the period with its last day: one analysis of each at a time. */
   key: string;
@@ -122,10 +124,15 @@ async function* analyse<Result>(
   let outcome = 'done';
   let details: object = {};
   let counted = true;
+  let used = false;
+  const wasTold = (): boolean => told.score !== null || told.text !== '';
+  const mayGoOn = async (): Promise<void> => {
+    if (!(await store.mayGoOn(job.identity))) throw new WithdrawnError();
+  };
   try {
     const { instructions, data } = job.prompt;
     const { schema, maxOutputTokens, reader } = job;
-    const request = { schema, instructions, prompt: fenced(data), maxOutputTokens };
+    const request = { schema, instructions, prompt: fenced(data), maxOutputTokens, beforeRetry: mayGoOn };
     let text = '';
     let readFrom = 0;
     for await (const part of model.stream(request, signal)) {
@@ -146,6 +153,7 @@ async function* analyse<Result>(
     const reply = reader.whole(text);
     if (!reply || (told.score !== null && told.score !== reply.score)) throw new ReplyError('format');
     yield* tell(told, reply);
+    await mayGoOn();
     signal.throwIfAborted();
     const { finish, modelVersion, inputTokens, outputTokens } = end;
     const analysis = {
@@ -160,21 +168,26 @@ async function* analyse<Result>(
   } catch (error) {
     if (left.aborted) {
       outcome = 'left';
+      used = wasTold();
       return;
     }
     const ended = stopped.aborted ? 'stopped' : timeout.aborted ? 'time-out' : null;
+    const lost = error instanceof ClaimLostError ? 'lost' : error instanceof WithdrawnError ? 'withdrawn' : null;
     const { problem, retryAfterMs = null } = ended ? { problem: 'network' as const } : problemOf(error);
-    outcome = ended ?? problem;
+    outcome = ended ?? lost ?? problem;
     if (error instanceof ModelError) {
       details = error.details;
       // Whoever failed before the first word is not paid.
-      counted = told.text !== '' || told.score !== null;
-    } else if (!(error instanceof ReplyError || error instanceof ClaimLostError || ended)) {
+      counted = wasTold();
+    } else if (error instanceof ReplyError || lost || ended) {
+      // What was read is a use, unless the provider, the network or we broke it off. Otherwise who deletes the day with
+      // the last word, or has the model end in nonsense, reads for nothing.
+      used = wasTold() && !ended && (lost !== null || problem === 'format');
+    } else {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');
     }
     yield problemEvent(problem, retryAfterMs === null ? null : new Date(clock.now().getTime() + retryAfterMs));
   } finally {
-    const used = outcome === 'left' && (told.text !== '' || told.score !== null);
     if (outcome !== 'done') await giveBack(store, log, claim, { counted, used });
     const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
     const ms = Math.round(performance.now() - startedAt);
@@ -197,6 +210,9 @@ async function* analyse<Result>(
 }
 
 type End = Extract<ModelPart, { type: 'end' }>;
+
+/** Plan, agreement or session have ended since the analysis began. */
+class WithdrawnError extends Error {}
 
 /** The model answered, and it is no answer. */
 class ReplyError extends Error {

@@ -17,13 +17,13 @@ export async function trendJob(
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
-  const days = logs.flatMap(({ date, text }) => (text === '' ? [] : [date]));
   const prompt = trendPrompt({ period, from, to, logs });
   return {
     userId,
+    identity,
     kind: 'trend',
     key: `${period} ${to}`,
-    about: { from, to, days },
+    about: { from, to, logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])) },
     prompt,
     schema: null,
     maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
