@@ -433,6 +433,26 @@ describe('drafts', () => {
       expect(world.row?.html).toBe(log('a', 'b', 'theirs'));
     });
 
+    test('a day that was deleted and begun anew elsewhere is another one, although its revision is the same', async () => {
+      leaveWith(log('a', 'mine'));
+      world.row = { html: log('theirs'), revision: 1, savedAt: 0 };
+      world.load();
+      await world.pass(30_000);
+      expect(world.status()).toBe('conflict');
+      expect(world.row.html).toBe(log('theirs'));
+    });
+
+    test('once both were kept, what of them is taken out at once stays out', async () => {
+      leaveWith(log('a'));
+      world.elsewhere(log('a', 'b', 'theirs'));
+      world.load();
+      void world.saver.keepBoth();
+      world.type(log('a', 'theirs'));
+      await world.pass(5_000);
+      expect(world.status()).toBe('saved');
+      expect(world.row?.html).toBe(log('a', 'theirs'));
+    });
+
     test('where nothing was deleted and the other version holds all of it, nobody is asked', async () => {
       leaveWith(log('a', 'b', 'mine'));
       world.elsewhere(log('a', 'b', 'mine', 'theirs'));
