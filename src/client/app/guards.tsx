@@ -20,10 +20,16 @@ export function GuestsOnly() {
   // The link that confirms a changed address is opened by somebody who is signed in.
   const holdsLink = useMailLink() !== null;
   const { routesById } = useRouter();
-  useEffect(
-    () => fetchPartsWhenIdle(routesById['/guests'].children.flatMap(({ options }) => options.component?.preload ?? [])),
-    [routesById],
-  );
+  useEffect(() => {
+    const screens = routesById['/guests'].children ?? [];
+    return fetchPartsWhenIdle(
+      screens.map(
+        ({ options }) =>
+          async () =>
+            options.component?.preload?.(),
+      ),
+    );
+  }, [routesById]);
   if (status === 'loading') return <LoadingScreen />;
   return status === 'signedIn' && !holdsLink ? <GoOn /> : <Outlet />;
 }
