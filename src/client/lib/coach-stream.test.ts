@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import { askCoach } from './coach-stream.ts';
 import type { Supabase } from './supabase.ts';
@@ -6,15 +6,19 @@ import type { Supabase } from './supabase.ts';
 type Result = { score: number };
 const isResult = (data: unknown): data is Result => typeof (data as Result).score === 'number';
 
-/** A server that answers this; what is asked of it is kept. */
-function serverOf(answer: (signal: AbortSignal) => Response | Promise<Response>) {
+afterEach(() => vi.unstubAllGlobals());
+
+/** A server that answers this to whoever is signed in; what is asked of it is kept. */
+function serverOf(answer: (signal: AbortSignal) => Response | Promise<Response>, signedIn = 'ana') {
   const asked: unknown[] = [];
+  vi.stubGlobal('fetch', (_url: string, init: RequestInit) => {
+    asked.push(JSON.parse(init.body as string));
+    return Promise.resolve(answer(init.signal as AbortSignal));
+  });
   const supabase = {
     apiUrl: 'http://forge.test',
-    withSession: () => (_url: string, init: RequestInit) => {
-      asked.push(JSON.parse(init.body as string));
-      return Promise.resolve(answer(init.signal as AbortSignal));
-    },
+    withSession: (base: typeof fetch) => (url: string, init: RequestInit) =>
+      base(url, { ...init, headers: { ...init.headers, authorization: tokenOf(signedIn) } }),
   } as unknown as Supabase;
   return { supabase, asked };
 }
@@ -29,10 +33,13 @@ function streamOf(...pieces: string[]): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
+const tokenOf = (userId: string): string => `Bearer x.${btoa(JSON.stringify({ sub: userId }))}.x`;
+
 async function ask(supabase: Supabase, signal = new AbortController().signal) {
   const heard: unknown[] = [];
   const answer = await askCoach<Result>(supabase, {
     name: 'ai-feedback',
+    userId: 'ana',
     body: { date: '2026-11-21' },
     signal,
     onScore: (score) => heard.push(score),
@@ -89,6 +96,13 @@ test('a refusal is told from a failure', async () => {
 test('a server that cannot be reached is a lost connection', async () => {
   const { supabase } = serverOf(() => Promise.reject(new TypeError('Failed to fetch')));
   expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'network' } });
+});
+
+test('somebody else, whom another tab has signed in since, is not asked for', async () => {
+  vi.stubGlobal('navigator', { onLine: true });
+  const { supabase, asked } = serverOf(() => streamOf(SCORE, TEXT, DONE), 'ben');
+  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'general' } }, heard: [] });
+  expect(asked).toEqual([]);
 });
 
 test('leaving ends the request', async () => {

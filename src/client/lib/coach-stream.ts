@@ -2,6 +2,7 @@
 import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach.ts';
 import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach.ts';
 import { createEventParser } from './event-stream.ts';
+import { fetchAs } from './fetch-as.ts';
 import type { Supabase } from './supabase.ts';
 
 /** The server sends a sign of life every ten seconds: after this long without one, nobody is there. */
@@ -20,6 +21,8 @@ export type CoachAnswer<Result> = { kind: 'done'; result: Result } | { kind: 'fa
 
 type Question<Result> = {
   name: 'ai-feedback' | 'trend-analysis';
+  /** Whose logs are on the screen. */
+  userId: string;
   body: object;
   signal: AbortSignal;
   onScore?: (score: number) => void;
@@ -34,7 +37,8 @@ export async function askCoach<Result>(supabase: Supabase, question: Question<Re
   const signal = AbortSignal.any([question.signal, silence.signal]);
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   try {
-    const response = await supabase.withSession(fetch)(`${supabase.apiUrl}/functions/v1/${question.name}`, {
+    const send = supabase.withSession(fetchAs(question.userId, fetch));
+    const response = await send(`${supabase.apiUrl}/functions/v1/${question.name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
       body: JSON.stringify(question.body),

@@ -80,6 +80,8 @@ export function useFeedback(date: Day, log: OpenLog) {
       };
     },
     networkMode: 'always',
+    // Another tab or device may have asked the coach, which changes nothing that the journal itself reads.
+    refetchOnWindowFocus: 'always',
   });
 
   // What was saved since changes whether the feedback still is about what is written.
@@ -104,6 +106,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           }
           return askCoach(supabase, {
             name: 'ai-feedback',
+            userId: user.id,
             body: { date, ...(force && { force }) },
             isResult: isFeedback,
             ...hearing,
@@ -117,7 +120,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           void queries.invalidateQueries({ queryKey: ['scores'] });
         },
       ),
-    [date, flush, queries, run, supabase],
+    [date, flush, queries, run, supabase, user.id],
   );
 
   return { stored, view, ask, cancel };

@@ -7,6 +7,7 @@ import { withDateHeader, withoutDateHeader } from '#domain/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { fetchOnce } from '#client/lib/early-answers.ts';
+import { fetchAs } from '#client/lib/fetch-as.ts';
 import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from './save-outcome.ts';
 
 /** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
@@ -23,35 +24,16 @@ const storedLog = (row: Row): StoredLog => ({
   savedAt: Date.parse(row.updated_at),
 });
 
-/** The user a request speaks for, read from its token; null for a guest's. */
-function userOf(headers: Headers): string | null {
-  const payload = headers.get('authorization')?.split('.')[1];
-  if (payload === undefined) return null;
-  try {
-    const claims = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as { sub?: unknown };
-    return typeof claims.sub === 'string' ? claims.sub : null;
-  } catch {
-    return null;
-  }
-}
-
 /**
- * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day.
- * So a request that does not carry this user's token never leaves: it is answered "signed out" here already, and the
- * connection, which hears every answer, renews the session or ends it.
+ * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day:
+ * so every request is this user's.
  */
-function fetchAs(userId: string): typeof fetch {
-  return async (input, init) => {
-    if (userOf(new Headers(init?.headers)) !== userId) {
-      // Without a network an old token cannot be renewed: that is no reason to ask anybody for a password.
-      if (!navigator.onLine) throw new TypeError('offline');
-      return new Response('{}', { status: 401 });
-    }
+const sendAs = (userId: string): typeof fetch =>
+  fetchAs(userId, (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
     return fetchOnce(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
-  };
-}
+  });
 
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
 
@@ -81,7 +63,7 @@ function writeOutcome(
 
 /** `onLocked` hears of every day that turns out to be closed: what the page believes about the plan may be old. */
 export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
-  const entries = () => data.from('entries', { fetch: fetchAs(userId) });
+  const entries = () => data.from('entries', { fetch: sendAs(userId) });
   const ofUser = { user_id: userId };
 
   /**
@@ -93,7 +75,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     const empty = { kind: 'read', stored: null } as const;
     if (!isLocked(date, false, today)) return empty;
     const answer = await data
-      .from('profiles', { fetch: fetchAs(userId) })
+      .from('profiles', { fetch: sendAs(userId) })
       .select('subscription_plan, access_valid_until')
       .eq('id', userId)
       .retry(false);

@@ -7,6 +7,7 @@ import type { Day } from '#domain/day.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
+import { useUser } from '#client/lib/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';
 import { useAnalysis } from '#client/lib/use-analysis.ts';
 import type { AnalysisView } from '#client/lib/use-analysis.ts';
@@ -31,6 +32,7 @@ type ReviewProps = {
 export function Review({ period, today, count, result, onResult }: ReviewProps) {
   const { features } = useClientConfig();
   const supabase = useSupabase();
+  const user = useUser();
   const consent = useConsent();
   const { view, run, cancel } = useAnalysis<TrendResult>();
   const { place, area } = useFocusKept();
@@ -42,6 +44,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
       (hearing) =>
         askCoach(supabase, {
           name: 'trend-analysis',
+          userId: user.id,
           body: { period, from: firstDayOf(period, today), to: today, ...(force && { force }) },
           isResult: isTrend,
           ...hearing,
