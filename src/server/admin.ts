@@ -28,7 +28,7 @@ const USAGE = `Commands:
 class Refused extends Error {}
 
 /** Answers the line to print. */
-async function perform(args: readonly string[]): Promise<string> {
+export async function perform(args: readonly string[]): Promise<string> {
   const { positionals, values } = readArguments(args);
   const [command, subject, ...rest] = positionals;
   if (rest.length > 0) throw new Refused(USAGE);

@@ -2,13 +2,12 @@
  * What every story in the browser starts from: a page that fails the test when it logs an error, breaks the content
  * security policy or throws; somebody who is signed up; a check of accessibility; an operator's command.
  */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
 import { AxeBuilder } from '@axe-core/playwright';
 import { test as base, expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
+import { perform } from '#server/admin.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { storyDataDir } from './story-data.ts';
 
@@ -23,7 +22,7 @@ type Fixtures = {
   signUp: (page: Page, person?: Partial<Person>) => Promise<Person>;
   /** Fails with what axe finds against WCAG 2.2 AA on the page as it stands. */
   expectAccessible: (page: Page) => Promise<void>;
-  /** `npm run admin -- ...` against the stories' server; answers what it printed. */
+  /** `npm run admin -- ...` against the stories' server, without a process of its own; answers what it prints. */
   admin: (...args: string[]) => Promise<string>;
 };
 
@@ -108,10 +107,7 @@ export const test = base.extend<Fixtures>({
 
   admin: async ({ baseURL }, use) => {
     const { port } = new URL(baseURL!);
-    const env = { ...process.env, DATA_DIR: storyDataDir(port), PORT: port, DATABASE_URL: '', NODE_ENV: 'development' };
-    await use(async (...args) => {
-      const { stdout } = await promisify(execFile)(process.execPath, ['src/server/admin.ts', ...args], { env });
-      return stdout;
-    });
+    Object.assign(process.env, { DATA_DIR: storyDataDir(port), PORT: port, DATABASE_URL: '', NODE_ENV: 'development' });
+    await use((...args) => perform(args));
   },
 });
