@@ -212,6 +212,14 @@ create table public.analysis_runs (
   constraint analysis_runs_pkey PRIMARY KEY (user_id, kind, key)
 );
 
+create table public.coach_reader (
+  only_one boolean not null default true,
+  name text not null,
+  since timestamp with time zone not null default now(),
+  constraint coach_reader_only_one CHECK (only_one),
+  constraint coach_reader_pkey PRIMARY KEY (only_one)
+);
+
 create table public.entries (
   user_id uuid not null,
   date date not null,
@@ -547,6 +555,7 @@ CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN 
 
 alter table public.analyses enable row level security, force row level security;
 alter table public.analysis_runs enable row level security, force row level security;
+alter table public.coach_reader enable row level security, force row level security;
 alter table public.entries enable row level security, force row level security;
 alter table public.entry_words enable row level security, force row level security;
 alter table public.payment_changes enable row level security, force row level security;
@@ -619,6 +628,7 @@ grant insert (id, country, ai_consent) on public.profiles to authenticated;
 grant insert (user_id, date, content) on public.entries to authenticated;
 grant insert on public.analyses to service_role;
 grant insert on public.analysis_runs to service_role;
+grant insert on public.coach_reader to service_role;
 grant insert on public.entries to service_role;
 grant insert on public.entry_words to service_role;
 grant insert on public.payment_changes to service_role;
@@ -633,6 +643,7 @@ grant select (id, user_id, order_id, amount_minor, currency, country, status, cr
 grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at) on public.analyses to authenticated;
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
+grant select on public.coach_reader to service_role;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
@@ -654,6 +665,7 @@ grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (raw, processed_at) on public.payment_events to service_role;
 grant update (user_id, date, content) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;
+grant update on public.coach_reader to service_role;
 grant update on public.entries to service_role;
 grant update on public.entry_words to service_role;
 grant update on public.payments to service_role;

@@ -9,6 +9,7 @@ import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/signing-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { askAnewForReader } from './coach/coach-reader.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
@@ -21,6 +22,7 @@ import type { Logger } from './log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createPayments } from './payments/payments.ts';
 import { tellBuyers } from './payments/tell-buyers.ts';
+import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
@@ -43,6 +45,8 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const passwords = createPasswords();
   const paid = createPayments({ config, database, clock, log });
   const payments = paid && tellBuyers(paid, () => jobs.request('send-receipts'));
+  const reader = clientConfig(config).coachProvider;
+  if (reader !== null) await askAnewForReader(database, reader, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, log });
   const jobs: Jobs = createJobs({
     database,

@@ -77,6 +77,7 @@ const TABLES = {
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,
   },
+  coach_reader: { columns: ['only_one', 'name', 'since'], writable: [], ownRow: 'true' },
   plan_reminders: {
     columns: ['user_id', 'access_valid_until', 'days_before', 'mailed_at'],
     writable: [],

@@ -153,6 +153,11 @@ export type AppTables = {
     counted_on: Day;
     tries: number;
   };
+  coach_reader: {
+    only_one: Generated<boolean>;
+    name: string;
+    since: Timestamp;
+  };
   plan_reminders: {
     user_id: string;
     access_valid_until: Day;
