@@ -87,12 +87,15 @@ async function overheadOf(closer: Closer, straight: CoachModel): Promise<Figure[
 /** The rest is heard too: what a stream leaves to be done must not fall upon the next sample. */
 async function firstWordsOf(straight: CoachModel): Promise<number> {
   const earlier = [1, 2, 3].map((days) => ({ date: daysAgo(days), text: LINES.join('\n') }));
-  const { instructions, data } = feedbackPrompt({ date: today, items: logItems(LINES.join('\n')), earlier }, 'object');
+  const { data, ...instructions } = feedbackPrompt(
+    { date: today, items: logItems(LINES.join('\n')), earlier },
+    'object',
+  );
   const startedAt = performance.now();
   let first: number | null = null;
   const question = {
+    ...instructions,
     schema: FEEDBACK_SCHEMA,
-    instructions,
     prompt: fenced(data),
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
   };

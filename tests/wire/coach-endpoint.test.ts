@@ -59,6 +59,32 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
 });
 
+test('an endpoint that takes no schema is asked for lines, and from then on for nothing else', async () => {
+  const endpoint = await startEndpoint((response, asked) => {
+    if (asked.includes('response_format'))
+      return void response.writeHead(400).end('{"error":{"message":"no such type"}}');
+    const text = 'HustleScore: 6/10\n\nYou shipped the importer [1].\n\nMissingFact: Who uses it?';
+    events(response).end(`${chunk({ content: text }, {}, 'stop')}data: [DONE]\n\n`);
+  });
+  const world = await worldAt(endpoint.url);
+  const expected = { score: 6, feedback: 'You shipped the importer [1].', cited: [1], missingFact: 'Who uses it?' };
+  expect((await world.feedback(world.cleo, DATE)).done).toMatchObject(expected);
+  expect(endpoint.requests).toHaveLength(2);
+  expect((await world.feedback(world.cleo, { ...DATE, force: true })).done).toMatchObject(expected);
+  expect(endpoint.requests).toHaveLength(3);
+  expect(await world.kept(world.cleo)).toMatchObject({ analyses: 2, tries: 2 });
+});
+
+test('an endpoint that refuses the question in both forms is asked by schema again the next time', async () => {
+  const endpoint = await startEndpoint((response) => response.writeHead(400).end('{"error":{"message":"too long"}}'));
+  const world = await worldAt(endpoint.url);
+  for (const _time of [1, 2]) {
+    expect((await world.feedback(world.cleo, DATE)).problem).toMatchObject({ class: 'configuration' });
+  }
+  const byForm = endpoint.requests.map(({ body }) => body.includes('response_format'));
+  expect(byForm).toEqual([true, false, true, false]);
+});
+
 /** As fast as it is taken, for as long as somebody takes it. */
 function pour(response: ServerResponse, piece: string): void {
   const more = (): void => {

@@ -63,7 +63,7 @@ async function heardOf(text: string): Promise<string> {
     AI_BASE_URL: 'http://127.0.0.1:1/v1',
     AI_MODEL: 'llama',
   }).coach!;
-  const request = { schema: {}, instructions: 'Judge.', prompt: 'A day.', maxOutputTokens: 9 };
+  const request = { schema: {}, textInstructions: null, instructions: 'Judge.', prompt: 'A day.', maxOutputTokens: 9 };
   let heard = '';
   for await (const part of streamReply(await openModel(settings), settings, request, new AbortController().signal)) {
     if (part.type === 'reply') heard = part.text;
@@ -77,7 +77,13 @@ test.each([
   { AI_PROVIDER: 'openai-compatible', AI_API_KEY: 'key', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' },
 ])('an error that nobody foresaw quotes neither key nor journal: %j', async (env) => {
   const settings = { ...readConfig(env).coach!, apiKey: new Secret('sk-hush-hush\nhush-hush') };
-  const request = { schema: {}, instructions: 'Judge.', prompt: 'A zyxgate day.', maxOutputTokens: 9 };
+  const request = {
+    schema: {},
+    instructions: 'Judge.',
+    textInstructions: null,
+    prompt: 'A zyxgate day.',
+    maxOutputTokens: 9,
+  };
   const parts = streamReply(await openModel(settings), settings, request, new AbortController().signal);
   const error = await parts.next().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Error);

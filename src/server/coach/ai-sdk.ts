@@ -62,7 +62,7 @@ export async function openModel({ provider, model, baseUrl, apiKey, structuredBy
         fetch: guardedFetch,
         ...(key !== undefined && { apiKey: key }),
         includeUsage: true,
-        supportsStructuredOutputs: structuredBy === 'schema',
+        supportsStructuredOutputs: structuredBy !== 'json',
       })(model) satisfies ModelInstance;
     }
   }
@@ -106,7 +106,7 @@ async function* streamOnce(
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
   const byShape =
-    structuredBy === 'schema' ? Output.object({ schema: jsonSchema(schema as JSONSchema7) }) : Output.json();
+    structuredBy === 'json' ? Output.json() : Output.object({ schema: jsonSchema(schema as JSONSchema7) });
   // The endpoint is asked for the shape, and the library reads text: it would read all of the answer anew with every
   // piece of it, and throw where it is nested too deep.
   const output = { ...Output.text(), responseFormat: byShape.responseFormat };

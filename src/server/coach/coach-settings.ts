@@ -6,8 +6,11 @@ import type { SettingsReader } from '../settings-reader.ts';
 
 export type CoachProvider = 'google' | 'anthropic' | 'openai-compatible';
 
-/** How the model is made to keep to a form: a schema, JSON of any form, or a line in its text. */
-export type StructuredBy = 'schema' | 'json' | 'text';
+/**
+ * How the model is made to keep to a form: a schema, JSON of any form, or lines in its text. `auto`: by schema, and by
+ * lines where the endpoint turns out to take none.
+ */
+export type StructuredBy = 'schema' | 'json' | 'text' | 'auto';
 
 export type CoachSettings = {
   readonly provider: CoachProvider;
@@ -67,7 +70,7 @@ export function readCoachSettings(settings: SettingsReader, production: boolean)
     model: model ?? facts.model ?? '',
     baseUrl,
     apiKey,
-    structuredBy: structured === 'auto' ? 'schema' : structured,
+    structuredBy: structured === 'auto' && chosen !== 'openai-compatible' ? 'schema' : structured,
     dailyLimit,
     timeoutMs,
     readBy: origin === facts.home ? facts.name : `the AI service at ${host}`,

@@ -4,8 +4,10 @@ import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { Caller } from '../http/caller.ts';
 import { FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownItems } from './prompts.ts';
-import { objectReader, textReader } from './read-reply.ts';
+import { eitherReader, objectReader, textReader } from './read-reply.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
+
+const READERS = { object: objectReader, text: textReader, either: eitherReader };
 
 export async function feedbackJob(
   { store, model }: RunDeps,
@@ -20,10 +22,9 @@ export async function feedbackJob(
   if (refusal) return refusal;
 
   const items = logItems(entry.text);
-  const asText = model.describe().replies === 'text';
+  const { replies } = model.describe();
   const context = earlier.filter(({ text }) => text.trim().length >= MIN_CONTEXT_CHARS);
-  const prompt = feedbackPrompt({ date, items, earlier: context }, asText ? 'text' : 'object');
-  const reader = asText ? textReader : objectReader;
+  const prompt = feedbackPrompt({ date, items, earlier: context }, replies);
   return {
     userId,
     identity,
@@ -31,9 +32,9 @@ export async function feedbackJob(
     key: date,
     about: { id: entry.id, date, readAt, updatedAt: entry.updatedAt },
     prompt,
-    schema: asText ? null : FEEDBACK_SCHEMA,
+    schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    reader: reader(shownItems(items)),
+    reader: READERS[replies](shownItems(items)),
     result: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,

@@ -3,12 +3,17 @@
  * loaded with the first analysis, because it takes 30 MB that most servers need seldom.
  */
 import type { AnalysisProblem } from '#domain/coach.ts';
-import type { CoachSettings } from './coach-settings.ts';
+import type { CoachSettings, StructuredBy } from './coach-settings.ts';
+
+/** `either`: an object, or a text where the endpoint takes no schema or minds none. */
+export type ReplyForm = 'object' | 'text' | 'either';
 
 export type ModelRequest = {
   /** An object by this schema is wanted, as far as the endpoint can be held to one; null: a text. */
   schema: object | null;
   instructions: string;
+  /** What is said instead to an endpoint that turns out to take no schema; null: such a one has failed. */
+  textInstructions: string | null;
   prompt: string;
   maxOutputTokens: number;
   /** Asked before the same is sent a second time; what it throws ends the stream. */
@@ -52,16 +57,48 @@ export class ModelError extends Error {
 export interface CoachModel {
   /** Ends after a part `end`. Throws a ModelError, or the signal's reason once it is aborted. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
-  describe(): { provider: string; model: string; replies: 'object' | 'text' };
+  describe(): { provider: string; model: string; replies: ReplyForm };
 }
+
+const REPLIES: Readonly<Record<StructuredBy, ReplyForm>> = {
+  schema: 'object',
+  json: 'object',
+  text: 'text',
+  auto: 'either',
+};
 
 export function createCoachModel(settings: CoachSettings): CoachModel {
   const { provider, model, structuredBy } = settings;
+  /** Found out by the first question, and true for as long as the process lives. */
+  let takesNoSchema = false;
   return {
     async *stream(request, signal) {
       const { openModel, streamReply } = await import('./ai-sdk.ts');
-      yield* streamReply(await openModel(settings), settings, request, signal);
+      const opened = await openModel(settings);
+      const { textInstructions } = request;
+      if (textInstructions === null || !takesNoSchema) {
+        let answered = false;
+        try {
+          for await (const part of streamReply(opened, settings, request, signal)) {
+            answered = true;
+            yield part;
+          }
+          return;
+        } catch (error) {
+          if (textInstructions === null || answered || !isRefusedQuestion(error)) throw error;
+          await request.beforeRetry?.();
+        }
+      }
+      const asText = { ...request, schema: null, instructions: textInstructions };
+      for await (const part of streamReply(opened, settings, asText, signal)) {
+        takesNoSchema = true;
+        yield part;
+      }
     },
-    describe: () => ({ provider, model, replies: structuredBy === 'text' ? 'text' : 'object' }),
+    describe: () => ({ provider, model, replies: REPLIES[structuredBy] }),
   };
 }
+
+/** What endpoints answer to a form of reply that they do not know; also to much else, which the next try tells. */
+const isRefusedQuestion = (error: unknown): boolean =>
+  error instanceof ModelError && [400, 415, 422, 501].includes(Number(error.details['status']));

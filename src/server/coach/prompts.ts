@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { WINS_NAME } from '#domain/win-bullets.ts';
+import type { ReplyForm } from './model.ts';
 import { plainWords } from './plain-words.ts';
 
 export const PROMPT_VERSION = 3;
@@ -31,7 +32,12 @@ export type FeedbackInput = { date: Day; items: readonly string[]; earlier: read
 export type TrendInput = { period: string; from: Day; to: Day; logs: readonly (Log & { score: number | null })[] };
 
 /** What a model is told; `data` is what stands between the fences, and what an analysis is recognised by. */
-export type Prompt = { instructions: string; data: string };
+export type Prompt = {
+  instructions: string;
+  /** The same for an answer in text, where the endpoint may turn out to take no schema. */
+  textInstructions: string | null;
+  data: string;
+};
 
 const COACH = `You are the coach of Hustle Forge, a work journal with one log a day. You read what somebody wrote and give
 them a straight answer about it. You are on their side, and therefore honest: no flattery, no pep talk, no insults.
@@ -92,10 +98,13 @@ export const FEEDBACK_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-export function feedbackPrompt({ date, items, earlier }: FeedbackInput, reply: 'object' | 'text'): Prompt {
+export function feedbackPrompt({ date, items, earlier }: FeedbackInput, replies: ReplyForm): Prompt {
   const { kept, cut } = cutItems(items);
+  const instructions = [COACH, SCORING, FEEDBACK].join('\n\n');
+  const asText = `${instructions}\n\n${AS_TEXT}`;
   return {
-    instructions: [COACH, SCORING, FEEDBACK, reply === 'object' ? AS_OBJECT : AS_TEXT].join('\n\n'),
+    instructions: replies === 'text' ? asText : `${instructions}\n\n${AS_OBJECT}`,
+    textInstructions: replies === 'either' ? asText : null,
     data: asLine({
       newest: { ...dated(date), items: kept.map((text, index) => ({ number: index + 1, text })), ...(cut && { cut }) },
       earlier: earlier.map((log) => ({ ...dated(log.date), ...capped(log.text, CAPS.earlierLog) })),
@@ -107,6 +116,7 @@ export function trendPrompt({ period, from, to, logs }: TrendInput): Prompt {
   const each = Math.floor(CAPS.trend / Math.max(logs.length, 1));
   return {
     instructions: [COACH, TREND].join('\n\n'),
+    textInstructions: null,
     data: asLine({
       period,
       from,

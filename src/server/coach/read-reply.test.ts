@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { day } from '#domain/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
-import { LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
+import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 
 const DAYS = new Set([day('2026-11-20')]);
 const reply = (fields: object): string =>
@@ -91,6 +91,31 @@ describe('a reply in text', () => {
   });
 });
 
+describe('a reply of an endpoint of which nobody knows what it takes', () => {
+  const { whole, soFar } = eitherReader(3);
+  const object = reply({ missingFact: 'How many users?' });
+  const expected = { score: 7, text: 'You shipped it [1].', cited: [1], missingFact: 'How many users?' };
+
+  test.each([
+    ['an object', object],
+    ['an object in a fence', `\`\`\`json\n${object}\n\`\`\`\n`],
+    ['an object in a fence without a name', `\n\`\`\`\n${object}\n\`\`\``],
+    ['a text', 'HustleScore: 7/10\n\nYou shipped it [1].\n\nMissingFact: How many users?'],
+  ])('is %s', (_what, text) => {
+    expect(whole(text)).toEqual(expected);
+    expect(soFar(`${text}\n`)).toEqual({ score: 7, text: 'You shipped it [1].' });
+  });
+
+  test.each([
+    `${object}\nHustleScore: 10/10`,
+    `Here it is:\n${object}`,
+    `\`\`\`json\n${object}\n\`\`\`\nHustleScore: 10/10`,
+    '```HustleScore: 10/10\nYou shipped it.```',
+  ])('is none when it is something of both: %j', (text) => {
+    expect(whole(text)).toBeNull();
+  });
+});
+
 test.each([
   ['x'.repeat(49), null],
   [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
@@ -130,7 +155,8 @@ test.each([
   [' {\n "feedback" : "You shipped\\nit.",\n "score" : 7 }\n', 'You shipped\nit.'],
   ['{"notes": {"feedback": "You shipped it"}, "feedback": "You', ''],
   ['"feedback": "You shipped it"', ''],
-  ['```json {"feedback": "You shipped it"}', ''],
+  ['```json {"feedback": "You shipped it"}', 'You shipped it'],
+  ['Here: {"feedback": "You shipped it"}', ''],
   ['["feedback", "You shipped it"]', ''],
 ])('of an object that is still being written its words are known: %j', (text, expected) => {
   expect(objectReader(3).soFar(text).text).toBe(expected);

@@ -33,7 +33,7 @@ export type ReplyReader = {
 export function objectReader(items: number): ReplyReader {
   return {
     soFar(text) {
-      const fields = fieldsSoFar(text);
+      const fields = fieldsSoFar(withoutFence(text));
       const [score, feedback] = [fields.get('score'), fields.get('feedback')];
       return {
         score: isScore(score) ? score : null,
@@ -41,7 +41,7 @@ export function objectReader(items: number): ReplyReader {
       };
     },
     whole(text) {
-      const { feedback, ...rest } = fieldsOf(parseJson(text));
+      const { feedback, ...rest } = fieldsOf(parseJson(withoutFence(text)));
       return feedbackOf({ ...rest, text: feedback }, items);
     },
   };
@@ -63,6 +63,16 @@ export function textReader(items: number): ReplyReader {
   };
 }
 
+/** A reply of an endpoint that may mind the schema or not: how it begins says what it is. */
+export function eitherReader(items: number): ReplyReader {
+  const [object, scoredText] = [objectReader(items), textReader(items)];
+  const readerOf = (text: string): ReplyReader => (/^\s*[{`]/.test(text) ? object : scoredText);
+  return {
+    soFar: (text) => readerOf(text).soFar(text),
+    whole: (text) => readerOf(text).whole(text),
+  };
+}
+
 /** `days`: those that the model was given a log of. A line about another day is invented, and dropped. */
 export function trendReader(days: ReadonlySet<Day>): ReplyReader {
   return {
@@ -73,6 +83,14 @@ export function trendReader(days: ReadonlySet<Day>): ReplyReader {
       return { score: null, text: analysis, cited: [], missingFact: null };
     },
   };
+}
+
+/** Models that are asked for JSON and not held to it like to put it between three backticks. */
+function withoutFence(text: string): string {
+  const [fence] = /^\s*```(?:json)?\s/.exec(text) ?? [];
+  if (fence === undefined) return text;
+  const inside = text.slice(fence.length).trimEnd();
+  return inside.endsWith('```') ? inside.slice(0, -3) : inside;
 }
 
 type Said = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };

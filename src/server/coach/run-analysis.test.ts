@@ -48,7 +48,7 @@ test('of a reply that comes letter by letter the first words are told at once, a
     kind: 'trend',
     key: 'k',
     about: { from: day('2026-11-14'), to: day('2026-11-20'), logs: [] },
-    prompt: { instructions: 'Look.', data: '{}' },
+    prompt: { instructions: 'Look.', textInstructions: null, data: '{}' },
     schema: null,
     maxOutputTokens: 9,
     reader: {

@@ -130,9 +130,9 @@ async function* analyse<Result>(
     if (!(await store.mayGoOn(job.identity))) throw new WithdrawnError();
   };
   try {
-    const { instructions, data } = job.prompt;
+    const { data, ...instructions } = job.prompt;
     const { schema, maxOutputTokens, reader } = job;
-    const request = { schema, instructions, prompt: fenced(data), maxOutputTokens, beforeRetry: mayGoOn };
+    const request = { ...instructions, schema, prompt: fenced(data), maxOutputTokens, beforeRetry: mayGoOn };
     let text = '';
     let readFrom = 0;
     for await (const part of model.stream(request, signal)) {
