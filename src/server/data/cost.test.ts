@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { readsManyLogs, refuseCostly } from './cost.ts';
+import { boundedRange, readsManyTexts, refuseCostly } from './cost.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parseQuery } from './parse/parse-query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
+const analyses = EXPOSED_TABLES.get('analyses')!;
 const list = (count: number): string => Array.from({ length: count }, (_, index) => `*${index}*`).join(',');
 
 describe('searching texts', () => {
@@ -13,7 +14,7 @@ describe('searching texts', () => {
     `content=not.like.*${'a'.repeat(200)}*`,
     `content=gt(all).{${list(11)}}`,
   ])('has a bound: %.40s', (search) => {
-    expect(() => refuseCostly(parseQuery(entries, search))).toThrow('could not be parsed');
+    expect(() => refuseCostly(entries, parseQuery(entries, search))).toThrow('could not be parsed');
   });
 
   test.each([
@@ -22,19 +23,53 @@ describe('searching texts', () => {
     `date=in.(${list(400)})`,
     `content=eq.${'a'.repeat(4000)}`,
   ])('is free below it, and so is what reads no text: %.40s', (search) => {
-    expect(() => refuseCostly(parseQuery(entries, search))).not.toThrow();
+    expect(() => refuseCostly(entries, parseQuery(entries, search))).not.toThrow();
+  });
+});
+
+describe('what the coach said', () => {
+  test.each(['text=ilike.*a*', 'or=(kind.eq.trend,missing_fact.gt.a)', 'order=text', 'text=like(any).{*a*,*b*}'])(
+    'is not searched and not ordered by: %s',
+    (search) => {
+      expect(() => refuseCostly(analyses, parseQuery(analyses, search))).toThrow('could not be parsed');
+    },
+  );
+
+  test('is found by its day, and by whether anything was missing', () => {
+    const search = 'user_id=eq.u&kind=eq.feedback&date=eq.2026-01-01&missing_fact=not.is.null&order=created_at.desc';
+    expect(() => refuseCostly(analyses, parseQuery(analyses, search))).not.toThrow();
+  });
+
+  test.each([
+    [null, 100],
+    [101, 100],
+    [7, 7],
+  ])('of %j rows that are asked for, %i are given at most', (limit, given) => {
+    expect(boundedRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: given });
+    expect(boundedRange(entries, { offset: 3, limit })).toEqual({ offset: 3, limit });
   });
 });
 
 test.each([
-  ['user_id=eq.u&date=eq.2026-01-01&select=content,revision', false],
-  ['user_id=eq.u&select=date', false],
-  ['id=eq.u', false],
-  ['', true],
-  ['user_id=eq.u&date=gte.2026-01-01', true],
-  ['date=not.eq.2026-01-01', true],
-  ['or=(date.eq.2026-01-01,date.eq.2026-01-02)', true],
-  ['content=like.*a*&select=date', true],
-])('%s goes through many logs: %s', (search, expected) => {
-  expect(readsManyLogs(entries, parseQuery(entries, search))).toBe(expected);
+  ['entries', 'user_id=eq.u&date=eq.2026-01-01&select=content,revision', false],
+  ['entries', 'user_id=eq.u&select=date', false],
+  ['entries', 'id=eq.u', false],
+  ['entries', 'select=content&order=date.desc&limit=1', false],
+  ['entries', '', true],
+  ['entries', 'user_id=eq.u&date=gte.2026-01-01', true],
+  ['entries', 'date=not.eq.2026-01-01', true],
+  ['entries', 'or=(date.eq.2026-01-01,date.eq.2026-01-02)', true],
+  ['entries', 'content=like.*a*&select=date', true],
+  ['entries', 'content=like.*a*&limit=1', true],
+  ['entries', 'select=date&order=content', true],
+  ['entries', 'select=ai_feedback', true],
+  ['analyses', 'select=text,cited&date=eq.2026-01-01&order=created_at.desc&limit=1', false],
+  ['analyses', 'select=kind,date', false],
+  ['analyses', 'select=text&id=eq.u', false],
+  ['analyses', 'select=text&date=eq.2026-01-01', true],
+  ['analyses', 'select=text&limit=2', true],
+  ['profiles', '', false],
+] as const)('of %s, %s goes through the texts of many rows: %s', (name, search, expected) => {
+  const table = EXPOSED_TABLES.get(name)!;
+  expect(readsManyTexts(table, parseQuery(table, search))).toBe(expected);
 });

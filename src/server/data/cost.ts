@@ -2,11 +2,12 @@
  * What a query may cost, and which queries take turns.
  *
  * Threat: anybody may have an account, and a short request can make the database compare a month of full logs with
- * thousands of patterns, or write all of them out. A few of those at once would keep every save waiting.
+ * thousands of patterns, put them in order by their words, or write all of them out; and what the coach said in a year is
+ * as long. A few of those at once would keep every save waiting.
  */
 import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
-import type { Comparison, Condition, Query } from './query.ts';
+import type { Comparison, Condition, Query, Range } from './query.ts';
 
 /** Each makes the database read a log from its first letter to its last. `eq` looks at the lengths first. */
 const READS_WHOLE_TEXT: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
@@ -14,25 +15,33 @@ const MAX_TEXT_COMPARISONS = 10;
 /** The time for one log is its length times that of the pattern. */
 const MAX_PATTERN_LENGTH = 200;
 
+/** What the coach said is asked for by its day. No screen needs more of it at once, or searches it. */
+const MAX_ROWS_OF_TEXTS = 100;
+
 /** Throws PGRST100 for a query that would search texts more often, or for more, than a person would. */
-export function refuseCostly({ where }: Query): void {
-  const sought = where.flatMap(textsSought);
+export function refuseCostly(table: ExposedTable, query: Query): void {
+  if (table.log === null && goesThroughTexts(table, query)) {
+    throw dataError('PGRST100', { details: `the texts of ${table.name} can be read, not searched or ordered by` });
+  }
+  const sought = query.where.flatMap(textsSought);
   if (sought.length > MAX_TEXT_COMPARISONS) {
     throw dataError('PGRST100', { details: `more than ${MAX_TEXT_COMPARISONS} comparisons of texts` });
   }
-  if (sought.reduce((sum, text) => sum + text.length, 0) > MAX_PATTERN_LENGTH) {
+  if (sought.reduce((sum, { text }) => sum + text.length, 0) > MAX_PATTERN_LENGTH) {
     throw dataError('PGRST100', { details: `more than ${MAX_PATTERN_LENGTH} characters to compare texts with` });
   }
 }
 
-function textsSought(condition: Condition): readonly string[] {
+type Sought = { column: Column; text: string };
+
+function textsSought(condition: Condition): readonly Sought[] {
   switch (condition.kind) {
     case 'group':
       return condition.conditions.flatMap(textsSought);
     case 'compare':
-      return readsWholeText(condition) ? [condition.value] : [];
+      return readsWholeText(condition) ? [{ column: condition.column, text: condition.value }] : [];
     case 'each':
-      return readsWholeText(condition) ? condition.values : [];
+      return readsWholeText(condition) ? condition.values.map((text) => ({ column: condition.column, text })) : [];
     case 'is':
       return [];
   }
@@ -41,14 +50,25 @@ function textsSought(condition: Condition): readonly string[] {
 const readsWholeText = ({ column, operator }: { column: Column; operator: Comparison }): boolean =>
   column.type === 'text' && READS_WHOLE_TEXT.has(operator);
 
-/** Goes through the texts of more than one log. The journal's own screens never do: they read one day, or only dates. */
-export function readsManyLogs(table: ExposedTable, { select, where }: Query): boolean {
-  const { log } = table;
-  if (log === null || where.some((condition) => namesOneRow(condition, log.day))) return false;
-  return select.some((column) => column.type === 'text') || where.flatMap(textsSought).length > 0;
+/** Goes through the texts of more than one row. The product's own screens never do: they read one day, or only dates. */
+export function readsManyTexts(table: ExposedTable, query: Query): boolean {
+  const { log, longTexts } = table;
+  if (longTexts.size === 0 || query.where.some((condition) => namesOneRow(condition, log?.day))) return false;
+  const showsTexts = query.select.some((column) => longTexts.has(column));
+  return goesThroughTexts(table, query) || (showsTexts && query.range.limit !== 1);
 }
 
-const namesOneRow = (condition: Condition, day: Column): boolean =>
+/** The rows that a reading is given at most, as PostgREST's `db-max-rows` has it. Logs are not cut: an export reads them all. */
+export function boundedRange({ log, longTexts }: ExposedTable, range: Range): Range {
+  if (log !== null || longTexts.size === 0) return range;
+  return { ...range, limit: Math.min(range.limit ?? MAX_ROWS_OF_TEXTS, MAX_ROWS_OF_TEXTS) };
+}
+
+/** Whatever is shown in the end, texts of all the rows are read for it. */
+const goesThroughTexts = ({ longTexts }: ExposedTable, { where, order }: Query): boolean =>
+  [...where.flatMap(textsSought), ...order].some(({ column }) => longTexts.has(column));
+
+const namesOneRow = (condition: Condition, day: Column | undefined): boolean =>
   condition.kind === 'compare' &&
   condition.operator === 'eq' &&
   !condition.negated &&

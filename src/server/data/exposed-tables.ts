@@ -18,6 +18,8 @@ export type ExposedTable = {
   readonly key: readonly Column[];
   /** The column that holds a log's HTML, and the one that holds its day. */
   readonly log: { readonly content: Column; readonly day: Column } | null;
+  /** Texts of many kilobytes, which `cost.ts` looks after. */
+  readonly longTexts: ReadonlySet<Column>;
 };
 
 type Description = {
@@ -26,6 +28,7 @@ type Description = {
   defaults?: Record<string, boolean>;
   key: string[];
   log?: { content: string; day: string };
+  longTexts?: string[];
 };
 
 function table(name: string, description: Description): ExposedTable {
@@ -44,6 +47,7 @@ function table(name: string, description: Description): ExposedTable {
     columns,
     key: description.key.map(find),
     log: log ? { content: find(log.content), day: find(log.day) } : null,
+    longTexts: new Set(description.longTexts?.map(find)),
   };
 }
 
@@ -66,6 +70,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         created_at: 'timestamptz',
       },
       key: ['user_id', 'id'],
+      longTexts: ['text', 'missing_fact'],
     }),
     table('entries', {
       columns: {
@@ -83,6 +88,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       },
       key: ['user_id', 'date'],
       log: { content: 'content', day: 'date' },
+      longTexts: ['content', 'content_text', 'ai_feedback'],
     }),
     table('payments', {
       columns: {

@@ -1,7 +1,7 @@
 /** Reads a request of the data wire up to the statement it means; nothing has touched the database by then. */
 import type { HonoRequest } from 'hono';
 import { cleanRows } from './clean-rows.ts';
-import { readsManyLogs, refuseCostly } from './cost.ts';
+import { boundedRange, readsManyTexts, refuseCostly } from './cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, rangeOf } from './parse/parse-headers.ts';
@@ -35,10 +35,10 @@ export async function readRequest(request: HonoRequest, table: ExposedTable): Pr
   const single = parseAccept(request.header('accept')) === JSON_OBJECT;
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, searchOf(request.url));
-  refuseCostly(query);
-  const costly = method !== 'POST' && readsManyLogs(table, query);
+  refuseCostly(table, query);
+  const costly = method !== 'POST' && readsManyTexts(table, query);
   if (reading) {
-    query.range = rangeOf(query.range, request.header('range'));
+    query.range = boundedRange(table, rangeOf(query.range, request.header('range')));
     const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
     return { method, single, preferences, range: query.range, sql, answersRow: true, costly };
   }
