@@ -1,6 +1,8 @@
 import { FunctionsHttpError } from '@supabase/supabase-js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startDataWorld } from './data-world.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { firstDayOf } from '#domain/review-period.ts';
+import type { AsService, AsUser } from '#server/database/database.ts';
+import { startDataWorld, today } from './data-world.ts';
 import type { DataWorld } from './data-world.ts';
 
 let world: DataWorld;
@@ -35,4 +37,36 @@ test('an unknown function, and another verb', async () => {
     json: { code: 'NOT_FOUND', message: expect.any(String) },
   });
   expect((await world.ask(world.ana, 'GET', '/functions/v1/paypal-create-order')).status).toBe(405);
+});
+
+const CALLS = [
+  ['paypal-create-order', (id: string) => ({ amount: 24, currency: 'USD', user_id: id })],
+  ['paypal-capture-order', (id: string) => ({ order_id: '5O190127TN364715T', user_id: id })],
+  ['find-entries', () => ({ query: 'needle' })],
+  ['import-entries', () => ({ entries: [{ date: today(), content: '<p>Words</p>' }] })],
+  ['record-export', () => ({})],
+  ['ai-feedback', () => ({ date: today() })],
+  ['trend-analysis', () => ({ period: '7-day', from: firstDayOf('7-day', today()), to: today() })],
+] as const;
+
+/** As the driver says it when every connection is taken for ten seconds. */
+const TAKEN = new Error('timeout exceeded when trying to connect');
+
+test.each(CALLS)('%s asks to come back while no connection to the database is free', async (name, bodyOf) => {
+  const { database } = world.server;
+  const call = () => world.ask(world.cleo, 'POST', `/functions/v1/${name}`, { body: bodyOf(world.cleo.id) });
+  // Who asks is known from now on without the database.
+  await call();
+  const { errorsLogged } = world;
+  const before = errorsLogged.splice(0);
+  for (const way of ['transactAsUser', 'transactAsService'] as const) vi.spyOn(database, way).mockRejectedValue(TAKEN);
+  const none = { run: () => Promise.reject(TAKEN), statement: () => Promise.reject(TAKEN) };
+  vi.spyOn(database, 'asUser').mockReturnValue(none as unknown as AsUser);
+  vi.spyOn(database, 'asService').mockReturnValue(none as unknown as AsService);
+  const answer = await call();
+  vi.restoreAllMocks();
+  expect(answer).toMatchObject({ status: 503, json: { success: false, error: expect.stringContaining('try again') } });
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(errorsLogged).toHaveLength(1);
+  errorsLogged.splice(0, Infinity, ...before);
 });

@@ -2,10 +2,12 @@
  * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
  * writes, no client may write, and it is written by the service.
  */
+import { CONTEXT_DAYS } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 import type { FinishReason } from './model.ts';
+import { CAPS } from './prompts.ts';
 import type { Reply, SoFar } from './read-reply.ts';
 
 export type Kind = 'feedback' | 'trend';
@@ -14,27 +16,28 @@ export type Kind = 'feedback' | 'trend';
 export type Standing = { premium: boolean; consent: boolean };
 
 /** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
-export type FeedbackRow = Standing & {
+export type FeedbackRow = {
   readAt: string;
   entry: { id: string; text: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
-export type TrendRow = Standing & { logs: { id: string; date: Day; text: string; score: number | null }[] };
+export type TrendLog = { id: string; date: Day; text: string; score: number | null };
 
-const STANDING = `public.is_premium() as premium,
+/** Asked apart from the logs: a question that is refused must cost nothing, whoever sends how many of them. */
+const READ_STANDING = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
-const READ_DAY = `select ${STANDING}, now()::text as "readAt",
-  (select json_build_object('id', id, 'text', content_text, 'updatedAt', updated_at::text)
+/** Of each text one character more than is shown, so that whoever cuts it sees that there is more. */
+const READ_DAY = `select now()::text as "readAt",
+  (select json_build_object('id', id, 'text', left(content_text, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
      from public.entries where user_id = auth.uid() and date = $1::date) as entry,
   coalesce((select json_agg(day order by day.date)
-     from (select date, content_text as text from public.entries
-            where user_id = auth.uid() and date < $1::date order by date desc limit $2) day), '[]') as earlier`;
+     from (select date, left(content_text, ${CAPS.earlierLog + 1}) as text from public.entries
+            where user_id = auth.uid() and date < $1::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
-const READ_PERIOD = `select ${STANDING},
-  coalesce((select json_agg(day order by day.date)
-     from (select id, date, content_text as text, hustle_score as score from public.entries
-            where user_id = auth.uid() and date between $1::date and $2::date) day), '[]') as logs`;
+const READ_PERIOD = `select id, date::text, left(content_text, ${CAPS.trend} / (count(*) over ())::integer + 1) as text,
+    hustle_score as score
+  from public.entries where user_id = auth.uid() and date between $1::date and $2::date order by date`;
 
 /** A token may name no session: then there is none that could end. */
 const SESSION_LASTS = `select told.session is null or exists (
@@ -53,17 +56,18 @@ const CLAIM = `insert into public.analysis_runs as held (user_id, kind, key, run
     where held.lease_until <= now()
   returning run`;
 
-/**
- * Tries of the day, this one included: its claim is written already, so of two that arrive together at the limit none
- * can overlook the other. What is left of other days is swept away.
- */
-const COUNT_TRIES = `with swept as (
-    delete from public.analysis_runs
-     where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())
-  select coalesce(sum(tries), 0)::int as tries, (count(*) filter (where lease_until > now()))::int as "underWay",
+/** Those of the day, and what is under way since whichever day. */
+const TRIES = `
+  select coalesce(sum(tries) filter (where counted_on = (now() at time zone 'UTC')::date), 0)::int as tries,
+         (count(*) filter (where lease_until > now()))::int as "underWay",
          ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
                                  - (now() at time zone 'UTC')))::int as "resetInSeconds"
-    from public.analysis_runs where user_id = $1 and counted_on = (now() at time zone 'UTC')::date`;
+    from public.analysis_runs where user_id = $1`;
+
+/** What is left of other days is swept away. */
+const COUNT_TRIES = `with swept as (
+    delete from public.analysis_runs
+     where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())${TRIES}`;
 
 /** Reaches no row once somebody else has followed, or when it was given back before. */
 const GIVE_BACK = `update public.analysis_runs set lease_until = '-infinity', tries = tries - $5
@@ -132,36 +136,44 @@ async function writeFeedback(
   return (await service.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
 }
 
-/** Of the day, and how many of the user's analyses are under way in all processes, the present one included. */
+/** Of the day, and how many of the user's analyses are under way in all processes. */
 export type Tries = { tries: number; underWay: number; resetInSeconds: number };
 
 export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
   const service = () => database.asService('coach');
+  const readStanding = async (identity: Identity): Promise<Standing> =>
+    (await database.asUser(identity).statement<Standing>(READ_STANDING, [])).rows[0]!;
 
   return {
-    async readDay(identity: Identity, date: Day, earlierDays: number): Promise<FeedbackRow> {
-      return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date, earlierDays])).rows[0]!;
+    readStanding,
+
+    async readDay(identity: Identity, date: Day): Promise<FeedbackRow> {
+      return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date])).rows[0]!;
     },
 
-    async readPeriod(identity: Identity, { from, to }: Period): Promise<TrendRow> {
-      return (await database.asUser(identity).statement<TrendRow>(READ_PERIOD, [from, to])).rows[0]!;
+    /** Oldest first. */
+    async readPeriod(identity: Identity, { from, to }: Period): Promise<TrendLog[]> {
+      return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [from, to])).rows;
     },
 
     /** What was true when the analysis began may have ended since, in any process: plan, agreement or session. */
     async mayGoOn(identity: Identity): Promise<boolean> {
-      const [standing, session] = await Promise.all([
-        database.asUser(identity).statement<Standing>(`select ${STANDING}`, []),
+      const [{ premium, consent }, session] = await Promise.all([
+        readStanding(identity),
         service().statement<{ lasts: boolean }>(SESSION_LASTS, [identity.claimsJson]),
       ]);
-      const { premium, consent } = standing.rows[0]!;
       return premium && consent && session.rows[0]!.lasts;
     },
 
     /** False when somebody is at it. */
     async claim({ userId, kind, key, run }: Claim, leaseMs: number): Promise<boolean> {
       return (await service().statement(CLAIM, [userId, kind, key, run, leaseMs])).rowCount === 1;
+    },
+
+    async triesSoFar(userId: string): Promise<Tries> {
+      return (await service().statement<Tries>(TRIES, [userId])).rows[0]!;
     },
 
     async countTries(userId: string): Promise<Tries> {

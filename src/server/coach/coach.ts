@@ -11,23 +11,28 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Logger } from '../log.ts';
+import { createTurns } from '../data/turns.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { feedbackJob } from './feedback.ts';
+import { inputHash } from './input-hash.ts';
 import { createCoachModel } from './model.ts';
-import { beginAnalysis } from './run-analysis.ts';
+import { beginAnalysis, noRoom } from './run-analysis.ts';
 import type { Events, Job } from './run-analysis.ts';
 import { trendJob } from './trend.ts';
 
 export type Answer<Result> =
   /** Must be read to its end. The signal says that nobody reads any more. */
   | { events: (left: AbortSignal) => AsyncGenerator<CoachEvent<Result>> }
-  | { refused: CoachRefusal; retryAfterSeconds?: number };
+  | { refused: CoachRefusal; retryAfterSeconds?: number }
+  /** Before anything was begun; nobody is there to be answered. */
+  | 'left';
 type SignedIn = Caller & { userId: string };
 
 export type Coach = {
-  feedback(caller: SignedIn, request: FeedbackRequest): Promise<Answer<FeedbackResult>>;
-  trend(caller: SignedIn, request: TrendRequest): Promise<Answer<TrendResult>>;
+  /** Throws a DataError when too many wait already. `left`: the caller has gone away. */
+  feedback(caller: SignedIn, request: FeedbackRequest, left: AbortSignal): Promise<Answer<FeedbackResult>>;
+  trend(caller: SignedIn, request: TrendRequest, left: AbortSignal): Promise<Answer<TrendResult>>;
   /** The server stops: what is under way has a few seconds to be finished, then its readers are told that it failed. */
   endSoon(): void;
   /** Resolves once no analysis is under way any more. Whoever stops the server closes their connections first. */
@@ -46,10 +51,37 @@ export function createCoach({ settings, database, clock, log }: Given): Coach {
   let isEnding = false;
   let grace: NodeJS.Timeout | undefined;
 
-  async function begin<Result>(job: Job<Result> | CoachRefusal, force = false): Promise<Answer<Result>> {
+  // Logs may be long and the questions many: they are read once it is known that they may be, and by a few at once.
+  const turns = createTurns({ users: 2, waiting: 50, waitingOfOne: 10 });
+
+  async function begin<Result>(
+    { identity, userId }: SignedIn,
+    force: boolean,
+    left: AbortSignal,
+    readJob: () => Promise<Job<Result> | CoachRefusal>,
+  ): Promise<Answer<Result>> {
+    const { store, limits } = deps;
+    const [{ premium, consent }, before] = await Promise.all([store.readStanding(identity), store.triesSoFar(userId)]);
+    if (!premium) return { refused: 'premium' };
+    if (!consent) return { refused: 'ai_consent' };
+    const withThis = { ...before, tries: before.tries + 1, underWay: before.underWay + 1 };
+    const full = noRoom(withThis, limits.dailyLimit);
+    if (full && force) return full;
+    const end = await turns.take(userId);
+    let job: Job<Result> | CoachRefusal;
+    try {
+      if (left.aborted) return 'left';
+      job = await readJob();
+    } finally {
+      end();
+    }
     if (typeof job === 'string') return { refused: job };
+    // What was said before is told again, however much has been asked today.
+    if (full && !(await store.findByInput(userId, job.kind, inputHash(deps.model, job.prompt)))) return full;
+    if (left.aborted) return 'left';
     const begun = await beginAnalysis(deps, job, force);
-    return 'events' in begun ? { events: (left) => watched(begun.events, left) } : begun;
+    if ('refused' in begun) return begun;
+    return { events: (reader) => watched(begun.events, AbortSignal.any([reader, left])) };
   }
 
   /** A claim that is not given back before the database closes would keep its day from everybody until its lease ends. */
@@ -67,8 +99,10 @@ export function createCoach({ settings, database, clock, log }: Given): Coach {
   }
 
   return {
-    feedback: async (caller, { date, force }) => begin(await feedbackJob(deps, caller, date), force),
-    trend: async (caller, request) => begin(await trendJob(deps, caller, request), request.force),
+    feedback: (caller, { date, force = false }, left) =>
+      begin(caller, force, left, () => feedbackJob(deps, caller, date)),
+    trend: (caller, request, left) =>
+      begin(caller, request.force ?? false, left, () => trendJob(deps, caller, request)),
     endSoon() {
       grace ??= setTimeout(() => {
         isEnding = true;

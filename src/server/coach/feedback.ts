@@ -1,5 +1,5 @@
 /** Feedback on one day: who may have it, what is read for it, and what is answered. */
-import { CONTEXT_DAYS, feedbackRefusal, logItems, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
+import { feedbackRefusal, logItems, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { Caller } from '../http/caller.ts';
@@ -14,9 +14,7 @@ export async function feedbackJob(
   { identity, userId }: Caller & { userId: string },
   date: Day,
 ): Promise<Job<FeedbackResult> | CoachRefusal> {
-  const { premium, consent, entry, earlier, readAt } = await store.readDay(identity, date, CONTEXT_DAYS);
-  if (!premium) return 'premium';
-  if (!consent) return 'ai_consent';
+  const { entry, earlier, readAt } = await store.readDay(identity, date);
   if (!entry) return 'no_entry';
   const refusal = feedbackRefusal(entry.text);
   if (refusal) return refusal;

@@ -24,6 +24,8 @@ export type ModelRequest = {
 export type FinishReason = 'stop' | 'length' | 'blocked' | 'interrupted' | 'other';
 
 export type ModelPart =
+  /** The question goes out now. Comes first. */
+  | { type: 'asked' }
   /** All of the answer so far. */
   | { type: 'reply'; text: string }
   | {
@@ -75,6 +77,8 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
     async *stream(request, signal) {
       const { openModel, streamReply } = await import('./ai-sdk.ts');
       const opened = await openModel(settings);
+      signal.throwIfAborted();
+      yield { type: 'asked' };
       const { textInstructions } = request;
       if (textInstructions === null || !takesNoSchema) {
         let answered = false;

@@ -20,6 +20,8 @@ export const CAPS = {
   items: 200,
   item: 2_000,
   log: 16_000,
+  /** Of the newest log, before its items are cut: room for long ones. */
+  newestRead: 64_000,
   earlierLog: 2_000,
   trend: 48_000,
 } as const;

@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts';
 import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
-import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Written } from './coach-store.ts';
+import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, Written } from './coach-store.ts';
 import { inputHash } from './input-hash.ts';
 import { ModelError } from './model.ts';
 import type { CoachModel, FinishReason, ModelPart } from './model.ts';
@@ -63,6 +63,12 @@ const READ_AFTER_GROWTH = 1 + 1 / 64;
 /** Of one user, on all their screens: nobody uses up the provider's requests per minute for everybody else. */
 const AT_ONCE = 5;
 
+/** Why one user may have no more analyses now, by their tries with the one in question among them. */
+export function noRoom({ tries, underWay, resetInSeconds }: Tries, dailyLimit: number): Refused | null {
+  if (underWay > AT_ONCE) return { refused: 'running' };
+  return tries > dailyLimit ? { refused: 'daily_limit', retryAfterSeconds: resetInSeconds } : null;
+}
+
 export async function beginAnalysis<Result>(
   deps: RunDeps,
   job: Job<Result>,
@@ -73,16 +79,17 @@ export async function beginAnalysis<Result>(
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
-    // Looked for under the claim: whoever held it a moment ago may have been given this very answer.
-    const [known, { tries, underWay, resetInSeconds }] = await Promise.all([
+    // Looked for under the claim: whoever held it a moment ago may have been given this very answer. Counted under it:
+    // of two that arrive together at the limit none can overlook the other.
+    const [known, tries] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
       store.countTries(userId),
     ]);
     if (known) return { events: () => tellAgain(deps, job, claim, known) };
-    if (tries <= limits.dailyLimit && underWay <= AT_ONCE)
-      return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
+    const full = noRoom(tries, limits.dailyLimit);
+    if (!full) return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
     await store.giveBack(claim, false, false);
-    return underWay > AT_ONCE ? { refused: 'running' } : { refused: 'daily_limit', retryAfterSeconds: resetInSeconds };
+    return full;
   } catch (error) {
     await store.giveBack(claim, false, false);
     throw error;
@@ -123,19 +130,23 @@ async function* analyse<Result>(
   let end: End | null = null;
   let outcome = 'done';
   let details: object = {};
-  let counted = true;
+  // Until the model is asked, whoever leaves has cost nothing.
+  let counted = false;
   let used = false;
   const wasTold = (): boolean => told.score !== null || told.text !== '';
   const mayGoOn = async (): Promise<void> => {
     if (!(await store.mayGoOn(job.identity))) throw new WithdrawnError();
   };
   try {
+    left.throwIfAborted();
     const { data, ...instructions } = job.prompt;
     const { schema, maxOutputTokens, reader } = job;
     const request = { ...instructions, schema, prompt: fenced(data), maxOutputTokens, beforeRetry: mayGoOn };
     let text = '';
     let readFrom = 0;
     for await (const part of model.stream(request, signal)) {
+      counted = true;
+      if (part.type === 'asked') continue;
       if (part.type === 'end') {
         end = part;
         continue;

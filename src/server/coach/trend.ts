@@ -11,13 +11,14 @@ export async function trendJob(
   { identity, userId }: Caller & { userId: string },
   { period, from, to }: TrendRequest,
 ): Promise<Job<TrendResult> | CoachRefusal> {
-  const { premium, consent, logs } = await store.readPeriod(identity, { from, to });
-  if (!premium) return 'premium';
-  if (!consent) return 'ai_consent';
+  const logs = await store.readPeriod(identity, { from, to });
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
   const prompt = trendPrompt({ period, from, to, logs });
+  // What `result` needs of the logs, and nothing more: it lives as long as the model speaks.
+  const entryCount = logs.length;
+  const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   return {
     userId,
     identity,
@@ -31,10 +32,10 @@ export async function trendJob(
     result: ({ text }, { at, reused }) => ({
       period,
       analysis: text,
-      entryCount: logs.length,
+      entryCount,
       dateRange: { from, to },
       generatedAt: at.toISOString(),
-      scores: logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }])),
+      scores,
       reused,
     }),
   };

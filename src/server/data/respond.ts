@@ -17,8 +17,8 @@ export type Asked = {
 const NO_STORE = 'no-store';
 
 export const ALLOWED_METHODS = 'OPTIONS, GET, HEAD, POST, PATCH, DELETE';
-/** postgrest-js waits this long before it reads again. */
-const RETRY_AFTER_SECONDS = '1';
+/** With every 503: postgrest-js waits this long before it reads again. */
+export const RETRY_AFTER_SECONDS = '1';
 
 /** Throws PGRST116 unless exactly one row is there for a request that wants one; a write is then rolled back. */
 export function checkSingle(single: boolean, amount: number): void {

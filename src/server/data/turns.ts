@@ -31,7 +31,7 @@ export function createTurns(limits: Limits = { users: 4, waiting: 100, waitingOf
       if (isFree(userId)) return turnOf(userId);
       const own = queue.filter((waiting) => waiting.userId === userId).length;
       if (queue.length >= limits.waiting || own >= limits.waitingOfOne) {
-        throw dataError('PGRST000', { message: 'Too many searches at once. Please try again' });
+        throw dataError('PGRST000', { message: 'Too much at once. Please try again in a moment' });
       }
       return new Promise((resolve) => queue.push({ userId, start: () => resolve(turnOf(userId)) }));
     },

@@ -23,6 +23,7 @@ export function aiFeedback({ coach, database }: { coach: Coach | null; database:
     if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
     const { date, force } = await readBody(context);
     if (!isDay(date)) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
-    return coachAnswer(context, await coach.feedback({ identity, userId }, { date, force: force === true }), TEXTS);
+    const request = { date, force: force === true };
+    return coachAnswer(context, await coach.feedback({ identity, userId }, request, context.req.raw.signal), TEXTS);
   };
 }

@@ -33,6 +33,7 @@ export const COMMON_TEXTS = {
 } as const;
 
 export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
+  if (answer === 'left') return new Response(null, { status: 204 });
   if ('events' in answer) return eventStream(answer.events);
   const { refused, retryAfterSeconds } = answer;
   if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));

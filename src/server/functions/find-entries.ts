@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { QUERY_MAX_LENGTH, soughtWords } from '#domain/find.ts';
 import type { FindAnswer } from '#domain/find.ts';
-import { DataError } from '../data/errors.ts';
 import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
 import { readyWords } from '../find/entry-words.ts';
@@ -45,8 +44,6 @@ export function findEntries({ database }: FindDeps) {
       const complete = await readyWords(database, caller, mayGoOn);
       return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
-      if (error instanceof DataError)
-        return answer(context, refusal(error.message), error.status as ContentfulStatusCode);
       if (!tookTooLong(error)) throw error;
       return answer(context, refusal('That search took too long. Try a longer word'), 503);
     } finally {

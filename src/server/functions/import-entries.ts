@@ -105,9 +105,6 @@ export function importEntries({ database, clock }: ImportDeps) {
       for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
       return answer(context, { success: true, outcomes });
     } catch (error) {
-      if (error instanceof DataError) {
-        return answer(context, { success: false, error: error.message }, error.status as ContentfulStatusCode);
-      }
       if (!isRefusedByPolicy(error)) throw error;
       // The plan ended between the question and the write.
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);

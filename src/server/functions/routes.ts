@@ -9,10 +9,14 @@ import { AccessTokenError } from '../auth/access-tokens.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
+import { answerFor, loggable } from '../data/database-error.ts';
+import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { callerHasLeft } from '../http/caller-left.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Database } from '../database/database.ts';
+import type { Logger } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import { aiFeedback } from './ai-feedback.ts';
 import { findEntries } from './find-entries.ts';
@@ -31,6 +35,7 @@ type FunctionDeps = {
   /** Null when there is no coach. */
   coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
+  log: Logger;
 };
 
 type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
@@ -48,7 +53,7 @@ const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   ]);
 
 export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
-  const { config, accessTokens } = deps;
+  const { config, accessTokens, log } = deps;
   const { publishableKey } = config;
   const functions = functionsOf(deps);
   const routes = new Hono<AppEnv>();
@@ -60,18 +65,27 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       context.header('Allow', 'POST');
       return refuse(context, 405, 'METHOD_NOT_ALLOWED', 'Functions are called with POST');
     }
-    let caller: Caller;
     try {
-      caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
+      const caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
+      if (caller.userId === null) return refuse(context, 401, 'UNAUTHORIZED_NO_AUTH_HEADER', 'Please sign in');
+      context.set('userId', caller.userId);
+      return await run(context, caller);
     } catch (error) {
-      if (!(error instanceof AccessTokenError)) throw error;
-      return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
+      if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
+      return refuseForNow(context, error);
     }
-    if (caller.userId === null) return refuse(context, 401, 'UNAUTHORIZED_NO_AUTH_HEADER', 'Please sign in');
-    context.set('userId', caller.userId);
-    return run(context, caller);
   });
   return routes;
+
+  /** Too many wait already, or the database has no connection free: nobody's fault, and over in a moment. */
+  function refuseForNow(context: Context<AppEnv>, error: unknown): Response {
+    const answer = answerFor(error, false);
+    if (answer?.status !== 503) throw error;
+    // What we refused ourselves is told by the request log.
+    if (answer !== error && !callerHasLeft(context)) log.error(loggable(error), 'a function failed');
+    context.header('Retry-After', RETRY_AFTER_SECONDS);
+    return refuse(context, 503, 'BUSY', answer.message);
+  }
 }
 
 /** `code` and `message` as the hosted service answers; `success` and `error` as the product's own screens read them. */

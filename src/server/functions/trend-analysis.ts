@@ -29,7 +29,7 @@ export function trendAnalysis({ coach, database, clock }: TrendDeps) {
     if (!coach) return coachAnswer(context, await refusalWithoutCoach(database, identity), TEXTS);
     const request = readRequest(await readBody(context), clock.now());
     if (!request) return coachAnswer(context, { refused: 'bad_request' }, TEXTS);
-    return coachAnswer(context, await coach.trend({ identity, userId }, request), TEXTS);
+    return coachAnswer(context, await coach.trend({ identity, userId }, request, context.req.raw.signal), TEXTS);
   };
 }
 
