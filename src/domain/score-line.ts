@@ -9,7 +9,7 @@
 import { isScore } from './coach.ts';
 
 /** On a line of its own; Markdown's emphasis, quotes and headings around it do not matter. */
-const SCORE_LINE = /^[\s*_#>"'`-]*HustleScore[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
+const SCORE_LINE = /^[\s*_#>"'`-]*Hustle ?Score[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
 /** Longer than any score line and than the name of the fact: what such a line is, is known before it has ended. */
 const SCORE_LINE_LIMIT = 80;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)$/i;

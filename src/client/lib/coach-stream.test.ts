@@ -18,10 +18,7 @@ function serverOf(answer: (signal: AbortSignal) => Response | Promise<Response>,
   const supabase = {
     apiUrl: 'http://forge.test',
     withSession: (base: typeof fetch) => (url: string, init: RequestInit) =>
-      base(url, {
-        ...init,
-        headers: { ...(init.headers as Record<string, string>), authorization: tokenOf(signedIn) },
-      }),
+      base(url, { ...init, headers: { authorization: tokenOf(signedIn) } }),
   } as unknown as Supabase;
   return { supabase, asked };
 }

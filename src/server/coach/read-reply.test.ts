@@ -80,6 +80,7 @@ describe('a reply in text', () => {
   test.each([
     'You shipped it, and that is that.',
     'HustleScore: 8/10\nHustleScore: 10/10\nYou shipped it.',
+    'HustleScore: 8/10\n**Hustle Score: 10/10**\nYou shipped it.',
     'HustleScore: 8/10\nHustle\u200bScore: 10/10\nYou shipped it.',
     'HustleScore: 8/10\nHustle\u200cScore\ufe0f: 10/10\nYou shipped it.',
     'HustleScore: 8/10\nHustle\u2028Score: 10\u001b/10\nYou shipped it.',
