@@ -260,6 +260,21 @@ test.describe('an analysis never costs a word', () => {
   });
 });
 
+test('what another tab has asked for is there once this one is looked at', async ({ page, context, signUpCloser }) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await expect(panel(page)).toContainText('No feedback for this day yet.');
+  const other = await context.newPage();
+  await openDay(other, today());
+  await openPanel(other);
+  await panel(other).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(other).getByText('Up to date')).toBeVisible();
+  await other.close();
+  await page.bringToFront();
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange', { bubbles: true })));
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+});
+
 test('a limit of the service is waited for', async ({ page, signUpCloser, request }) => {
   await signUpCloser(...GOOD_DAY);
   await openPanel(page);
