@@ -52,7 +52,7 @@ export function createCoach({ settings, database, clock, log }: Given): Coach {
   let grace: NodeJS.Timeout | undefined;
 
   // Logs may be long and the questions many: they are read once it is known that they may be, and by a few at once.
-  const turns = createTurns({ users: 2, waiting: 50, waitingOfOne: 10 });
+  const turns = createTurns({ users: 2, waiting: 500, waitingOfOne: 10 });
 
   async function begin<Result>(
     { identity, userId }: SignedIn,
