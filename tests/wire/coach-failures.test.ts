@@ -22,7 +22,6 @@ const EVERYWHERE: Row[] = [
   ['a wrong key', { status: 401 }, 'configuration', 1],
   ['a key without the right', { status: 403 }, 'configuration', 1],
   ['an unknown model', { status: 404 }, 'configuration', 1],
-  ['a request it does not take', { status: 400 }, 'configuration', 1],
   ['too many requests', { status: 429, retryDelay: 37 }, 'rate', 1],
   ['too many requests, told in the header', { status: 429, retryAfter: 37 }, 'rate', 1],
   ['a failure of its own', { status: 500, times: 2 }, 'network', 2],
@@ -54,13 +53,19 @@ const EVERYWHERE: Row[] = [
 
 const BY_PROVIDER: Record<string, Row[]> = {
   google: [
+    ['a request it does not take', { status: 400 }, 'configuration', 1],
     ['a key that is none', { status: 400, name: 'API_KEY_INVALID' }, 'configuration', 1],
     ['a quota for the day', { status: 429, name: 'PerDay', retryDelay: 1 }, 'rate', 1],
     ['too much to do', { status: 503, times: 2 }, 'rate', 2],
     ['a blocked prompt', { reply: 'blocked' }, 'general', 1],
   ],
-  anthropic: [['too much to do', { status: 529, name: 'overloaded_error', times: 2 }, 'rate', 2]],
+  anthropic: [
+    ['a request it does not take', { status: 400 }, 'configuration', 1],
+    ['too much to do', { status: 529, name: 'overloaded_error', times: 2 }, 'rate', 2],
+  ],
   'openai-compatible': [
+    // Once more without the schema, which may have been what it does not take.
+    ['a request it does not take', { status: 400, times: 2 }, 'configuration', 2],
     ['money that ran out', { status: 429, name: 'insufficient_quota' }, 'configuration', 1],
     ['too much to do', { status: 503, times: 2 }, 'rate', 2],
   ],
