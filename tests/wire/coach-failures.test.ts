@@ -80,8 +80,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
   let before: KeptEntry | null;
   const printed = (['error', 'warn', 'log'] as const).map((way) => vi.spyOn(console, way));
   beforeAll(async () => {
-    // By itself a refused question would be asked again without its schema (coach-endpoint.test.ts).
-    world = await startCoachWorld({ AI_STRUCTURED: 'schema' }, provider);
+    world = await startCoachWorld({}, provider);
     await world.wrote(world.cleo, today(), LOG);
     await world.feedback(world.cleo, { date: today() });
     before = await world.entry(world.cleo);
