@@ -433,6 +433,18 @@ describe('drafts', () => {
       expect(world.row?.html).toBe(log('a', 'b', 'theirs'));
     });
 
+    test('what is taken out while its last save is still on its way stays out', async () => {
+      world.type(log('a', 'b', 'slip'));
+      world.saver.keepDraft();
+      void world.saver.flush();
+      world.load();
+      world.type(log('a', 'b'));
+      await world.pass(5_000);
+      expect(world.writes).toEqual([log('a', 'b', 'slip'), log('a', 'b')]);
+      expect(world.shown).toBe(log('a', 'b'));
+      expect(world.status()).toBe('saved');
+    });
+
     test('a day that was deleted and begun anew elsewhere is another one, although its revision is the same', async () => {
       leaveWith(log('a', 'mine'));
       world.row = { html: log('theirs'), revision: 1, savedAt: 0 };

@@ -355,7 +355,8 @@ export function createDaySaver(options: DaySaverOptions) {
         return drafts.drop();
       text = draft.html;
       unsaved = true;
-      unanswered = [...sent];
+      // The draft itself as well: it is kept first, and sent as the last thing a page does.
+      unanswered = [...new Set([...sent, draft.html])];
       draftBase = draft;
       locked = !readable;
       if (readable) {
