@@ -356,7 +356,7 @@ export function createDaySaver(options: DaySaverOptions) {
       text = draft.html;
       unsaved = true;
       // The draft itself as well: it is kept first, and sent as the last thing a page does.
-      unanswered = [...new Set([...sent, draft.html])];
+      unanswered = isSettled(draft.html) ? [...sent] : [...new Set([...sent, draft.html])];
       draftBase = draft;
       locked = !readable;
       if (readable) {
