@@ -46,6 +46,7 @@ export const AI_MESSAGES = {
   trendTooShort: 'The entries of this period are too short to analyze. Write a few more words first.',
   trendFailed: 'Failed to generate analysis',
   noConsent: 'The coach is off for your account: it needs your agreement before it may read your logs.',
+  signedOut: 'Not analyzed – sign in and try again.',
   running: 'An analysis is already running. Please wait for it to finish.',
   dailyLimit: 'You have reached the limit of analyses for one day. Please come back tomorrow.',
   notConfigured: 'AI analysis is not set up on this server.',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { day } from './day.ts';
-import { bulletsText, firstLines, namedWins } from './win-bullets.ts';
+import { bulletsText, firstLines, reviewParts } from './win-bullets.ts';
 
 test('the first line of each log, oldest first', () => {
   const wins = firstLines([
@@ -10,7 +10,7 @@ test('the first line of each log, oldest first', () => {
   expect(bulletsText(wins)).toBe('- Nov 2, 2026: Wrote the test\n- Nov 20, 2026: Shipped billing');
 });
 
-test('quick entries and empty logs are no wins', () => {
+test('quick entries and empty logs have no first line', () => {
   expect(
     firstLines([
       { date: day('2026-11-20'), text: 'I am sick' },
@@ -26,7 +26,7 @@ test('a long line is cut at a word', () => {
 });
 
 describe('an analysis that names its wins is taken at its word', () => {
-  const wins = (analysis: string) => namedWins(analysis).map(({ date, text }) => `${date} ${text}`);
+  const wins = (analysis: string) => reviewParts(analysis).wins.map(({ date, text }) => `${date} ${text}`);
 
   test('oldest first, and however long they are', () => {
     const long = 'word '.repeat(60).trim();
@@ -45,4 +45,19 @@ describe('an analysis that names its wins is taken at its word', () => {
     'and one without has none: %j',
     (analysis) => expect(wins(analysis)).toEqual([]),
   );
+
+  test('they are taken out of its words, so that they stand once', () => {
+    const analysis = '**Focus**: fewer meetings.\n\n**Wins**\n- 2026-11-20: Shipped\n\n- 2026-11-21: Paired\nElse.';
+    expect(reviewParts(analysis).words).toBe('**Focus**: fewer meetings.\n\nElse.');
+  });
+
+  test('where it names none its words stay as they are', () => {
+    const analysis = 'Nothing was finished.\n\n**Wins**\nNone.';
+    expect(reviewParts(analysis)).toEqual({ words: analysis, wins: [] });
+  });
+
+  test('one that is being written down is no word of it yet', () => {
+    const begun = '**Focus**: less.\n**Wins**\n- 2026-11-20: Shipped\n- 2026-11-2';
+    expect(reviewParts(begun).words).toBe('**Focus**: less.');
+  });
 });

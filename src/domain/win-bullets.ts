@@ -9,7 +9,7 @@ const BULLET_MAX_LENGTH = 160;
 
 export type DayText = { date: Day; text: string };
 
-/** The first line of each log, oldest day first. A day that was only a quick entry was no win, and is left out. */
+/** The first line of each log, oldest day first: what was written, which need not be a win. Quick entries say nothing, and are left out. */
 export function firstLines(logs: readonly DayText[]): DayText[] {
   return logs
     .flatMap(({ date, text }) => {
@@ -29,18 +29,28 @@ export const beginsWinsName = (line: string): boolean => WINS_NAMES.some((name) 
 
 const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(\S.*)$/;
 
-/** The wins of an analysis: its dated lines under their name, `- 2026-11-20: …`, as they stand. Other lists are none. */
-export function namedWins(analysis: string): DayText[] {
+/** A line of which the day has come and its words have not. */
+const BEGUN_LINE = /^\s*[-*•][\s\d*:–—-]*$/;
+
+/**
+ * An analysis in its two parts: its words, and the wins that stand dated under their name, `- 2026-11-20: …`, oldest
+ * first. Other lists are none, and nothing stands in for wins that it does not name.
+ */
+export function reviewParts(analysis: string): { words: string; wins: DayText[] } {
   const lines = analysis.split('\n');
   const name = lines.findLastIndex(isWinsName);
   const wins: DayText[] = [];
-  for (const line of name < 0 ? [] : lines.slice(name + 1)) {
-    if (line.trim() === '') continue;
+  let end = name + 1;
+  for (; name >= 0 && end < lines.length; end += 1) {
+    const line = lines[end]!;
+    if (line.trim() === '' || BEGUN_LINE.test(line)) continue;
     const [, date, text] = DATED_LINE.exec(line) ?? [];
     if (!isDay(date) || text === undefined) break;
     wins.push({ date, text: text.trimEnd().replaceAll('**', '') });
   }
-  return wins.sort((a, b) => (a.date < b.date ? -1 : 1));
+  if (wins.length === 0) return { words: analysis, wins };
+  const words = [...lines.slice(0, name), ...lines.slice(end)].join('\n').trimEnd();
+  return { words, wins: wins.sort((a, b) => (a.date < b.date ? -1 : 1)) };
 }
 
 function shortened(line: string): string {

@@ -3,7 +3,8 @@
  * sandbox has one model, and a fault that one story puts in line would meet another's question.
  */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
-import type { Locator, Page } from '@playwright/test';
+import { shortDate } from '#domain/win-bullets.ts';
+import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import {
   failModel,
   heldModel,
@@ -20,12 +21,13 @@ import {
   daysAgo,
   editor,
   expectSaved,
+  headersOf,
   items,
   log,
   openDay,
   sessionOf,
-  storedLog,
   storeLog,
+  storedLog,
   today,
 } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -366,11 +368,11 @@ test('a review is written, kept apart by period, and made again', async ({
   await expectAccessible(page);
 
   await failModel(request, { status: 500, times: 5 });
-  await result.getByRole('button', { name: 'Regenerate Analysis' }).click();
+  await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
   await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeVisible();
   await expect(result).toContainText('Sandbox model: 3 days');
   await resetModel(request);
-  await result.getByRole('button', { name: 'Regenerate Analysis' }).click();
+  await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
   await expect(page.getByRole('region', { name: 'Analysis Error' })).toBeHidden();
 
   await page.getByRole('radio', { name: /Last 30 Days/ }).check();
@@ -444,8 +446,7 @@ test('with keys alone nobody is thrown back to the start of the page', async ({ 
   await press('Cancel');
   await releaseModel(request);
   await press('Generate 7-Day Analysis');
-  await expect(page.getByRole('heading', { name: '7-Day Hustle Review' })).toBeFocused();
-  await page.keyboard.press('Tab');
+  await expect(page.getByRole('button', { name: 'Regenerate Analysis' })).toBeFocused();
   await failModel(request, { hold: 'before' });
   await press('Regenerate Analysis');
   await heldModel(request);
@@ -511,4 +512,151 @@ test('the scores of a period are a plot that keys can walk, and a table', async 
   await expect(page.getByRole('table', { name: 'HustleScores by day' })).toBeVisible();
   await expectAccessible(page);
   await expectNoSideways(page);
+});
+
+/** Has the coach score days of so many days ago, as their owner would on another device. */
+async function scoreDays(page: Page, request: APIRequestContext, back: readonly number[]): Promise<void> {
+  const session = await sessionOf(page);
+  for (const days of back) {
+    await storeLog(request, session, daysAgo(days), log(`Shipped part ${days} of the billing reconciliation`));
+    const answer = await request.post('/functions/v1/ai-feedback', {
+      headers: headersOf(session),
+      data: { date: daysAgo(days) },
+    });
+    expect(await answer.text()).toContain('event: done');
+  }
+}
+
+test('scores leave the page as wide as its window', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
+  await scoreDays(page, request, [0]);
+  await page.goto('/reviews');
+  await expect(page.getByRole('group', { name: /^HustleScores by day/ })).toBeVisible();
+  await expectNoSideways(page);
+});
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
+
+  test('a review made again is written in sight, and so is why it was not', async ({ page, signUpCloser, request }) => {
+    await signUpCloser(...GOOD_DAY);
+    const session = await sessionOf(page);
+    for (const back of [1, 2, 3, 4, 5, 6]) await storeLog(request, session, daysAgo(back), log('Sent two offers'));
+    await page.goto('/reviews');
+    await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+    const again = page.getByRole('button', { name: 'Regenerate Analysis' });
+    await expect(again).toBeEnabled();
+    // As low on the screen as it can stand and still be pressed.
+    await again.evaluate((button) => button.scrollIntoView({ block: 'end' }));
+
+    await failModel(request, { hold: 'after', after: 3 });
+    await again.click();
+    await heldModel(request);
+    await expect(page.getByRole('region', { name: 'New analysis' }).getByText('Writing...')).toBeInViewport();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect(page.getByText('Cancelled. Nothing was stored.')).toBeInViewport();
+    await expect(again).toBeFocused();
+    await releaseModel(request);
+
+    await failModel(request, { status: 500, times: 5 });
+    await again.click();
+    await expect(page.getByRole('region', { name: 'Analysis Error' }).getByRole('alert')).toBeInViewport({ ratio: 1 });
+    await expect(again).toBeFocused();
+  });
+
+  test('a tap on the plot tells of the day under the finger, and offers to open it', async ({
+    page,
+    signUpCloser,
+    request,
+    expectAccessible,
+  }) => {
+    await signUpCloser(...GOOD_DAY);
+    await scoreDays(page, request, [11, 10, 9, 8]);
+    await page.goto('/reviews');
+    await page.getByRole('radio', { name: /Last 30 Days/ }).check();
+    const points = page.getByRole('group', { name: /^HustleScores by day/ }).getByRole('link');
+    await expect(points).toHaveCount(4);
+    for (const [index, back] of [11, 10, 9, 8].entries()) {
+      const dot = points.nth(index).locator('circle').last();
+      await dot.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await dot.boundingBox())!;
+      await page.touchscreen.tap(x + width / 2, y + height / 2);
+      await expect(page.getByRole('link', { name: `Open ${shortDate(daysAgo(back))}` })).toBeVisible();
+    }
+    await expectAccessible(page);
+    await page.getByRole('link', { name: `Open ${shortDate(daysAgo(8))}` }).tap();
+    await expect(page).toHaveURL(new RegExp(`date=${daysAgo(8)}$`));
+  });
+});
+
+test('a button that has to wait for a limit keeps the focus', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
+  await page.goto('/reviews');
+  // As often as the server itself may try again.
+  await failModel(request, { status: 429, retryDelay: 40, times: 5 });
+  const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
+  await generate.press('Enter');
+  await expect(page.getByText(/The next try can be made in \d+ s/)).toBeVisible();
+  await expect(generate).toBeDisabled();
+  await expect(generate).toBeFocused();
+});
+
+test('the wins of a review stand once, and only where it names some', async ({ page, signUpCloser, request }) => {
+  await signUpCloser('Looked at some stuff');
+  await page.goto('/reviews');
+  await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeVisible();
+  await expect(page.getByRole('main').getByText('Looked at some stuff')).toHaveCount(1);
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  await expect(page.getByText('No wins named in this period.')).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Copy' })).toBeHidden();
+
+  await storeLog(request, await sessionOf(page), daysAgo(1), log(GOOD_DAY[0]));
+  await page.getByRole('button', { name: 'Regenerate Analysis' }).click();
+  const result = page.getByRole('region', { name: 'Analysis', exact: true });
+  await expect(result.getByRole('heading', { name: 'Wins' })).toBeVisible();
+  await expect(result.getByRole('term')).toHaveText([shortDate(daysAgo(1))]);
+  await expect(result.getByText('**Wins**')).toHaveCount(0);
+  await expect(page.getByRole('main').getByText(GOOD_DAY[0])).toHaveCount(1);
+  // The other device's day was read: it is counted as well.
+  await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toHaveAccessibleName(/2 entries/);
+});
+
+test.describe('when the server says nothing that can be read', () => {
+  test.use({ expectedErrors: /status of 50\d/ });
+
+  test('a review says that it failed', async ({ page, signUpCloser }) => {
+    await signUpCloser(...GOOD_DAY);
+    await page.route('**/functions/v1/trend-analysis', (route) => route.fulfill({ status: 500, body: '<h1>500</h1>' }));
+    await page.goto('/reviews');
+    await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+    await expect(page.getByRole('region', { name: 'Analysis Error' }).getByRole('alert')).toContainText(
+      AI_MESSAGES.trendFailed,
+    );
+  });
+});
+
+test('a session that ended while the page was open is asked for again, and the review is made', async ({
+  page,
+  signUpCloser,
+}) => {
+  const { password } = await signUpCloser(...GOOD_DAY);
+  await page.goto('/reviews');
+  await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeEnabled();
+  await page.route('**/auth/v1/token?grant_type=refresh_token', (route) =>
+    route.fulfill({ status: 400, json: { code: 'refresh_token_not_found', message: 'Invalid Refresh Token' } }),
+  );
+  await page.route('**/functions/v1/trend-analysis', (route) =>
+    route.fulfill({ status: 401, json: { success: false, code: 'UNAUTHORIZED_INVALID_JWT', error: 'Invalid JWT' } }),
+  );
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  const signIn = page.getByRole('dialog');
+  await expect(signIn.getByLabel('Password', { exact: true })).toBeVisible();
+  await page.unrouteAll();
+  await signIn.getByLabel('Password', { exact: true }).fill(password);
+  await signIn.getByLabel('Password', { exact: true }).press('Enter');
+  await expect(signIn).toBeHidden();
+  await expect(page.getByRole('region', { name: 'Analysis Error' })).toContainText(AI_MESSAGES.signedOut);
+  await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
+  await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeVisible();
 });

@@ -4,16 +4,17 @@ import type { Day } from '#domain/day.ts';
 import { workdaysOf } from '#domain/workdays.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { Page } from '@playwright/test';
+import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
 /** Writes a log for each of these days ago, through the API. */
-async function write(page: Page, daysAgo: readonly number[]): Promise<void> {
+async function write(page: Page, back: readonly number[]): Promise<void> {
   const session = await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
     return JSON.parse(localStorage.getItem(key)!) as { access_token: string; user: { id: string } };
   });
-  const rows = daysAgo.map((days) => ({
+  const rows = back.map((days) => ({
     user_id: session.user.id,
     date: addDays(dayOf(new Date()), -days),
     content: '<p>Something worth keeping</p>',
@@ -71,6 +72,52 @@ test('a Closer without entries is told so', async ({ page, signUp, admin }) => {
   await page.goto('/reviews');
   await expect(page.getByText('No entries found for the selected period')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeDisabled();
+});
+
+test('what was written since, here or elsewhere, is counted without loading the page again', async ({
+  page,
+  request,
+  signUp,
+  admin,
+}) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  await page.reload();
+  const toReviews = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await page.getByRole('link', { name: 'Hustle Reviews' }).click();
+    await expect(page).toHaveURL(/\/reviews$/);
+  };
+  const toJournal = async (): Promise<void> => {
+    await page.getByRole('link', { name: /journal/i }).click();
+    await expect(editor(page)).toBeVisible();
+  };
+  const entries = page.getByRole('radio', { name: /Last 7 Days/ });
+  await toReviews();
+  await expect(entries).toHaveAccessibleName(/0 entries/);
+
+  await toJournal();
+  await editor(page).click();
+  await page.keyboard.type('Shipped the billing');
+  // Left before it is saved: what is read meanwhile knows nothing of it yet.
+  await toReviews();
+  await expect(entries).toHaveAccessibleName(/1 entry/);
+  await expect(page.getByText('Shipped the billing')).toBeVisible();
+  await expect(page.getByText('1 day with a log')).toBeVisible();
+
+  await toJournal();
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+a');
+  await page.keyboard.type('Paired on the importer');
+  await expectSaved(page);
+  await toReviews();
+  await expect(page.getByText('Paired on the importer')).toBeVisible();
+
+  await toJournal();
+  await storeLog(request, await sessionOf(page), daysAgo(1), log('Written on a phone'));
+  await toReviews();
+  await expect(entries).toHaveAccessibleName(/2 entries/);
+  await expect(page.getByText('Written on a phone')).toBeVisible();
 });
 
 test('the feedback panel pitches to a Dabbler and speaks of the day to a Closer', async ({

@@ -1,7 +1,7 @@
 /** The model simulator's answers, as the AI SDK's three providers understand them over real HTTP. */
 import { generateText } from 'ai';
 import { expect, test } from 'vitest';
-import { namedWins } from '#domain/win-bullets.ts';
+import { reviewParts } from '#domain/win-bullets.ts';
 import { feedbackOn, reviewOf } from '../../simulators/ai-model/coach/answer.ts';
 import { fitSchema } from '../../simulators/ai-model/coach/fit-schema.ts';
 import { GOOD_DAY, hear, LAZY_DAY, modelOf, modelWorld, promptOf, PROVIDERS, SCORED } from './ai-model-world.ts';
@@ -150,7 +150,7 @@ test('a review names the period, its best days and the thin ones', () => {
   expect(text).toMatch(/^Sandbox model: 2 days with 5 items/);
   expect(text).toContain('1 day without anything that can be checked, such as 2026-11-19');
   expect(wins.map(({ date }) => date)).toEqual(['2026-11-18']);
-  expect(namedWins(text)).toEqual(wins);
+  expect(reviewParts(text).wins).toEqual(wins);
 });
 
 test('its page shows what was asked and answered, as text', async () => {

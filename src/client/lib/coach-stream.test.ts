@@ -1,9 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import { askCoach } from './coach-stream.ts';
 import type { Supabase } from './supabase.ts';
 
 type Result = { score: number };
+type Name = 'ai-feedback' | 'trend-analysis';
 const isResult = (data: unknown): data is Result => typeof (data as Result).score === 'number';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -35,10 +36,10 @@ function streamOf(...pieces: string[]): Response {
 
 const tokenOf = (userId: string): string => `Bearer x.${btoa(JSON.stringify({ sub: userId }))}.x`;
 
-async function ask(supabase: Supabase, signal = new AbortController().signal) {
+async function ask(supabase: Supabase, signal = new AbortController().signal, name: Name = 'ai-feedback') {
   const heard: unknown[] = [];
   const answer = await askCoach<Result>(supabase, {
-    name: 'ai-feedback',
+    name,
     userId: 'ana',
     body: { date: '2026-11-21' },
     signal,
@@ -89,8 +90,18 @@ test('a refusal is told from a failure', async () => {
     kind: 'failed',
     failure: { kind: 'refused', reason: 'too_short', message: 'Write more.', retryAt: null },
   });
-  const broken = serverOf(() => new Response('<h1>502</h1>', { status: 502 }));
-  expect((await ask(broken.supabase)).answer).toMatchObject({ failure: { kind: 'problem', reason: 'general' } });
+});
+
+test.each([
+  ['ai-feedback', 502, 'network', ANALYSIS_PROBLEMS.network],
+  ['ai-feedback', 500, 'general', ANALYSIS_PROBLEMS.general],
+  ['trend-analysis', 502, 'network', AI_MESSAGES.trendFailed],
+  ['trend-analysis', 500, 'general', AI_MESSAGES.trendFailed],
+  ['ai-feedback', 401, 'signed_out', AI_MESSAGES.signedOut],
+  ['trend-analysis', 401, 'signed_out', AI_MESSAGES.signedOut],
+] as const)('%s, answered %i in words that are not for a screen', async (name, status, reason, message) => {
+  const { supabase } = serverOf(() => new Response(`<h1>${status}</h1>`, { status }));
+  expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
 });
 
 test('a server that cannot be reached is a lost connection', async () => {
@@ -101,7 +112,7 @@ test('a server that cannot be reached is a lost connection', async () => {
 test('somebody else, whom another tab has signed in since, is not asked for', async () => {
   vi.stubGlobal('navigator', { onLine: true });
   const { supabase, asked } = serverOf(() => streamOf(SCORE, TEXT, DONE), 'ben');
-  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'general' } }, heard: [] });
+  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'signed_out' } }, heard: [] });
   expect(asked).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ const SILENCE_MS = 30_000;
 export type CoachFailure = {
   /** `refused`: nothing was begun. */
   kind: 'refused' | 'problem';
-  reason: CoachRefusal | AnalysisProblem | 'unsaved';
+  reason: CoachRefusal | AnalysisProblem | 'unsaved' | 'signed_out';
   message: string;
   /** Milliseconds since 1970 before which another try is of no use. */
   retryAt: number | null;
@@ -45,7 +45,7 @@ export async function askCoach<Result>(supabase: Supabase, question: Question<Re
       signal,
     });
     const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    if (!response.ok || !streams || !response.body) return failed(await refusalOf(response));
+    if (!response.ok || !streams || !response.body) return failed(await refusalOf(response, question.name));
 
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -96,11 +96,25 @@ const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const
 const problem = (reason: AnalysisProblem) =>
   failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
 
+/** A proxy that found no server behind it, or one that does not answer. */
+const NOT_REACHED = new Set([502, 503, 504]);
+
+/** What is said of an answer that says nothing itself (product.md 8). */
+function unreadable(status: number, name: Question<unknown>['name']): CoachFailure {
+  const reason = NOT_REACHED.has(status) ? 'network' : 'general';
+  const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
+  return { kind: 'problem', reason, message, retryAt: null };
+}
+
 /** What an answer without a stream says: `{ success: false, code, error }`, or nothing that can be read. */
-async function refusalOf(response: Response): Promise<CoachFailure> {
+async function refusalOf(response: Response, name: Question<unknown>['name']): Promise<CoachFailure> {
+  // The connection hears of it as well: it renews the session, or ends it and the page asks to sign in.
+  if (response.status === 401) {
+    return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
+  }
   const { code, error } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown; error?: unknown };
   if (typeof code !== 'string' || typeof error !== 'string') {
-    return { kind: 'problem', reason: 'general', message: ANALYSIS_PROBLEMS.general, retryAt: null };
+    return unreadable(response.status, name);
   }
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   const retryAt = Number.isFinite(seconds) ? Date.now() + seconds * 1000 : null;

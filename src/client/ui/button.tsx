@@ -7,12 +7,15 @@ type ButtonProps = ComponentProps<'button'> & {
   /** While true the button cannot be pressed, shows `busyLabel` and keeps the width of both labels. */
   busy?: boolean;
   busyLabel?: string;
+  /** Cannot be pressed for a while, and keeps the focus as a busy one does. */
+  held?: boolean;
 };
 
 export function Button({
   tone = 'plain',
   busy = false,
   busyLabel,
+  held = false,
   disabled,
   className,
   children,
@@ -25,10 +28,10 @@ export function Button({
       className={[styles.button, styles[tone], className].filter(Boolean).join(' ')}
       // A busy button stays focusable: focus that falls to the page start would lose a keyboard user's place.
       disabled={disabled ?? false}
-      aria-disabled={busy || undefined}
+      aria-disabled={busy || held || undefined}
       aria-busy={busy || undefined}
       onClick={(event) => {
-        if (busy) event.preventDefault();
+        if (busy || held) event.preventDefault();
         else rest.onClick?.(event);
       }}
     >

@@ -176,7 +176,7 @@ function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
           tone={urgent ? 'primary' : 'plain'}
           busy={running}
           busyLabel="Analyzing..."
-          disabled={wait !== null}
+          held={wait !== null}
           onClick={onAsk}
         >
           {label}

@@ -5,6 +5,7 @@ import { isScore } from '#domain/coach.ts';
 import type { FeedbackResult } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
+import { forgetDaysRead } from '#client/lib/days-read.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -117,7 +118,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           await queries.cancelQueries({ queryKey: ['feedback', date] });
           queries.setQueryData<DayFeedback>(['feedback', date], { hasLog: true, feedback: result });
           void queries.invalidateQueries({ queryKey: ['feedback', date] });
-          void queries.invalidateQueries({ queryKey: ['scores'] });
+          forgetDaysRead(queries);
         },
       ),
     [date, flush, queries, run, supabase, user.id],

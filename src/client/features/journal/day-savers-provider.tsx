@@ -4,6 +4,7 @@ import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day.ts';
 import { useData } from '#client/lib/data-client.ts';
+import { forgetDaysRead } from '#client/lib/days-read.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
@@ -44,6 +45,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
         const others = dates.filter((other) => other !== date);
         return stored ? [...others, date].sort().reverse() : others;
       });
+      forgetDaysRead(queries);
     };
     const savers = createDaySavers({
       transport,

@@ -33,6 +33,11 @@ export function ReviewPeriods() {
     setPeriod(next);
     setResult(null);
   };
+  // It was made of the logs as they are now, and so is what stands around it.
+  const show = (made: TrendResult): void => {
+    setResult(made);
+    void logged.refetch();
+  };
   const count = (of: ReviewPeriod): number | null =>
     logged.data?.filter(({ date }) => date >= firstDayOf(of, today)).length ?? null;
 
@@ -58,11 +63,11 @@ export function ReviewPeriods() {
           </Button>
         </div>
       ) : (
-        <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={setResult} />
+        <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={show} />
       )}
       {logged.data && (
         <Suspense fallback={<Waiting />}>
-          <ReviewPictures period={period} today={today} logged={logged.data} analysis={result?.analysis ?? null} />
+          <ReviewPictures period={period} today={today} logged={logged.data} analysed={result !== null} />
         </Suspense>
       )}
     </>

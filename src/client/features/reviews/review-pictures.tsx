@@ -6,24 +6,24 @@ import { workdaysOf, workdaysText } from '#domain/workdays.ts';
 import styles from './review-pictures.module.css';
 import { ScorePlot } from './score-plot.tsx';
 import type { LoggedDay } from './use-logged-days.ts';
-import { Wins } from './wins.tsx';
+import { FirstLines } from './wins.tsx';
 import { YearMap } from './year-map.tsx';
 
 type ReviewPicturesProps = {
   period: ReviewPeriod;
   today: Day;
   logged: readonly LoggedDay[];
-  /** Of this period, once there is one. */
-  analysis: string | null;
+  /** An analysis of this period names its wins, better than the first lines of its logs do. */
+  analysed: boolean;
 };
 
-export function ReviewPictures({ period, today, logged, analysis }: ReviewPicturesProps) {
+export function ReviewPictures({ period, today, logged, analysed }: ReviewPicturesProps) {
   if (logged.length === 0) {
     return (
       <section className={styles.section} aria-labelledby="nothing-yet">
         <h2 id="nothing-yet">Nothing to draw yet</h2>
         <p className={styles.quiet}>
-          Write a few days. Your scores, your year and the lines for your stand-up then appear here.
+          Write a few days. Your scores, your year and the first lines of your logs then appear here.
         </p>
       </section>
     );
@@ -42,7 +42,7 @@ export function ReviewPictures({ period, today, logged, analysis }: ReviewPictur
       </section>
       <ScorePlot from={from} today={today} logged={logged} />
       <YearMap today={today} logged={logged} />
-      <Wins period={period} today={today} analysis={analysis} />
+      {!analysed && <FirstLines period={period} today={today} />}
     </div>
   );
 }

@@ -1,11 +1,11 @@
 /** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
-import type { ReactNode, Ref } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { TrendResult } from '#domain/coach.ts';
 import { dateLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
+import { reviewParts } from '#domain/win-bullets.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';
@@ -20,6 +20,8 @@ import { CoachText } from '#client/ui/coach-text.tsx';
 import { SandboxModel } from '#client/ui/sandbox-model.tsx';
 import { TimeAgo } from '#client/ui/time-ago.tsx';
 import styles from './reviews.module.css';
+import { useInView } from './use-in-view.ts';
+import { Wins } from './wins.tsx';
 
 type ReviewProps = {
   period: ReviewPeriod;
@@ -38,6 +40,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const { place, area } = useFocusKept();
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
+  const news = useInView(running || view.phase === 'failed' ? view.phase : null);
 
   const generate = (force: boolean): void =>
     void run(
@@ -62,52 +65,41 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
   return (
     <div className={styles.generate} {...area}>
-      {!result && (
-        <div className={styles.buttons}>
-          <Button
-            ref={place}
-            tone="primary"
-            busy={running}
-            busyLabel="Analyzing Your Hustle..."
-            disabled={!count || !features.coach || wait !== null}
-            aria-describedby="generate-note"
-            onClick={() => generate(false)}
-          >
-            {REVIEW_PERIODS[period].generate}
-          </Button>
-          {running && <Button onClick={cancel}>Cancel</Button>}
-        </div>
-      )}
+      {/* What comes of a press, a new text or the reason why there is none, stands right under the buttons. */}
+      <div className={styles.buttons}>
+        <Button
+          ref={place}
+          tone={result ? 'plain' : 'primary'}
+          busy={running}
+          busyLabel={result ? 'Regenerating...' : 'Analyzing Your Hustle...'}
+          disabled={!count || !features.coach}
+          held={wait !== null}
+          aria-describedby="generate-note"
+          onClick={() => generate(result !== null)}
+        >
+          {result ? 'Regenerate Analysis' : REVIEW_PERIODS[period].generate}
+        </Button>
+        {running && <Button onClick={cancel}>Cancel</Button>}
+      </div>
       <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : 'unseen'} role="status">
         {note || spoken(view)}
       </p>
-      {view.failure && (
-        <section className={styles.failure} aria-label="Analysis Error">
-          <h2>Analysis Error</h2>
-          <AnalysisFailure failure={view.failure} failures={view.failures} />
-          {(wait ?? (view.failures > 1 ? '' : null)) !== null && (
-            <p className={styles.note}>
-              {view.failures > 1 ? `Attempt ${view.failures}. ` : ''}
-              {wait}
-            </p>
-          )}
-        </section>
-      )}
-      {running && <Writing view={view} period={period} />}
-      {result && (
-        <Result result={result} before={running} heading={view.phase === 'done' ? place : null}>
-          <Button
-            ref={view.phase === 'done' ? null : place}
-            busy={running}
-            busyLabel="Regenerating..."
-            disabled={wait !== null}
-            onClick={() => generate(true)}
-          >
-            Regenerate Analysis
-          </Button>
-          {running && <Button onClick={cancel}>Cancel</Button>}
-        </Result>
-      )}
+      <div ref={news} className={styles.news}>
+        {view.failure && (
+          <section className={styles.failure} aria-label="Analysis Error">
+            <h2>Analysis Error</h2>
+            <AnalysisFailure failure={view.failure} failures={view.failures} />
+            {(wait ?? (view.failures > 1 ? '' : null)) !== null && (
+              <p className={styles.note}>
+                {view.failures > 1 ? `Attempt ${view.failures}. ` : ''}
+                {wait}
+              </p>
+            )}
+          </section>
+        )}
+        {running && <Writing view={view} period={period} />}
+      </div>
+      {result && <Result result={result} before={running} />}
     </div>
   );
 }
@@ -128,25 +120,16 @@ function Writing({ view, period }: { view: AnalysisView; period: ReviewPeriod })
         {view.failures > 0 ? `Attempt ${view.failures + 1} · ` : ''}
         {view.text === '' ? 'Reading your logs...' : 'Writing...'}
       </p>
-      {view.text !== '' && <CoachText text={view.text} writing />}
+      {view.text !== '' && <Words analysis={view.text} writing />}
     </section>
   );
 }
 
-type ResultProps = {
-  result: TrendResult;
-  before: boolean;
-  heading: Ref<HTMLHeadingElement>;
-  children: ReactNode;
-};
-
-function Result({ result, before, heading, children }: ResultProps) {
+function Result({ result, before }: { result: TrendResult; before: boolean }) {
   const { period, analysis, entryCount, dateRange, generatedAt } = result;
   return (
     <section className={styles.result} aria-label={before ? 'Analysis so far' : 'Analysis'} data-before={before}>
-      <h2 ref={heading} tabIndex={-1}>
-        {titleOf(period)}
-      </h2>
+      <h2>{titleOf(period)}</h2>
       <p className={styles.facts}>
         <span>
           {dateLabel(dateRange.from)} – {dateLabel(dateRange.to)}
@@ -158,10 +141,20 @@ function Result({ result, before, heading, children }: ResultProps) {
           Generated <TimeAgo at={generatedAt} />
         </span>
       </p>
-      <CoachText text={analysis} />
+      <Words analysis={analysis} />
       <SandboxModel />
-      <div className={styles.buttons}>{children}</div>
     </section>
+  );
+}
+
+/** What the coach wrote, with its wins as lines to copy. */
+function Words({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
+  const { words, wins } = reviewParts(analysis);
+  return (
+    <>
+      <CoachText text={words} writing={writing} />
+      <Wins wins={wins} writing={writing} />
+    </>
   );
 }
 

@@ -5,8 +5,9 @@ import { scaleLinear } from '@visx/scale';
 import { LinePath } from '@visx/shape';
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState } from 'react';
+import type { MouseEvent } from 'react';
 import { SCORES } from '#domain/coach.ts';
-import { addDays, dayLabel, daysBetween } from '#domain/day.ts';
+import { addDays, dayLabel, daysBetween, weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { scoreBand } from '#domain/hustle-score.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -20,6 +21,8 @@ import type { LoggedDay } from './use-logged-days.ts';
 
 const HEIGHT = 260;
 const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
+/** Half of what a finger covers (WCAG 2.5.8). Days that are closer are not told apart by one. */
+const REACH = 12;
 
 type Point = { date: Day; score: number };
 type ScorePlotProps = { from: Day; today: Day; logged: readonly LoggedDay[] };
@@ -47,7 +50,10 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
       ) : (
         <>
           {!asTable && <Plot key={from} from={from} today={today} points={points} />}
-          <ScoreTable points={points} shown={asTable} />
+          {/* Around the table: it would not become narrower than its words itself. */}
+          <div className={asTable ? styles.whole : 'unseen'}>
+            <ScoreTable points={points} />
+          </div>
         </>
       )}
     </section>
@@ -55,9 +61,9 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
 }
 
 /** What somebody who hears the page is given in place of the picture, and anybody who asks for it. */
-function ScoreTable({ points, shown }: { points: readonly Point[]; shown: boolean }) {
+function ScoreTable({ points }: { points: readonly Point[] }) {
   return (
-    <table className={shown ? styles.table : 'unseen'}>
+    <table className={styles.table}>
       <caption className="unseen">HustleScores by day</caption>
       <thead>
         <tr>
@@ -79,13 +85,17 @@ function ScoreTable({ points, shown }: { points: readonly Point[]; shown: boolea
   );
 }
 
+const inShort = ({ date, score }: Point): string =>
+  `${weekdayOf(date).slice(0, 3)}, ${shortDate(date)}: ${score} of 10, ${scoreBand(score).word}`;
 const inWords = ({ date, score }: Point): string => `${dayLabel(date)}: ${score} of 10, ${scoreBand(score).word}`;
 
 function Plot({ from, today, points }: { from: Day; today: Day; points: readonly Point[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const navigate = useNavigate();
-  const [named, setNamed] = useState<Point | null>(null);
+  /** `tapped`: by a finger, which may have meant the day beside it. */
+  const [named, setNamed] = useState<{ point: Point; tapped: boolean }>({ point: points.at(-1)!, tapped: false });
+  const byFinger = useRef(false);
   const last = daysBetween(from, today);
   const roving = useRoving(points.length, points.length - 1, (key, at) =>
     key === 'ArrowLeft' || key === 'ArrowDown'
@@ -105,11 +115,22 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
   });
   const y = scaleLinear({ domain: [SCORES.least, SCORES.most], range: [HEIGHT - MARGIN.bottom, MARGIN.top] });
   const placeOf = ({ date, score }: Point) => ({ left: x(daysBetween(from, date)), top: y(score) });
+  const lefts = points.map((point) => placeOf(point).left);
+  const dayWidth = x(1) - x(0);
+  const linkTo = ({ date }: Point) => ({
+    href: `${ROUTES.journal.path}?date=${date}`,
+    onClick: (event: MouseEvent): void => {
+      if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+      event.preventDefault();
+      void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    },
+  });
 
   return (
     <div ref={box} className={styles.plot}>
-      <p className={styles.named} aria-hidden="true">
-        {inWords(named ?? points.at(-1)!)}
+      <p className={styles.named}>
+        <span aria-hidden="true">{inShort(named.point)}</span>
+        {named.tapped && <a {...linkTo(named.point)}>Open {shortDate(named.point.date)}</a>}
       </p>
       <svg
         width={width}
@@ -160,7 +181,9 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
           ))}
           {points.map((point, index) => {
             const { left, top } = placeOf(point);
-            const href = `${ROUTES.journal.path}?date=${point.date}`;
+            const { href, onClick } = linkTo(point);
+            const band = bandOf(lefts, index, Math.max(REACH, dayWidth / 2));
+            const name = (): void => setNamed({ point, tapped: false });
             return (
               <a
                 key={point.date}
@@ -168,17 +191,21 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
                 href={href}
                 className={styles.point}
                 data-band={scoreBand(point.score).name}
+                data-named={point.date === named.point.date || undefined}
                 aria-label={inWords(point)}
-                onPointerEnter={() => setNamed(point)}
-                onFocus={() => setNamed(point)}
+                onPointerEnter={name}
+                onFocus={name}
+                onPointerDown={(event) => void (byFinger.current = event.pointerType === 'touch')}
                 onClick={(event) => {
-                  if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                  // A key that presses has no place, whatever touched the plot before.
+                  if (event.detail === 0 || !byFinger.current || dayWidth >= 2 * REACH) return onClick(event);
                   event.preventDefault();
-                  void navigate({ to: ROUTES.journal.path, search: { date: point.date } as never });
+                  setNamed({ point, tapped: true });
                 }}
               >
-                {/* A finger's room around a point that is small. */}
-                <circle cx={left} cy={top} r={12} className={styles.room} />
+                {/* Over and under the point as well: what counts is the day. */}
+                <rect className={styles.room} x={band.from} width={band.to - band.from} y={0} height={HEIGHT} />
+                <circle cx={left} cy={top} r={12} className={styles.ring} />
                 <circle cx={left} cy={top} r={5} className={styles.dot} />
               </a>
             );
@@ -187,6 +214,14 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
       </svg>
     </div>
   );
+}
+
+/** Where a pointer means this day: halfway to the days beside it, and no farther away than `reach`. */
+function bandOf(lefts: readonly number[], index: number, reach: number): { from: number; to: number } {
+  const at = lefts[index]!;
+  const before = lefts[index - 1] ?? -Infinity;
+  const after = lefts[index + 1] ?? Infinity;
+  return { from: Math.max((before + at) / 2, at - reach), to: Math.min((at + after) / 2, at + reach) };
 }
 
 /** Days that follow one another are joined; a day without a score parts the line. */

@@ -7,14 +7,18 @@ import type { DayText } from '#domain/win-bullets.ts';
 import { yearRows } from '#domain/year-weeks.ts';
 import { useData } from '#client/lib/data-client.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
+import { DAYS_READ_KEY } from '#client/lib/days-read.ts';
 import { useUser } from '#client/lib/session.ts';
+
+/** Another tab or device may have written since: it is asked for whenever somebody comes to it. */
+const ALWAYS_READ = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
 
 /** The journal's own `entries` table holds both; one reading answers for the counts, the plot and the year. */
 const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
   queryOptions({
-    queryKey: ['scores', today],
+    queryKey: [...DAYS_READ_KEY, 'scores', today],
     queryFn: async ({ signal }): Promise<LoggedDay[]> => {
       const { data: rows } = await data
         .from('entries')
@@ -27,18 +31,18 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
         .throwOnError();
       return rows.map(({ date, hustle_score: score }) => ({ date, score }));
     },
-    networkMode: 'always',
+    ...ALWAYS_READ,
   });
 
 /** Oldest first. */
 export const useLoggedDays = (today: Day) => useQuery(loggedDaysQuery(useData(), useUser().id, today));
 
-/** The words of a period, for the lines that somebody copies out. */
+/** The words of a period, for the first lines of its logs. */
 export function usePeriodTexts(period: ReviewPeriod, today: Day) {
   const data = useData();
   const { id } = useUser();
   return useQuery({
-    queryKey: ['period-texts', period, today],
+    queryKey: [...DAYS_READ_KEY, 'texts', period, today],
     queryFn: async ({ signal }): Promise<DayText[]> => {
       const { data: rows } = await data
         .from('entries')
@@ -50,6 +54,6 @@ export function usePeriodTexts(period: ReviewPeriod, today: Day) {
         .throwOnError();
       return rows.map(({ date, content_text: text }) => ({ date, text }));
     },
-    networkMode: 'always',
+    ...ALWAYS_READ,
   });
 }

@@ -1,8 +1,9 @@
-/** The period in dated lines, ready for a stand-up or an appraisal. */
+/** Dated lines to copy out: the wins that an analysis names, and before there is one how each log begins. */
 import { useEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Day } from '#domain/day.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
-import { bulletsText, firstLines, namedWins, shortDate } from '#domain/win-bullets.ts';
+import { bulletsText, firstLines, shortDate } from '#domain/win-bullets.ts';
 import type { DayText } from '#domain/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -11,33 +12,65 @@ import pictures from './review-pictures.module.css';
 import { usePeriodTexts } from './use-logged-days.ts';
 import styles from './wins.module.css';
 
-type WinsProps = { period: ReviewPeriod; today: Day; analysis: string | null };
-
-/** The wins that the analysis names, where it does; else the first line of each log. */
-export function Wins({ period, today, analysis }: WinsProps) {
-  const texts = usePeriodTexts(period, today);
-  const named = namedWins(analysis ?? '');
-  const wins = named.length > 0 ? named : firstLines(texts.data ?? []);
+/** Those that an analysis names, and where it names none a line that says so. More may come while it is `writing`. */
+export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boolean }) {
+  if (writing && wins.length === 0) return null;
   return (
-    <section className={pictures.section} aria-labelledby="wins">
-      <div className={pictures.head}>
-        <h2 id="wins">For your stand-up</h2>
-        {wins.length > 0 && <Copy key={bulletsText(wins)} wins={wins} />}
-      </div>
-      {texts.isPending ? (
-        <Waiting />
-      ) : texts.isError ? (
+    <div className={styles.list}>
+      <Lines lines={wins} copies={!writing} nothing="No wins named in this period.">
+        <h3>Wins</h3>
+      </Lines>
+    </div>
+  );
+}
+
+/** What was written, called what it is: which of it is a win is for an analysis to say. */
+export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day }) {
+  const texts = usePeriodTexts(period, today);
+  const heading = <h2 id="first-lines">First lines of your logs</h2>;
+  return (
+    <section className={pictures.section} aria-labelledby="first-lines">
+      {texts.data ? (
+        <Lines
+          lines={firstLines(texts.data)}
+          nothing="Nothing to show for this period yet. The first line of each log appears here."
+        >
+          {heading}
+        </Lines>
+      ) : (
         <>
-          <Notice kind="error">Your logs could not be read. They are safe.</Notice>
-          <Button onClick={() => void texts.refetch()} busy={texts.isFetching} busyLabel="Loading...">
-            Try Again
-          </Button>
+          {heading}
+          {texts.isPending ? (
+            <Waiting />
+          ) : (
+            <>
+              <Notice kind="error">Your logs could not be read. They are safe.</Notice>
+              <Button onClick={() => void texts.refetch()} busy={texts.isFetching} busyLabel="Loading...">
+                Try Again
+              </Button>
+            </>
+          )}
         </>
-      ) : wins.length === 0 ? (
-        <p className={pictures.quiet}>Nothing to show for this period yet. The first line of each log appears here.</p>
+      )}
+    </section>
+  );
+}
+
+type LinesProps = { children: ReactNode; lines: readonly DayText[]; copies?: boolean; nothing: string };
+
+/** The heading with the way to the clipboard beside it, and the lines under both. */
+function Lines({ children, lines, copies = true, nothing }: LinesProps) {
+  return (
+    <>
+      <div className={pictures.head}>
+        {children}
+        {copies && lines.length > 0 && <Copy key={bulletsText(lines)} lines={lines} />}
+      </div>
+      {lines.length === 0 ? (
+        <p className={pictures.quiet}>{nothing}</p>
       ) : (
         <dl className={styles.wins}>
-          {wins.map(({ date, text }, index) => (
+          {lines.map(({ date, text }, index) => (
             <div key={index}>
               <dt>{shortDate(date)}</dt>
               <dd dir="auto">{text}</dd>
@@ -45,15 +78,15 @@ export function Wins({ period, today, analysis }: WinsProps) {
           ))}
         </dl>
       )}
-    </section>
+    </>
   );
 }
 
 /** Where the browser gives no way to the clipboard, the text is laid out for its reader to take. */
-function Copy({ wins }: { wins: readonly DayText[] }) {
+function Copy({ lines }: { lines: readonly DayText[] }) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const text = bulletsText(wins);
+  const text = bulletsText(lines);
   useEffect(() => {
     if (outcome === 'refused') area.current?.select();
   }, [outcome]);
@@ -69,7 +102,7 @@ function Copy({ wins }: { wins: readonly DayText[] }) {
     <>
       <Button onClick={copy}>{outcome === 'copied' ? 'Copied' : 'Copy'}</Button>
       <p className={styles.outcome} role="status">
-        {outcome === 'copied' && `${wins.length} ${wins.length === 1 ? 'line' : 'lines'} copied.`}
+        {outcome === 'copied' && `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} copied.`}
         {outcome === 'refused' && 'Your browser does not let this page copy. Copy the lines from here:'}
       </p>
       {outcome === 'refused' && (
