@@ -56,18 +56,18 @@ const BY_PROVIDER: Record<string, Row[]> = {
     ['a request it does not take', { status: 400 }, 'configuration', 1],
     ['a key that is none', { status: 400, name: 'API_KEY_INVALID' }, 'configuration', 1],
     ['a quota for the day', { status: 429, name: 'PerDay', retryDelay: 1 }, 'rate', 1],
-    ['too much to do', { status: 503, times: 2 }, 'rate', 2],
+    ['too much to do', { status: 503, times: 2 }, 'network', 2],
     ['a blocked prompt', { reply: 'blocked' }, 'general', 1],
   ],
   anthropic: [
     ['a request it does not take', { status: 400 }, 'configuration', 1],
-    ['too much to do', { status: 529, name: 'overloaded_error', times: 2 }, 'rate', 2],
+    ['too much to do', { status: 529, name: 'overloaded_error', times: 2 }, 'network', 2],
   ],
   'openai-compatible': [
     // Once more without the schema, which may have been what it does not take.
     ['a request it does not take', { status: 400, times: 2 }, 'configuration', 2],
     ['money that ran out', { status: 429, name: 'insufficient_quota' }, 'configuration', 1],
-    ['too much to do', { status: 503, times: 2 }, 'rate', 2],
+    ['too much to do', { status: 503, times: 2 }, 'network', 2],
   ],
 };
 

@@ -24,12 +24,12 @@ const ROWS: Row[] = [
     false,
   ],
   [500, google('INTERNAL'), 'network', true],
-  [503, [google('UNAVAILABLE')], 'rate', true],
+  [503, [google('UNAVAILABLE')], 'network', true],
   [504, google('DEADLINE_EXCEEDED'), 'network', true],
   // Anthropic
   [401, { type: 'error', error: { type: 'authentication_error', message: 'x' } }, 'configuration', false],
   [429, { type: 'error', error: { type: 'rate_limit_error', message: 'x' } }, 'rate', true],
-  [529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'rate', true],
+  [529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'network', true],
   [413, { type: 'error', error: { type: 'request_too_large', message: 'x' } }, 'general', false],
   [500, { type: 'error', error: { type: 'api_error', message: 'x' } }, 'network', true],
   // OpenAI
@@ -40,6 +40,8 @@ const ROWS: Row[] = [
   // Ollama and others have texts alone, or none.
   [404, { error: 'model "llama" not found, try pulling it first' }, 'configuration', false],
   [502, '<html>', 'network', true],
+  [503, null, 'network', true],
+  [529, null, 'network', true],
   [429, null, 'rate', true],
   [418, null, 'configuration', false],
   [null, null, 'network', true],

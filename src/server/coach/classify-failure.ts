@@ -33,7 +33,8 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
     INVALID_ARGUMENT: 'configuration',
     NOT_FOUND: 'configuration',
     RESOURCE_EXHAUSTED: 'rate',
-    UNAVAILABLE: 'rate',
+    // Nobody has reached a limit: the provider itself is down, or has too much to do.
+    UNAVAILABLE: 'network',
     INTERNAL: 'network',
     DEADLINE_EXCEEDED: 'network',
     CANCELLED: 'network',
@@ -43,7 +44,7 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
     billing_error: 'configuration',
     not_found_error: 'configuration',
     rate_limit_error: 'rate',
-    overloaded_error: 'rate',
+    overloaded_error: 'network',
     timeout_error: 'network',
     api_error: 'network',
     request_too_large: 'general',
@@ -59,7 +60,7 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
 
 function problemOfStatus(status: number | null): AnalysisProblem {
   if (status === null) return 'network';
-  if (status === 429 || status === 503 || status === 529) return 'rate';
+  if (status === 429) return 'rate';
   if (status === 413) return 'general';
   if (status === 408 || status === 499 || status >= 500) return 'network';
   // A redirect as well: the address is not the right one.
