@@ -52,17 +52,36 @@ test.each([
   ['[2] and [1, 3] count', '<[2]> and <[1]>, <[3]> count'],
   ['[sic] and [2026]', '[sic] and [2026]'],
   ['3 items, 10 hours', '3 items, 10 hours'],
-  ['<a href="x">no</a> ![no](http://x) [no](javascript:x)', '<a href="x">no</a> ![no](http://x) [no](javascript:x)'],
+  ['<a href="x">no</a> ![no](http://x) [no](javascript:x)', '<a href="x">no</a> no no'],
+  ['[**the** guide](https://x.example/a_(b) "A title"), really', '<strong>the</strong> guide, really'],
+  ['Item [2](https://x.example) and [3](good)', 'Item <[2]> and <[3]>(good)'],
+  ['run `npm test`, ``now``, not ~~later~~', 'run npm test, now, not later'],
+  ['> quoted\n> > twice\n>90 % done', 'quoted\ntwice\n>90 % done'],
+  ['| Day | Done |\n|:---|---:|\n| Mon | 3 of 4 |', 'Day · Done'],
+  ['```js\nconst done = true;\n```', 'const done = true;'],
+  ['> ## Wins', '<strong>Wins</strong>'],
 ])('%s', (text, expected) => {
   expect(first(text)).toBe(expected);
 });
 
+test('lines that are drawn divide, and are not shown', () => {
+  expect(textOf(coachBlocks('Wins\n====\nOne.\n\n---\n***\n~~~\nTwo.\n~~~\n| a | b |\n| - | - |\n| c | d |'))).toBe(
+    'Wins\nOne.\nTwo.\na · b\nc · d',
+  );
+  expect(coachBlocks('- a\n    - b')).toMatchObject([{ kind: 'list', items: [{}, {}] }]);
+});
+
 test.each([
+  ['See [the gui', 'See'],
+  ['See [the guide](https://x.exa', 'See'],
+  ['See [the guide](https://x.example "Tit', 'See'],
+  ['See ![', 'See'],
+  ['```j', ''],
   ['a **bo', 'a <strong>bo</strong>'],
   ['a **', 'a '],
   ['a *', 'a '],
   ['2 * 3', '2 * 3'],
-  ['So [1,', 'So '],
+  ['So [1,', 'So'],
 ])('while it is written: %s', (text, expected) => {
   expect(first(text, true)).toBe(expected);
 });
@@ -86,7 +105,21 @@ const piece = fc.constantFrom(
     '<a href="//x">',
     '<img src=x>',
   ],
-  ...['[x](javascript:1)', '![x](//y)', '&lt;', '"', 'word', '`code`', '<script>', 'http://x.example', ' onload=x'],
+  ...[
+    '[x](javascript:1)',
+    '![x](//y)',
+    '&lt;',
+    '"',
+    'word',
+    '`code`',
+    '> ',
+    '| ',
+    '---',
+    '~~',
+    '<script>',
+    'http://x.example',
+    ' onload=x',
+  ],
 );
 const output = fc.oneof(
   fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
@@ -105,8 +138,11 @@ test('nothing but its closed set of shapes comes out, and no word is lost', () =
         const spans = block.kind === 'paragraph' ? block.spans : block.items.flat();
         expect(spans.every(keys)).toBe(true);
       }
-      const words = (from: string): string => (from.match(/[\p{L}]+/gu) ?? []).join(' ');
-      expect(words(textOf(blocks))).toBe(words(text));
+      // Of a link its words; what may become one is held back while it is written.
+      const words = (from: string): string => (from.match(/[\p{L}]+/gu) ?? []).join('');
+      const all = words(text.replaceAll(/!?\[x\]\((?:javascript:1|\/\/y)\)/g, 'x'));
+      if (writing) expect(all.startsWith(words(textOf(blocks)))).toBe(true);
+      else expect(words(textOf(blocks))).toBe(all);
     }),
     { numRuns: 2_000 },
   );
@@ -131,17 +167,17 @@ test('a long answer takes no quadratic time', () => {
 });
 
 // Threat: a model that was made to write signs alone would hold up the browser that shows them, or end its stack.
-test.each(['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1'])(
-  'a long text of %j is read in time',
-  (signs) => {
-    const text = `${signs.repeat(16_000 / signs.length)}x`;
-    const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
-    const item = `item 1,${' '.repeat(16_000)}x`;
-    const began = performance.now();
-    for (const long of [text, heading, item]) {
-      for (const writing of [false, true]) expect(textOf(coachBlocks(long, { writing }))).not.toBe('');
-    }
-    // Before it was seen to, one of them took seconds, or failed.
-    expect(performance.now() - began).toBeLessThan(2_000);
-  },
-);
+test.each([
+  ...['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1'],
+  ...['[', '![', '[a](', '[a](/', '[a](/(', '[a](/ "', '[a](/ ', '|', '|-', '`', '> ', '>', '-', '- ', '~', '= '],
+])('a long text of %j is read in time', (signs) => {
+  const text = `${signs.repeat(16_000 / signs.length)}x`;
+  const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
+  const item = `item 1,${' '.repeat(16_000)}x`;
+  const began = performance.now();
+  for (const long of [text, heading, item]) {
+    for (const writing of [false, true]) expect(textOf(coachBlocks(long, { writing })).length).toBeLessThan(40_000);
+  }
+  // Before it was seen to, one of them took seconds, or failed.
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

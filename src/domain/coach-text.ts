@@ -12,9 +12,21 @@ export type CoachSpan =
 
 export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'list' | 'numbers'; items: CoachSpan[][] };
 
-const BULLET = /^\s{0,3}[-*•]\s+(?=\S)/;
+/** One within another is shown as one beside it. */
+const BULLET = /^\s{0,12}[-*•]\s+(?=\S)/;
 const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
+const QUOTE = /^\s{0,3}(?:>\s{0,3})*>(?=\s|$)/;
+/** ```` ``` ```` with the name of a language; and lines that are drawn: `---`, `===`, `|---|---|`. */
+const FENCE = /^\s{0,3}(?:`{3,}|~{3,})[\w+#.-]{0,30}\s*$/;
+const DRAWN = /^\s{0,3}(?:(?:[-=*_]\s{0,3}){3,}|\|[\s|:-]*)$/;
+const ROW = /^\s{0,3}\|/;
+/** `[words](address "title")`, or with `!` before it an image. An address has one of these signs, a remark has not. */
+const LINK =
+  /!?\[([^[\]]{1,200})\]\((?=[^()\s]{0,500}[:/.#])(?:[^()\s]|\([^()\s]{0,100}\)){1,500}(?:\s{1,3}"[^"]{0,200}")?\)/g;
+/** One that is not at its end yet. */
+const HALF_LINK =
+  /!?\[[^[\]]{0,200}(?:\](?:\((?:[^()\s]|\([^()\s]{0,100}\)){0,500}(?:\([^()\s]{0,100}|\s{1,3}(?:"[^"]{0,200}"?)?)?)?)?$/;
 
 /**
  * `writing`: more is to come, so that an emphasis that was begun holds until the end of its line, and a sign that may
@@ -28,8 +40,9 @@ export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[
     lines = [];
   };
   const all = text.replace(/\r\n?/g, '\n').split('\n');
-  for (const [index, line] of all.entries()) {
+  for (const [index, written] of all.entries()) {
     const last = index === all.length - 1;
+    const line = withoutSigns(written, writing && last);
     const before = blocks.at(-1);
     const listed = lines.length === 0 ? before : undefined;
     const number = NUMBER.exec(line);
@@ -61,6 +74,23 @@ export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[
   endParagraph(true);
   return blocks;
 }
+
+/**
+ * What is neither emphasis nor a list is shown as its words: quotes, code, tables, and links, of which nothing may lead
+ * anywhere. A line of signs alone divides what is above it from what is below.
+ */
+function withoutSigns(written: string, writing: boolean): string {
+  let line = written.replace(QUOTE, '');
+  if (FENCE.test(line) || DRAWN.test(line)) return '';
+  if (writing) line = line.replace(HALF_LINK, '');
+  line = line.replace(LINK, wordsOfLink).replaceAll('`', '').replaceAll('~~', '');
+  if (!ROW.test(line)) return line;
+  const cells = line.split('|').map((cell) => cell.trim());
+  return cells.filter((cell) => cell !== '').join(' · ');
+}
+
+/** Numbers alone are items of the log. */
+const wordsOfLink = (_link: string, words: string): string => (/^[\d\s,]+$/.test(words) ? `[${words}]` : words);
 
 /** `## Wins ##` says Wins. */
 const withoutClosing = (heading: string): string =>
