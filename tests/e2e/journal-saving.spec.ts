@@ -3,6 +3,7 @@ import {
   daysAgo,
   editor,
   expectSaved,
+  headersOf,
   items,
   log,
   openDay,
@@ -188,6 +189,23 @@ test('two devices: the other version can be taken, and undo brings mine back', a
   await expect.poll(() => storedLog(request, session, today())).toBe(log('mine too'));
 });
 
+test('two devices: a day that was deleted and begun anew is another one, although both count from one', async ({
+  page,
+  signUp,
+  request,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await page.keyboard.type('mine');
+  await expectSaved(page);
+  const deleted = await request.delete(`/rest/v1/entries?date=eq.${today()}`, { headers: headersOf(session) });
+  expect(deleted.ok(), await deleted.text()).toBe(true);
+  await storeLog(request, session, today(), log('theirs'));
+  await page.keyboard.type(' too');
+  await expect(page.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeVisible();
+  expect(await storedLog(request, session, today())).toBe(log('theirs'));
+});
+
 test('two tabs: what one adds, the other takes over when it is looked at', async ({ page, context, signUp }) => {
   await signUp(page);
   await page.keyboard.type('first tab');
@@ -235,6 +253,7 @@ test('a log that holds what the editor does not know is shown, not lost', async 
       json: [
         {
           content: '<p>a</p><table><tbody><tr><td>cell</td></tr></tbody></table>',
+          id: crypto.randomUUID(),
           revision: 1,
           updated_at: new Date().toISOString(),
         },

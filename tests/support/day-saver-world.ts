@@ -2,7 +2,13 @@
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { createDaySaver } from '#client/features/journal/day-saver.ts';
 import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
-import type { EntryTransport, Failure, StoredLog, WriteOutcome } from '#client/features/journal/save-outcome.ts';
+import type {
+  EntryTransport,
+  Failure,
+  StoredLog,
+  Version,
+  WriteOutcome,
+} from '#client/features/journal/save-outcome.ts';
 import { day } from '#domain/day.ts';
 
 const DATE = day('2026-11-21');
@@ -89,7 +95,7 @@ export function createWorld() {
     editing: false,
     /** Somebody writes the day on another device. */
     elsewhere(html: string | null) {
-      world.row = html === null ? null : { html, revision: (world.row?.revision ?? 0) + 1, savedAt: 0 };
+      world.row = html === null ? null : { ...following(), html, savedAt: 0 };
     },
     /** Something beside the words was written, and the revision was raised for it. */
     raiseRevision() {
@@ -165,10 +171,18 @@ export function createWorld() {
     return lost ? { kind: 'unreachable' } : outcome;
   }
 
+  let rows = 0;
+  /** A row that is made counts from one, whatever was at this day before it. */
+  const following = (): Version =>
+    world.row
+      ? { id: world.row.id, revision: world.row.revision + 1 }
+      : { id: `row ${String((rows += 1))}`, revision: 1 };
+  const isAt = ({ id, revision }: Version): boolean => visible()?.id === id && visible()?.revision === revision;
+
   const store = (html: string): WriteOutcome => {
     world.writes.push(html);
-    world.row = { html, revision: (world.row?.revision ?? 0) + 1, savedAt: time.timers.now() };
-    return { kind: 'stored', revision: world.row.revision, savedAt: world.row.savedAt };
+    world.row = { ...following(), html, savedAt: time.timers.now() };
+    return { ...world.row, kind: 'stored' };
   };
   /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
   const visible = (): StoredLog | null => (world.locked ? null : world.row);
@@ -176,11 +190,10 @@ export function createWorld() {
     read: () => request(() => (world.locked ? { kind: 'locked' } : { kind: 'read' as const, stored: world.row })),
     insert: (_date, html) =>
       request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
-    update: (_date, html, revision) =>
-      request(() => (visible()?.revision === revision ? store(html) : { kind: 'changed' })),
-    remove: (_date, revision) =>
+    update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),
+    remove: (_date, version) =>
       request(() => {
-        if (visible()?.revision !== revision) return { kind: 'changed' };
+        if (!isAt(version)) return { kind: 'changed' };
         world.writes.push('');
         world.row = null;
         return { kind: 'removed' };

@@ -38,7 +38,7 @@ function askForJournal({ apiUrl, publishableKey }: Settings): void {
   if (!session) return;
   const { id } = session.user;
   const addresses = [
-    `entries?select=content%2Crevision%2Cupdated_at&user_id=eq.${id}&date=eq.${dayOf(new Date())}`,
+    `entries?select=content%2Cid%2Crevision%2Cupdated_at&user_id=eq.${id}&date=eq.${dayOf(new Date())}`,
     `entries?select=date&user_id=eq.${id}&order=date.desc`,
     `profiles?select=*&id=eq.${id}`,
   ];

@@ -10,7 +10,7 @@ beforeEach(() => {
 
 describe('when a save leaves', () => {
   test('nothing is sent before the first edit', async () => {
-    world.row = { html: log('old'), revision: 4, savedAt: 0 };
+    world.row = { id: 'row', html: log('old'), revision: 4, savedAt: 0 };
     world.load();
     await world.pass(60_000);
     world.saver.keepDraft();
@@ -76,7 +76,7 @@ describe('when a save leaves', () => {
   });
 
   test('an edit that was taken back sends nothing', async () => {
-    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
     world.load();
     world.type(log('ab'));
     world.type(log('a'));
@@ -110,7 +110,7 @@ describe('an empty day', () => {
   });
 
   test('removes what was stored, and can be written again', async () => {
-    world.row = { html: log('a'), revision: 3, savedAt: 0 };
+    world.row = { id: 'row', html: log('a'), revision: 3, savedAt: 0 };
     world.load();
     world.type(log(''));
     await world.pass(3_000);
@@ -210,7 +210,7 @@ describe('when the network fails', () => {
 
 describe('when the day was changed elsewhere', () => {
   beforeEach(() => {
-    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
     world.load();
   });
 
@@ -325,6 +325,20 @@ describe('when the day was changed elsewhere', () => {
     expect(world.shown).toBe(log('a'));
   });
 
+  test('a day that was removed and begun anew elsewhere is neither overwritten nor overlooked', async () => {
+    world.elsewhere(null);
+    world.elsewhere(log('theirs'));
+    expect(world.row?.revision).toBe(1);
+    world.saver.offer(world.row, world.timers.now() + 1);
+    expect(world.shown).toBe(log('theirs'));
+    world.elsewhere(null);
+    world.elsewhere(log('theirs again'));
+    world.type(log('theirs', 'mine'));
+    await world.pass(10_000);
+    expect(world.status()).toBe('conflict');
+    expect(world.row?.html).toBe(log('theirs again'));
+  });
+
   test('a day removed elsewhere is written again', async () => {
     world.elsewhere(null);
     world.type(log('a', 'mine'));
@@ -379,7 +393,7 @@ describe('drafts', () => {
   });
 
   test('a draft on an older revision is compared, not stored over the newer one, however often the page is loaded', async () => {
-    world.row = { html: log('a'), revision: 1, savedAt: 0 };
+    world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
     world.load();
     world.type(log('mine'));
     world.saver.close();
@@ -402,7 +416,7 @@ describe('drafts', () => {
     };
 
     beforeEach(() => {
-      world.row = { html: log('a', 'b'), revision: 1, savedAt: 0 };
+      world.row = { id: 'row', html: log('a', 'b'), revision: 1, savedAt: 0 };
       world.load();
     });
 
@@ -447,7 +461,7 @@ describe('drafts', () => {
 
     test('a day that was deleted and begun anew elsewhere is another one, although its revision is the same', async () => {
       leaveWith(log('a', 'mine'));
-      world.row = { html: log('theirs'), revision: 1, savedAt: 0 };
+      world.row = { id: 'another', html: log('theirs'), revision: 1, savedAt: 0 };
       world.load();
       await world.pass(30_000);
       expect(world.status()).toBe('conflict');
@@ -493,7 +507,7 @@ describe('drafts', () => {
         world.storage.room = 100;
         leaveWith(log('a'));
         expect(draftOf(world)).not.toHaveProperty('base');
-        world.row = { html: log('a', 'b'), revision, savedAt: 0 };
+        world.row = { id: 'row', html: log('a', 'b'), revision, savedAt: 0 };
         for (let load = 0; load < 2; load += 1) {
           world.load();
           await world.pass(30_000);
@@ -541,7 +555,7 @@ describe('drafts', () => {
 
 describe('when the plan no longer opens the day', () => {
   beforeEach(() => {
-    world.row = { html: log('old'), revision: 7, savedAt: 0 };
+    world.row = { id: 'row', html: log('old'), revision: 7, savedAt: 0 };
     world.load();
   });
 

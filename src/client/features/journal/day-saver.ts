@@ -3,7 +3,7 @@
  *
  * The rules (decisions.md 4): a save leaves 2 s after the last edit, at the latest 10 s after the first unsaved one; one
  * request at a time; what is sent is a snapshot, so what is typed meanwhile is still unsaved when the answer comes; every
- * write names the revision it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
+ * write names the version it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
  * A day that the plan has closed is asked about again only when somebody has a reason to: see `retry`.
  */
 import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/entry.ts';
@@ -247,8 +247,8 @@ export function createDaySaver(options: DaySaverOptions) {
 
   function write(html: string): Promise<WriteOutcome> {
     if (base === null) return transport.insert(date, html);
-    if (isEmptyLog(html)) return transport.remove(date, base.revision);
-    return transport.update(date, html, base.revision);
+    if (isEmptyLog(html)) return transport.remove(date, base);
+    return transport.update(date, html, base);
   }
 
   /** One attempt: find out about lost answers, send, and take the answer in. */
@@ -273,7 +273,7 @@ export function createDaySaver(options: DaySaverOptions) {
     const outcome = await write(html);
     switch (outcome.kind) {
       case 'stored':
-        accept({ html, revision: outcome.revision, savedAt: outcome.savedAt });
+        accept({ html, id: outcome.id, revision: outcome.revision, savedAt: outcome.savedAt });
         break;
       case 'removed':
         accept(null);
@@ -369,7 +369,7 @@ export function createDaySaver(options: DaySaverOptions) {
 
     /** What the server was found to have, asked at `askedAt`. Taken over only where nothing here is newer. */
     offer(stored: StoredLog | null, askedAt: number): void {
-      if (unsaved || running || askedAt <= answeredAt || stored?.revision === base?.revision) return;
+      if (unsaved || running || askedAt <= answeredAt) return;
       if (editor?.isComposing()) return;
       const changed = (stored?.html ?? '') !== (base?.html ?? '');
       base = stored;

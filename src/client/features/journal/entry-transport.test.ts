@@ -6,7 +6,13 @@ import type { DataClient } from '#client/lib/data-client.ts';
 import { createEntryTransport } from './entry-transport.ts';
 
 const DATE = day('2026-11-21');
-const ROW = { content: '<h2 class="date-header">x</h2><p>a</p>', revision: 4, updated_at: '2026-11-21T10:00:00Z' };
+const VERSION = { id: 'r', revision: 3 };
+const ROW = {
+  id: 'r',
+  content: '<h2 class="date-header">x</h2><p>a</p>',
+  revision: 4,
+  updated_at: '2026-11-21T10:00:00Z',
+};
 const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
 
 const NOW = new Date('2026-11-21T12:30:00Z');
@@ -50,7 +56,10 @@ describe('reading', () => {
   test('a day comes without its header', async () => {
     const { transport } = wire(json([ROW]));
     const savedAt = Date.parse(ROW.updated_at);
-    expect(await transport.read(DATE)).toEqual({ kind: 'read', stored: { html: '<p>a</p>', revision: 4, savedAt } });
+    expect(await transport.read(DATE)).toEqual({
+      kind: 'read',
+      stored: { id: 'r', html: '<p>a</p>', revision: 4, savedAt },
+    });
   });
 
   test('no row is no log', async () => {
@@ -110,27 +119,30 @@ describe('no row of an old day', () => {
 describe('writing', () => {
   test('an update names the user, the day and the revision it builds on, and outlives its page', async () => {
     const { transport, requests } = wire(json([ROW]));
-    expect(await transport.update(DATE, '<p>b</p>', 3)).toMatchObject({ kind: 'stored', revision: 4 });
+    expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({
+      kind: 'stored',
+      revision: 4,
+    });
     const { url, init } = requests[0]!;
     expect(init).toMatchObject({ method: 'PATCH', keepalive: true });
-    expect(url).toContain(`user_id=eq.ada&date=eq.${DATE}&revision=eq.3`);
+    expect(url).toContain(`user_id=eq.ada&date=eq.${DATE}&id=eq.r&revision=eq.3`);
     expect(init.body).toContain('Saturday - November 21, 2026');
   });
 
   test('what is too large to outlive the page is sent as usual', async () => {
     const { transport, requests } = wire(json([ROW]));
-    await transport.update(DATE, 'a'.repeat(60_000), 3);
+    await transport.update(DATE, 'a'.repeat(60_000), VERSION);
     expect(requests[0]!.init.keepalive).toBe(false);
   });
 
   test('no row answered, or a duplicate, means that the day is another one', async () => {
-    expect(await wire(json([])).transport.update(DATE, 'a', 3)).toEqual({ kind: 'changed' });
-    expect(await wire(json([])).transport.remove(DATE, 3)).toEqual({ kind: 'changed' });
+    expect(await wire(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
+    expect(await wire(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
     expect(await wire(error(409, '23505')).transport.insert(DATE, 'a')).toEqual({ kind: 'changed' });
   });
 
   test('a removed row is removed', async () => {
-    expect(await wire(json([ROW])).transport.remove(DATE, 3)).toEqual({ kind: 'removed' });
+    expect(await wire(json([ROW])).transport.remove(DATE, VERSION)).toEqual({ kind: 'removed' });
   });
 
   test.each([
@@ -143,7 +155,7 @@ describe('writing', () => {
     [500, 'XX000', { kind: 'unreachable' }],
     [503, '', { kind: 'unreachable' }],
   ])('%i %s', async (status, code, outcome) => {
-    expect(await wire(error(status, code)).transport.update(DATE, 'a', 1)).toEqual(outcome);
+    expect(await wire(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
   });
 
   test('of an old day, refused by the database, is refused because of the plan', async () => {
@@ -153,6 +165,6 @@ describe('writing', () => {
   });
 
   test('no answer at all may still have arrived', async () => {
-    expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', 1)).toEqual({ kind: 'unreachable' });
+    expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
   });
 });

@@ -15,10 +15,12 @@ const KEEPALIVE_MAX_BYTES = 56 * 1024;
 const ANSWER_LIMIT_MS = 20_000;
 const DUPLICATE_KEY = '23505';
 
-type Row = { content: string; revision: number; updated_at: string };
-const COLUMNS = 'content, revision, updated_at';
+type Row = { id: string; content: string; revision: number; updated_at: string };
+const VERSION = 'id, revision, updated_at';
+const COLUMNS = `content, ${VERSION}`;
 
 const storedLog = (row: Row): StoredLog => ({
+  id: row.id,
   html: withoutDateHeader(row.content),
   revision: row.revision,
   savedAt: Date.parse(row.updated_at),
@@ -51,14 +53,12 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   return { kind: 'unreachable' };
 }
 
-/** No row answered means that the condition on the revision failed. */
-function writeOutcome(
-  answer: PostgrestSingleResponse<Pick<Row, 'revision' | 'updated_at'>[]>,
-  date: Day,
-): WriteOutcome {
+/** No row answered means that the condition on the version failed. */
+function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
   if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
-  return row ? { kind: 'stored', revision: row.revision, savedAt: Date.parse(row.updated_at) } : { kind: 'changed' };
+  if (!row) return { kind: 'changed' };
+  return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
 }
 
 /** `onLocked` hears of every day that turns out to be closed: what the page believes about the plan may be old. */
@@ -104,28 +104,28 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
         writeOutcome(
           await entries()
             .insert({ ...ofUser, date, content: withDateHeader(date, html) })
-            .select('revision, updated_at'),
+            .select(VERSION),
           date,
         ),
       ),
 
-    update: async (date: Day, html, revision) =>
+    update: async (date, html, { id, revision }) =>
       heard(
         writeOutcome(
           await entries()
             .update({ content: withDateHeader(date, html) })
-            .match({ ...ofUser, date, revision })
-            .select('revision, updated_at'),
+            .match({ ...ofUser, date, id, revision })
+            .select(VERSION),
           date,
         ),
       ),
 
-    async remove(date, revision) {
+    async remove(date, { id, revision }) {
       const outcome = writeOutcome(
         await entries()
           .delete()
-          .match({ ...ofUser, date, revision })
-          .select('revision, updated_at'),
+          .match({ ...ofUser, date, id, revision })
+          .select(VERSION),
         date,
       );
       return outcome.kind === 'stored' ? { kind: 'removed' } : heard(outcome);

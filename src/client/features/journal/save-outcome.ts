@@ -1,8 +1,14 @@
 /** What the day saver asks of the wire, and every way in which an answer can come out. */
 import type { Day } from '#domain/day.ts';
 
+/**
+ * What a write builds on. The revision alone is not enough: a day that was deleted and begun anew counts from one again,
+ * but it is another row.
+ */
+export type Version = { id: string; revision: number };
+
 /** A day as the server has it. `html` is the log without its date header; `savedAt` in milliseconds. */
-export type StoredLog = { html: string; revision: number; savedAt: number };
+export type StoredLog = Version & { html: string; savedAt: number };
 
 export type Failure =
   /** The session is gone. Nothing was stored. */
@@ -17,16 +23,16 @@ export type Failure =
 export type ReadOutcome = { kind: 'read'; stored: StoredLog | null } | Failure;
 
 export type WriteOutcome =
-  | { kind: 'stored'; revision: number; savedAt: number }
+  | ({ kind: 'stored'; savedAt: number } & Version)
   | { kind: 'removed' }
   /** The day is not what the save was built on: somebody made it, changed it or removed it meanwhile. */
   | { kind: 'changed' }
   | Failure;
 
-/** Never rejects. A write names the revision it builds on, so a late or repeated one can overwrite nothing. */
+/** Never rejects. A write names the version it builds on, so a late or repeated one can overwrite nothing. */
 export type EntryTransport = {
   read: (date: Day) => Promise<ReadOutcome>;
   insert: (date: Day, html: string) => Promise<WriteOutcome>;
-  update: (date: Day, html: string, revision: number) => Promise<WriteOutcome>;
-  remove: (date: Day, revision: number) => Promise<WriteOutcome>;
+  update: (date: Day, html: string, version: Version) => Promise<WriteOutcome>;
+  remove: (date: Day, version: Version) => Promise<WriteOutcome>;
 };
