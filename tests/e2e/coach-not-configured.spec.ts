@@ -10,6 +10,9 @@ import { expect } from '../support/story.ts';
 
 const WITHOUT_COACH = ['Unlimited history', 'Export of all entries', 'Editor font options', 'Priority support'];
 
+/** Words of the offer for what is not there. */
+const SOLD = /\bAI feedback|intelligent insights|HustleScore|trend analysis|pattern recognition/i;
+
 /** The page as such a server sends it. */
 async function withoutCoach(page: Page): Promise<void> {
   await page.route(/\/(journal|reviews|profile)(\?|$)/, async (route) => {
@@ -27,9 +30,11 @@ test('a Dabbler is told before an upgrade for it', async ({ page, signUp, expect
   await page.goto('/journal');
   await openPanel(page);
   await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
+  await expect(panel(page)).not.toContainText(SOLD);
   await inBothThemes(page, expectAccessible);
   await page.goto('/reviews');
   await expect(page.getByRole('main')).toContainText(AI_MESSAGES.notConfigured);
+  await expect(page.getByRole('main')).not.toContainText(SOLD);
   await inBothThemes(page, expectAccessible);
 });
 

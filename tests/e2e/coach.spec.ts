@@ -4,6 +4,7 @@
  */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
 import { shortDate } from '#domain/win-bullets.ts';
+import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import {
   failModel,
@@ -196,8 +197,15 @@ test('whatever fails, the feedback before stays, and the tries are counted', asy
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   const before = await storedFeedback(page, request);
 
-  await failModel(request, { cut: 'stream', after: 4 });
+  await failModel(request, { cut: 'stream', after: 4, hold: 'before' });
   await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
+  await heldModel(request);
+  // It stays readable, and nobody says of it what is not known any more.
+  await expect(panel(page).getByRole('region', { name: 'Feedback so far' })).toContainText('Sandbox model: 2 items');
+  await expect(panel(page).getByText('Earlier analysis')).toBeVisible();
+  await expect(panel(page).getByText('Up to date')).toBeHidden();
+  await inBothThemes(page, expectAccessible);
+  await releaseModel(request);
   await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.network);
   await expect(panel(page)).toContainText('Sandbox model: 2 items');
   await inBothThemes(page, expectAccessible);
@@ -293,6 +301,24 @@ test('says why it does not speak of a day', async ({ page, signUpCloser, request
   await openPanel(page);
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByRole('alert')).toContainText(AI_MESSAGES.tooShort);
+  // A short log is not the service's fault, however often it is asked about.
+  for (let tries = 0; tries < 4; tries += 1) {
+    const refused = page.waitForResponse(/\/ai-feedback$/);
+    await panel(page).getByRole('button', { name: 'Try Again' }).click();
+    await refused;
+    await expect(panel(page).getByRole('alert')).toHaveText(AI_MESSAGES.tooShort);
+  }
+  await expect(panel(page).getByText(/^Attempt/)).toBeHidden();
+  // Nor does it stay said of a log that has grown; nobody is asked for that.
+  const asked: string[] = [];
+  page.on('request', (sent) => void (sent.url().endsWith('/ai-feedback') && asked.push(sent.url())));
+  await items(page).last().click();
+  await page.keyboard.press('End');
+  await page.keyboard.type(' words, so here are more');
+  await expectSaved(page);
+  await expect(panel(page).getByRole('alert')).toBeHidden();
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
+  expect(asked).toEqual([]);
   await storeLog(request, await sessionOf(page), daysAgo(1), '<p>Had a lazy day</p>');
   await page.goto(`/journal?date=${daysAgo(1)}`);
   await openPanel(page);
@@ -314,19 +340,128 @@ test.describe('without a connection', () => {
     await expect(panel(page).getByRole('alert')).toContainText('Your latest words are not saved yet');
     await context.setOffline(false);
     await expectSaved(page);
-    await panel(page).getByRole('button', { name: 'Try Again' }).click();
+    // What stood in the way is gone, and so is what said so.
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
     await expect(panel(page)).toContainText('Sandbox model: 2 items');
   });
 });
 
-test('on a phone it is a page of its own', async ({ page, signUpCloser, expectAccessible }) => {
+test.describe('what ends elsewhere meanwhile', () => {
+  test.beforeEach(async ({ page, signUpCloser }) => {
+    await signUpCloser(...GOOD_DAY);
+    await openPanel(page);
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).focus();
+  });
+
+  test('an agreement is asked for again', async ({ page, request }) => {
+    await withdrawConsent(page, request);
+    await page.keyboard.press('Enter');
+    await expect(panel(page).getByRole('button', { name: 'I agree' })).toBeFocused();
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await page.keyboard.press('Enter');
+    await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeFocused();
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+    await page.keyboard.press('Enter');
+    await expect(panel(page).getByText('Up to date')).toBeVisible();
+    await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeFocused();
+  });
+
+  test('a plan is offered again', async ({ page, admin }) => {
+    const { user } = await sessionOf(page);
+    await admin('plan:revoke', user.email);
+    await page.keyboard.press('Enter');
+    await expect(panel(page)).toContainText(AI_MESSAGES.premium);
+    await expect(panel(page).getByRole('button', { name: 'Upgrade to Closer' })).toBeFocused();
+    await expect(panel(page).getByRole('alert')).toBeHidden();
+  });
+
+  test('a session has its owner sign in', async ({ page, request }) => {
+    const { access_token } = await sessionOf(page);
+    await page.route(/\/functions\/v1\/ai-feedback$/, (route) =>
+      route.fulfill({ status: 401, json: { code: 'UNAUTHORIZED_INVALID_JWT', success: false, error: 'Invalid JWT' } }),
+    );
+    const ended = await request.post('/auth/v1/logout?scope=global', {
+      headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${access_token}` },
+    });
+    expect(ended.ok()).toBe(true);
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('dialog').getByLabel('Password', { exact: true })).toBeVisible();
+    await expect(page.getByText('Invalid JWT')).toBeHidden();
+  });
+});
+
+test.describe('a proxy before the server', () => {
+  test.use({ expectedErrors: /status of 502/ });
+
+  test('its page is a matter of the network', async ({ page, signUpCloser }) => {
+    await signUpCloser(...GOOD_DAY);
+    await openPanel(page);
+    await page.route(/\/functions\/v1\/ai-feedback$/, (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' }),
+    );
+    await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+    await expect(panel(page).getByRole('alert')).toHaveText(ANALYSIS_PROBLEMS.network);
+  });
+});
+
+test('signs of Markdown are not shown, and nothing leads anywhere', async ({ page, signUpCloser, request }) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  const feedback = [
+    '## Wins',
+    '> You shipped `billing` [1], see ![a chart](https://x.example/a.png) and [the guide](https://x.example).',
+    '```js',
+    'const open = 0;',
+    '```',
+    '| Day | Done |',
+    '|-----|------|',
+    '| Mon | 12 |',
+  ].join('\n');
+  await failModel(request, { text: JSON.stringify({ score: 7, feedback, cited: [1], missingFact: '' }) });
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  const said = panel(page).getByRole('region', { name: 'Feedback', exact: true });
+  await expect(said).toContainText('You shipped billing 1, see a chart and the guide.');
+  await expect(said).toContainText('Mon · 12');
+  await expect(said).not.toContainText(/[`|>#]|---|x\.example/);
+  await expect(said.locator('a, img')).toHaveCount(0);
+});
+
+test('a printed day has the feedback that is open beside it', async ({ page, signUpCloser, expectAccessible }) => {
+  await signUpCloser(...GOOD_DAY);
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await page.setViewportSize({ width: 794, height: 1123 });
+  await expect(panel(page)).toContainText('Sandbox model: 2 items');
+  const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
+  expect(feedback!.y).toBeGreaterThan(day!.y + day!.height);
+  for (const name of ['Close', 'Force Refresh'])
+    await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
+  await expectNoSideways(page);
+  await expectAccessible(page);
+});
+
+test('on a phone it is a page of its own', async ({ page, signUpCloser, request, expectAccessible }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await signUpCloser(...GOOD_DAY);
   await openPanel(page);
   await expect.poll(() => panel(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
-  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).focus();
+  await failModel(request, { hold: 'before' });
+  await page.keyboard.press('Enter');
+  await heldModel(request);
+  await page.keyboard.press('Tab');
+  await expect(panel(page).getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeFocused();
+  await releaseModel(request);
+  await page.keyboard.press('Enter');
   await expect(panel(page).getByText('Up to date')).toBeVisible();
+  await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeFocused();
   // The log cannot be seen from here, so its items are named and not linked.
   await expect(panel(page).getByRole('button', { name: /show item/ })).toHaveCount(0);
   await inBothThemes(page, expectAccessible);

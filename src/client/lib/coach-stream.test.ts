@@ -93,14 +93,16 @@ test('a refusal is told from a failure', async () => {
 });
 
 test.each([
-  ['ai-feedback', 502, 'network', ANALYSIS_PROBLEMS.network],
-  ['ai-feedback', 500, 'general', ANALYSIS_PROBLEMS.general],
-  ['trend-analysis', 502, 'network', AI_MESSAGES.trendFailed],
-  ['trend-analysis', 500, 'general', AI_MESSAGES.trendFailed],
-  ['ai-feedback', 401, 'signed_out', AI_MESSAGES.signedOut],
-  ['trend-analysis', 401, 'signed_out', AI_MESSAGES.signedOut],
-] as const)('%s, answered %i in words that are not for a screen', async (name, status, reason, message) => {
-  const { supabase } = serverOf(() => new Response(`<h1>${status}</h1>`, { status }));
+  ['ai-feedback', 200, '<h1>Sign in to this network</h1>', 'network', ANALYSIS_PROBLEMS.network],
+  ['ai-feedback', 500, '<h1>Internal Server Error</h1>', 'network', ANALYSIS_PROBLEMS.network],
+  ['ai-feedback', 502, '<h1>Bad Gateway</h1>', 'network', ANALYSIS_PROBLEMS.network],
+  ['ai-feedback', 500, '{"message":"Internal server error"}', 'general', ANALYSIS_PROBLEMS.general],
+  ['trend-analysis', 502, '<h1>Bad Gateway</h1>', 'network', AI_MESSAGES.trendFailed],
+  ['trend-analysis', 500, '{"message":"Internal server error"}', 'general', AI_MESSAGES.trendFailed],
+  ['ai-feedback', 401, '{"code":"BAD","error":"Invalid JWT"}', 'signed_out', AI_MESSAGES.signedOut],
+  ['trend-analysis', 401, '', 'signed_out', AI_MESSAGES.signedOut],
+] as const)('%s, answered %i in words that are not for a screen: %s', async (name, status, body, reason, message) => {
+  const { supabase } = serverOf(() => new Response(body, { status }));
   expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
 });
 

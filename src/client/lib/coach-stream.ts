@@ -96,12 +96,8 @@ const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const
 const problem = (reason: AnalysisProblem) =>
   failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
 
-/** A proxy that found no server behind it, or one that does not answer. */
-const NOT_REACHED = new Set([502, 503, 504]);
-
 /** What is said of an answer that says nothing itself (product.md 8). */
-function unreadable(status: number, name: Question<unknown>['name']): CoachFailure {
-  const reason = NOT_REACHED.has(status) ? 'network' : 'general';
+function unreadable(reason: 'network' | 'general', name: Question<unknown>['name']): CoachFailure {
   const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
   return { kind: 'problem', reason, message, retryAt: null };
 }
@@ -112,9 +108,12 @@ async function refusalOf(response: Response, name: Question<unknown>['name']): P
   if (response.status === 401) {
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }
-  const { code, error } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown; error?: unknown };
+  const said = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
+  // A page of a proxy before our server, say: it knows nothing of what was written, and asks for no other words.
+  if (said === null) return unreadable('network', name);
+  const { code, error } = said;
   if (typeof code !== 'string' || typeof error !== 'string') {
-    return unreadable(response.status, name);
+    return unreadable('general', name);
   }
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   const retryAt = Number.isFinite(seconds) ? Date.now() + seconds * 1000 : null;

@@ -1,5 +1,6 @@
 /** Asked once per account, before the first word goes to an AI service: who will read it, and one button that agrees. */
 import { Link } from '@tanstack/react-router';
+import type { Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { useConsent } from '#client/lib/use-consent.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
@@ -8,7 +9,8 @@ import styles from './coach-consent.module.css';
 import { Notice } from './notice.tsx';
 import { SandboxModel } from './sandbox-model.tsx';
 
-export function CoachConsent() {
+/** `button`: told of the one that agrees. */
+export function CoachConsent({ button }: { button?: Ref<HTMLButtonElement> }) {
   const { coachProvider } = useClientConfig();
   const { busy, failed, change } = useConsent();
   return (
@@ -26,7 +28,7 @@ export function CoachConsent() {
       </p>
       <SandboxModel />
       {failed && <Notice kind="error">Your agreement could not be stored. Nothing was sent. Please try again.</Notice>}
-      <Button tone="primary" busy={busy} busyLabel="Storing..." onClick={() => void change(true)}>
+      <Button ref={button ?? null} tone="primary" busy={busy} busyLabel="Storing..." onClick={() => void change(true)}>
         I agree
       </Button>
     </div>

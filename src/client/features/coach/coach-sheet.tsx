@@ -17,7 +17,11 @@ function subscribeToWidth(listener: () => void): () => void {
   return () => query.removeEventListener('change', listener);
 }
 
-export const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, () => matchMedia(WIDE).matches);
+let isWide = false;
+/** Paper has a width of its own, and a sheet that stood beside the log is no other one for being printed. */
+const wideNow = (): boolean => (isWide = matchMedia('print').matches ? isWide : matchMedia(WIDE).matches);
+
+export const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, wideNow);
 
 type CoachSheetProps = { title: string; onClose: () => void; children: ReactNode };
 

@@ -52,7 +52,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
         {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
         {!running && !feedback && configured && (!readable || consent.given) && <Nothing hasLog={readable} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-        {configured && !consent.given && (readable || feedback) && <CoachConsent />}
+        {configured && !consent.given && (readable || feedback) && <CoachConsent button={place} />}
         {mayAsk && (feedback || running) && <SandboxModel />}
       </div>
       {mayAsk && (readable || running) && (
@@ -126,9 +126,10 @@ function Said({ date, feedback, changed, before }: SaidProps) {
   const onItem = useWide() && current ? (item: number) => showItem(date, item) : undefined;
   return (
     <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
-      <p className={styles.state} data-current={current}>
+      <p className={styles.state} data-state={before ? 'before' : current ? 'current' : 'outdated'}>
         <span>
-          {current ? 'Up to date' : 'Analysis outdated'}{' '}
+          {/* What the new one will make of the words as they are now, nobody knows yet. */}
+          {before ? 'Earlier analysis' : current ? 'Up to date' : 'Analysis outdated'}{' '}
           <span className={styles.quiet}>
             · <TimeAgo at={analyzedAt} />
           </span>

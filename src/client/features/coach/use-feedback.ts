@@ -41,7 +41,7 @@ export function useFeedback(date: Day, log: OpenLog) {
   const user = useUser();
   const supabase = useSupabase();
   const queries = useQueryClient();
-  const { view, run, cancel } = useAnalysis<FeedbackResult>();
+  const { view, run, cancel } = useAnalysis<FeedbackResult>(`${log.revision} ${log.unsaved}`);
 
   const stored = useQuery({
     queryKey: ['feedback', date],

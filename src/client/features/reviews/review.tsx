@@ -58,7 +58,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   if (features.coach && !consent.given && count !== 0) {
     return (
       <div className={styles.generate} {...area}>
-        <CoachConsent />
+        <CoachConsent button={place} />
       </div>
     );
   }

@@ -1,5 +1,6 @@
 /** What a Dabbler sees instead of reviews. */
 import { AI_MESSAGES } from '#domain/coach.ts';
+import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -20,18 +21,24 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
       <h2 className={styles.flag}>
         <LockedCrown aria-hidden="true" /> Premium Feature
       </h2>
-      <p className={styles.lead}>{AI_MESSAGES.reviewsPremium}</p>
-      <dl className={styles.points}>
-        {POINTS.map((point) => (
-          <div key={point.title}>
-            <dt>{point.title}</dt>
-            <dd>{point.text}</dd>
-          </div>
-        ))}
-      </dl>
-      {!features.coach && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
+      {features.coach ? (
+        <>
+          <p className={styles.lead}>{AI_MESSAGES.reviewsPremium}</p>
+          <dl className={styles.points}>
+            {POINTS.map((point) => (
+              <div key={point.title}>
+                <dt>{point.title}</dt>
+                <dd>{point.text}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      ) : (
+        // Nothing is sold that is not there; the upgrade has more than this.
+        <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
+      )}
       <UpgradeButton onClick={onUpgrade} />
-      <p className={styles.price}>{AI_MESSAGES.reviewsPrice}</p>
+      <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
     </section>
   );
 }
