@@ -57,7 +57,7 @@ test.each([
   ['Item [2](https://x.example) and [3](good)', 'Item <[2]> and <[3]>(good)'],
   ['run `npm test`, ``now``, not ~~later~~', 'run npm test, now, not later'],
   ['> quoted\n> > twice\n>90 % done', 'quoted\ntwice\n>90 % done'],
-  ['| Day | Done |\n|:---|---:|\n| Mon | 3 of 4 |', 'Day · Done'],
+  ['| Day | Done |\n|:---|---:|\n| Mon | 3 of 4 |', 'Day · Done\nMon · 3 of 4'],
   ['```js\nconst done = true;\n```', 'const done = true;'],
   ['> ## Wins', '<strong>Wins</strong>'],
 ])('%s', (text, expected) => {

@@ -17,9 +17,10 @@ const BULLET = /^\s{0,12}[-*•]\s+(?=\S)/;
 const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
 const QUOTE = /^\s{0,3}(?:>\s{0,3})*>(?=\s|$)/;
-/** ```` ``` ```` with the name of a language; and lines that are drawn: `---`, `===`, `|---|---|`. */
+/** ```` ``` ```` with the name of a language; and lines that are drawn: `---`, `===`; and `|---|---|`, between the rows of a table. */
 const FENCE = /^\s{0,3}(?:`{3,}|~{3,})[\w+#.-]{0,30}\s*$/;
-const DRAWN = /^\s{0,3}(?:(?:[-=*_]\s{0,3}){3,}|\|[\s|:-]*)$/;
+const DRAWN = /^\s{0,3}(?:[-=*_]\s{0,3}){3,}$/;
+const BETWEEN_ROWS = /^\s{0,3}\|[\s|:-]*$/;
 const ROW = /^\s{0,3}\|/;
 /** `[words](address "title")`, or with `!` before it an image. An address has one of these signs, a remark has not. */
 const LINK =
@@ -42,6 +43,7 @@ export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[
   const all = text.replace(/\r\n?/g, '\n').split('\n');
   for (const [index, written] of all.entries()) {
     const last = index === all.length - 1;
+    if (BETWEEN_ROWS.test(written)) continue;
     const line = withoutSigns(written, writing && last);
     const before = blocks.at(-1);
     const listed = lines.length === 0 ? before : undefined;
