@@ -99,5 +99,8 @@ function missingIn(weakest: Judged | null, count: number): string | null {
 function quote(text: string, longest = QUOTED_CHARS): string {
   const plain = text.replaceAll(/[\s<>[\]()*_`#|!"“”]+/gu, ' ').trim();
   const signs = Array.from(plain);
-  return signs.length <= longest ? plain : `${signs.slice(0, longest).join('').trimEnd()}…`;
+  if (signs.length <= longest) return plain;
+  // At the end of a word, where the language has blanks between them.
+  const cut = signs.slice(0, longest + 1).join('');
+  return `${cut.replace(/ \S*$/, '')}…`;
 }
