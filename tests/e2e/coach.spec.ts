@@ -438,6 +438,8 @@ test('a printed day has the feedback that is open beside it', async ({ page, sig
   await expect(panel(page)).toContainText('Sandbox model: 2 items');
   const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
   expect(feedback!.y).toBeGreaterThan(day!.y + day!.height);
+  // Right under it, not on a sheet of its own.
+  expect(feedback!.y).toBeLessThan(day!.y + day!.height + 200);
   for (const name of ['Close', 'Force Refresh'])
     await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
   await expectNoSideways(page);
