@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { fingerprint } from './fingerprint.mjs';
 import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
@@ -13,7 +14,8 @@ const SOURCES = ['src/domain', 'src/server', 'scripts', 'package-lock.json'];
 /** `cache` is the folder for NODE_COMPILE_CACHE. Nothing depends on it but speed and memory, so that no failure is told. */
 export async function compileWhenNeeded(root, node, cache) {
   const stampFile = join(cache, 'sources');
-  const stamp = `${await fingerprint(root, SOURCES)} ${node}\n`;
+  const version = node === process.execPath ? process.version : '';
+  const stamp = `${await fingerprint(root, SOURCES)} ${node} ${version}\n`;
   try {
     if (readFileSync(stampFile, 'utf8') === stamp) return;
   } catch {
@@ -29,6 +31,10 @@ export async function compileWhenNeeded(root, node, cache) {
     compiler.on('exit', (code) => ended(code === 0));
   });
   if (!compiled) return;
-  mkdirSync(cache, { recursive: true });
-  writeFileSync(stampFile, stamp);
+  try {
+    mkdirSync(cache, { recursive: true });
+    writeFileSync(stampFile, stamp);
+  } catch {
+    // A folder that cannot be written to has no compiled sources either.
+  }
 }

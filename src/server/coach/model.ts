@@ -103,6 +103,11 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
   };
 }
 
-/** What endpoints answer to a form of reply that they do not know; also to much else, which the next try tells. */
+/**
+ * What endpoints answer to a form of reply that they do not know; also to much else, which the next try tells. `general`
+ * is what they say of the words themselves.
+ */
 const isRefusedQuestion = (error: unknown): boolean =>
-  error instanceof ModelError && [400, 415, 422, 501].includes(Number(error.details['status']));
+  error instanceof ModelError &&
+  error.problem !== 'general' &&
+  [400, 415, 422, 501].includes(Number(error.details['status']));

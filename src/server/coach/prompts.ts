@@ -75,7 +75,7 @@ const AS_TEXT = `Answer with text and nothing else. The first line is exactly "H
 empty line comes the feedback. After another empty line, last of all, comes the one fact on a single line that begins with
 "MissingFact: ", in whatever language you write; leave that line out when nothing is missing. No other line looks like these two.`;
 
-const TREND = `You get the logs of a period, oldest first, with the score that each day was given, if any. Look for what one
+const TREND = `You get the logs of a period, oldest first, with the score that each day was given, if any. Look for what
 one day alone does not show. In 120 to 300 words, in this order, each as a short paragraph that begins with its name in bold:
 **Pattern**: what good and bad days have in common. **Obstacles**: what came back and was not dealt with, with dates.
 **Focus**: one or two things to do differently next, concrete enough to be checked in the next review. Days without a log are
@@ -154,7 +154,9 @@ const dated = (date: Day) => ({ date, weekday: weekdayOf(date) });
 
 function capped(text: string, length: number): { text: string; cut?: true } {
   const words = plainWords(text);
-  return words.length <= length ? { text: words } : { text: words.slice(0, length).toWellFormed(), cut: true };
+  // By what was read as well: the database cuts before what cannot be seen is taken out.
+  if (words.length <= length && text.length <= length) return { text: words };
+  return { text: words.slice(0, length).toWellFormed(), cut: true };
 }
 
 /** One line whatever the texts hold: JSON writes line breaks as `\n`; the two that it does not are written out here. */

@@ -102,6 +102,7 @@ describe('a reply of an endpoint of which nobody knows what it takes', () => {
     ['an object in a fence', `\`\`\`json\n${object}\n\`\`\`\n`],
     ['an object in a fence without a name', `\n\`\`\`\n${object}\n\`\`\``],
     ['a text', 'HustleScore: 7/10\n\nYou shipped it [1].\n\nMissingFact: How many users?'],
+    ['a text with its line as code', '`HustleScore: 7/10`\n\nYou shipped it [1].\n\nMissingFact: How many users?'],
   ])('is %s', (_what, text) => {
     expect(whole(text)).toEqual(expected);
     expect(soFar(`${text}\n`)).toEqual({ score: 7, text: 'You shipped it [1].' });
@@ -111,7 +112,6 @@ describe('a reply of an endpoint of which nobody knows what it takes', () => {
     `${object}\nHustleScore: 10/10`,
     `Here it is:\n${object}`,
     `\`\`\`json\n${object}\n\`\`\`\nHustleScore: 10/10`,
-    '```HustleScore: 10/10\nYou shipped it.```',
   ])('is none when it is something of both: %j', (text) => {
     expect(whole(text)).toBeNull();
   });

@@ -66,7 +66,7 @@ export function textReader(items: number): ReplyReader {
 /** A reply of an endpoint that may mind the schema or not: how it begins says what it is. */
 export function eitherReader(items: number): ReplyReader {
   const [object, scoredText] = [objectReader(items), textReader(items)];
-  const readerOf = (text: string): ReplyReader => (/^\s*[{`]/.test(text) ? object : scoredText);
+  const readerOf = (text: string): ReplyReader => (/^\s*(?:```\w*\s*)?\{/.test(text) ? object : scoredText);
   return {
     soFar: (text) => readerOf(text).soFar(text),
     whole: (text) => readerOf(text).whole(text),
