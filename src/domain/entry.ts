@@ -31,6 +31,12 @@ export type Entry = {
   ai_analyzed_at: string | null;
 };
 
+/**
+ * What a write builds on. The revision alone is not enough: a day that was deleted and begun anew counts from one again,
+ * but it is another row.
+ */
+export type Version = Pick<Entry, 'id' | 'revision'>;
+
 export type Profile = {
   id: string;
   country: string | null;

@@ -2,14 +2,9 @@
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { createDaySaver } from '#client/features/journal/day-saver.ts';
 import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
-import type {
-  EntryTransport,
-  Failure,
-  StoredLog,
-  Version,
-  WriteOutcome,
-} from '#client/features/journal/save-outcome.ts';
+import type { EntryTransport, Failure, StoredLog, WriteOutcome } from '#client/features/journal/save-outcome.ts';
 import { day } from '#domain/day.ts';
+import type { Version } from '#domain/entry.ts';
 
 const DATE = day('2026-11-21');
 

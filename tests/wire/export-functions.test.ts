@@ -67,6 +67,10 @@ describe('import-entries', () => {
     expect(error).toBeNull();
     return data as Row[];
   };
+  const versionOf = async (date: string, revision = 1) => {
+    const { data } = await world.cleo.client.from('entries').select('id').eq('date', date).single().throwOnError();
+    return { id: data.id as string, revision };
+  };
   const imported = async (entries: unknown): Promise<unknown> => {
     const answer = await send(world.cleo, entries);
     expect(answer.status, answer.text).toBe(200);
@@ -99,7 +103,7 @@ describe('import-entries', () => {
     expect(
       await imported([
         { date: first, content: '<p>file</p>', replaces: null, hustleScore: 9 },
-        { date: second, content: '<p>file</p>', replaces: 7, hustleScore: 9 },
+        { date: second, content: '<p>file</p>', replaces: await versionOf(second, 7), hustleScore: 9 },
       ]),
     ).toEqual([
       { date: first, outcome: 'changed' },
@@ -114,11 +118,26 @@ describe('import-entries', () => {
   test('replaces the revision that was named, and gives the same words back what was said of them', async () => {
     const date = daysAgo(3);
     await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
-    expect(await imported([{ date, content: '<p>file</p>', replaces: 1 }])).toEqual([{ date, outcome: 'written' }]);
-    expect(await imported([{ date, content: '<p>file</p>', replaces: 2, feedback: 'Good' }])).toEqual([
+    const [shown, then] = [await versionOf(date), await versionOf(date, 2)];
+    expect(await imported([{ date, content: '<p>file</p>', replaces: shown }])).toEqual([{ date, outcome: 'written' }]);
+    expect(await imported([{ date, content: '<p>file</p>', replaces: then, feedback: 'Good' }])).toEqual([
       { date, outcome: 'written' },
     ]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'file', ai_feedback: 'Good' }]);
+  });
+
+  test('a day that was deleted and begun anew is another one, although its revision is the same', async () => {
+    const date = daysAgo(3);
+    const begin = (content: string) =>
+      world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content }).throwOnError();
+    await begin('<p>mine</p>');
+    const shown = await versionOf(date);
+    await world.cleo.client.from('entries').delete().eq('date', date).throwOnError();
+    await begin('<p>anew</p>');
+    expect(await imported([{ date, content: '<p>file</p>', replaces: shown, feedback: 'Good' }])).toEqual([
+      { date, outcome: 'changed' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'anew', revision: 1, ai_feedback: null }]);
   });
 
   test('a day that the coach has looked at meanwhile is the same day; what it said of the same words stays', async () => {
@@ -128,11 +147,11 @@ describe('import-entries', () => {
       await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
     }
     await world.server.admin.query(analysed);
-    const coach = { feedback: 'From the file', hustleScore: 9, analyzedAt: '2020-03-02T10:11:12Z', replaces: 1 };
+    const coach = { feedback: 'From the file', hustleScore: 9, analyzedAt: '2020-03-02T10:11:12Z' };
     expect(
       await imported([
-        { date: same, content: '<p>mine</p>', ...coach },
-        { date: other, content: '<p>file</p>', ...coach },
+        { date: same, content: '<p>mine</p>', ...coach, replaces: await versionOf(same) },
+        { date: other, content: '<p>file</p>', ...coach, replaces: await versionOf(other) },
       ]),
     ).toEqual([
       { date: same, outcome: 'written' },
@@ -183,7 +202,9 @@ describe('import-entries', () => {
       { date: daysAgo(3), content: '<b>'.repeat(3_000) },
       { date: daysAgo(4), content: '<p> </p>' },
       { date: daysAgo(5), content: '<p>x</p>', hustleScore: 11 },
-      { date: daysAgo(6), content: '<p>x</p>', replaces: '1' },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: 1 },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: { id: world.cleo.id, revision: '1' } },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: { id: '\0', revision: 1 } },
       { date: daysAgo(7), content: '<p>x</p>' },
       { date: daysAgo(7), content: '<p>y</p>' },
     ];
@@ -191,7 +212,7 @@ describe('import-entries', () => {
       ((await imported(entries)) as { reason?: string; outcome: string }[]).map((one) => one.reason ?? one.outcome),
     ).toEqual([
       ...['invalidDate', 'invalidDate', 'futureDay', 'notText', 'tooLong', 'tooDeep', 'empty', 'notText', 'notText'],
-      ...['duplicateDay', 'written'],
+      ...['notText', 'notText', 'duplicateDay', 'written'],
     ]);
     expect((await rowsOf(world.cleo)).map((row) => row.content_text)).toEqual(['x']);
   });

@@ -1,5 +1,6 @@
 /** What importing a file would do to the days that are already there: decided and shown before anything is written. */
 import type { Day } from '../day.ts';
+import type { Version } from '../entry.ts';
 import { entryText } from '../entry-text.ts';
 import type { ImportedDay, Refusal } from './exported-entry.ts';
 import type { ImportEntry } from './import-wire.ts';
@@ -26,7 +27,7 @@ export type RefusedDay = { label: string; reason: Refusal };
 export type ImportedFile = { exact: boolean; days: ImportedDay[]; refused: RefusedDay[] };
 
 /** A day as it is stored now, without its date header. */
-export type OwnDay = { date: Day; content: string; revision: number; hasFeedback: boolean };
+export type OwnDay = Version & { date: Day; content: string; hasFeedback: boolean };
 
 /** `feedback`: the words are the same, and the file has what the coach said of them where nothing is kept here. */
 export type Verdict = 'new' | 'same' | 'feedback' | 'differs';
@@ -52,19 +53,20 @@ export function entryFor(
 ): ImportEntry | null {
   const { date, content } = day;
   const coach = day.coach ?? { hustleScore: null, feedback: null, analyzedAt: null };
+  const replaces = own ? { id: own.id, revision: own.revision } : null;
   switch (verdict) {
     case 'same':
       return null;
     case 'new':
-      return { date, content, ...coach, replaces: null };
+      return { date, content, ...coach, replaces };
     case 'feedback':
-      return { date, content: own!.content, ...coach, replaces: own!.revision };
+      return { date, content: own!.content, ...coach, replaces };
     case 'differs': {
       if (choice === 'mine') return null;
-      if (choice === 'file') return { date, content, ...coach, replaces: own!.revision };
+      if (choice === 'file') return { date, content, ...coach, replaces };
       // What the coach said was said of one of the two, so none of it goes with both.
       const none = { hustleScore: null, feedback: null, analyzedAt: null };
-      return { date, content: own!.content + SEPARATOR + content, ...none, replaces: own!.revision };
+      return { date, content: own!.content + SEPARATOR + content, ...none, replaces };
     }
   }
 }

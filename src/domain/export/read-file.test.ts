@@ -107,7 +107,8 @@ describe('what an import would do', () => {
   const date = day('2026-11-20');
   const coach = { hustleScore: 7, feedback: 'Good', analyzedAt: '2026-11-20T10:00:00Z' };
   const inFile: ImportedDay = { date, content: '<p>a</p>', coach };
-  const own = (content: string, hasFeedback = false): OwnDay => ({ date, content, revision: 3, hasFeedback });
+  const version = { id: 'r', revision: 3 };
+  const own = (content: string, hasFeedback = false): OwnDay => ({ date, content, ...version, hasFeedback });
 
   test('a day without a log is new', () => {
     expect(verdictOf(inFile, undefined, true)).toBe('new');
@@ -127,7 +128,7 @@ describe('what an import would do', () => {
       date,
       content: '<p>a</p>',
       ...coach,
-      replaces: 3,
+      replaces: version,
     });
     expect(verdictOf({ ...inFile, coach: null }, own('<p>a</p>'), true)).toBe('same');
   });
@@ -139,10 +140,10 @@ describe('what an import would do', () => {
     expect(entryFor(inFile, mine, 'differs', 'file')).toMatchObject({
       content: '<p>a</p>',
       feedback: 'Good',
-      replaces: 3,
+      replaces: version,
     });
     const both = entryFor(inFile, mine, 'differs', 'both')!;
-    expect(both).toMatchObject({ feedback: null, hustleScore: null, replaces: 3 });
+    expect(both).toMatchObject({ feedback: null, hustleScore: null, replaces: version });
     expect(isCleanLog(both.content)).toBe(true);
     expect(entryText(both.content)).toBe('mine\nFrom the imported file\na');
     // The same file once more adds nothing.

@@ -3,19 +3,21 @@
  * under the same policies as every save. What clients may not write, the coach's columns, the service writes: of that
  * user's rows alone, and only where the words beside it are the file's.
  *
- * Nothing is ever overwritten unseen: an entry names the revision that it replaces, or null for a day without a log.
+ * Nothing is ever overwritten unseen: an entry names the version that it replaces, or null for a day without a log.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { latestToday } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
+import type { Version } from '#domain/entry.ts';
 import { isEmptyLog } from '#domain/entry-text.ts';
 import type { ImportedDay, Refusal } from '#domain/export/exported-entry.ts';
 import { IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
 import type { ImportAnswer, ImportOutcome } from '#domain/export/import-wire.ts';
 import { readJsonEntry } from '#domain/export/json-format.ts';
 import { MESSAGES } from '#domain/messages.ts';
+import { UUID } from '../auth/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import { plainWords } from '../coach/plain-words.ts';
 import { cleanLog } from '../data/clean-entry.ts';
@@ -31,8 +33,8 @@ import { readBody } from './read-body.ts';
 type ImportDeps = { database: Database; clock: Clock };
 
 /** A day that may be written: cleaned, not empty, not in the future. */
-type Writable = ImportedDay & { replaces: number | null };
-type Written = { date: Day; revision: number };
+type Writable = ImportedDay & { replaces: Version | null };
+type Written = Version & { date: Day };
 
 const REFUSAL_OF: Readonly<Record<string, Refusal>> = { '54000': 'tooLong', '54001': 'tooDeep' };
 const LARGEST_REVISION = 2 ** 31 - 1;
@@ -42,13 +44,13 @@ const INSERT = `
   select $1::uuid, sent.date, ${withDateHeaderSql('sent.date', 'sent.content')}
     from json_to_recordset($2::json) as sent(date date, content text)
   on conflict (user_id, date) do nothing
-  returning date, revision`;
+  returning date, id, revision`;
 
 const REPLACE = `
   update public.entries as kept set content = ${withDateHeaderSql('kept.date', 'sent.content')}
-    from json_to_recordset($2::json) as sent(date date, content text, replaces integer)
-   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.replaces
-  returning kept.date, kept.revision`;
+    from json_to_recordset($2::json) as sent(date date, content text, id uuid, revision integer)
+   where kept.user_id = $1::uuid and kept.date = sent.date and kept.id = sent.id and kept.revision = sent.revision
+  returning kept.date, kept.id, kept.revision`;
 
 /**
  * A feedback from a file is never newer than the words it stands beside: it could otherwise claim to be about them. Nor does
@@ -60,8 +62,8 @@ const COACH = `
          ai_analyzed_at = case when sent."analyzedAt" is null then null
                                else least(sent."analyzedAt", kept.updated_at - interval '1 millisecond') end
     from json_to_recordset($2::json)
-      as sent(date date, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
-   where kept.user_id = $1::uuid and kept.date = sent.date and kept.revision = sent.revision
+      as sent(date date, id uuid, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
+   where kept.user_id = $1::uuid and kept.date = sent.date and kept.id = sent.id and kept.revision = sent.revision
      and (kept.ai_analyzed_at < kept.updated_at) is not false`;
 
 export function importEntries({ database, clock }: ImportDeps) {
@@ -90,14 +92,14 @@ export function importEntries({ database, clock }: ImportDeps) {
             REPLACE,
             writable.filter((day) => day.replaces !== null),
           )),
-        ].map((row) => [row.date, row.revision]),
+        ].map(({ date, id, revision }) => [date, { id, revision }]),
       );
       const coached = writable.flatMap(({ date, coach }) => {
-        const revision = written.get(date);
-        if (!coach || revision === undefined) return [];
+        const version = written.get(date);
+        if (!coach || !version) return [];
         // Shown where the coach's own words are, so it has no more signs than they can have.
         const feedback = coach.feedback === null ? null : plainWords(coach.feedback);
-        return [{ date, revision, ...coach, feedback }];
+        return [{ date, ...version, ...coach, feedback }];
       });
       if (coached.length > 0) {
         await database.asService('imported feedback').statement(COACH, [userId, JSON.stringify(coached)]);
@@ -114,7 +116,7 @@ export function importEntries({ database, clock }: ImportDeps) {
 
     async function write(sql: string, days: readonly Writable[]): Promise<Written[]> {
       if (days.length === 0) return [];
-      const rows = days.map(({ date, content, replaces }) => ({ date, content, replaces }));
+      const rows = days.map(({ date, content, replaces }) => ({ date, content, ...replaces }));
       return (await database.asUser(identity).statement<Written>(sql, [userId, JSON.stringify(rows)])).rows;
     }
   };
@@ -152,11 +154,13 @@ async function readEntries(entries: readonly unknown[], lastDay: Day) {
   return { writable, outcomes };
 }
 
-function replacesOf(entry: unknown): number | null | 'unreadable' {
+function replacesOf(entry: unknown): Version | null | 'unreadable' {
   const { replaces } = entry as { replaces?: unknown };
   if (replaces == null) return null;
-  const isRevision = typeof replaces === 'number' && Number.isInteger(replaces) && replaces > 0;
-  return isRevision && replaces <= LARGEST_REVISION ? replaces : 'unreadable';
+  const { id, revision } = replaces as { id?: unknown; revision?: unknown };
+  if (typeof id !== 'string' || !UUID.test(id)) return 'unreadable';
+  const isRevision = typeof revision === 'number' && Number.isInteger(revision) && revision > 0;
+  return isRevision && revision <= LARGEST_REVISION ? { id, revision } : 'unreadable';
 }
 
 function cleaned(content: string): string | { reason: Refusal } {

@@ -1,11 +1,6 @@
 /** What the day saver asks of the wire, and every way in which an answer can come out. */
 import type { Day } from '#domain/day.ts';
-
-/**
- * What a write builds on. The revision alone is not enough: a day that was deleted and begun anew counts from one again,
- * but it is another row.
- */
-export type Version = { id: string; revision: number };
+import type { Version } from '#domain/entry.ts';
 
 /** A day as the server has it. `html` is the log without its date header; `savedAt` in milliseconds. */
 export type StoredLog = Version & { html: string; savedAt: number };

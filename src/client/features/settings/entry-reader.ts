@@ -10,10 +10,10 @@ const LARGEST_PAGE = 500;
 /** How much text one answer should hold, whatever the length of the logs. */
 const PAGE_CHARACTERS = 1_000_000;
 
-const COLUMNS = 'date, content, revision, hustle_score, ai_feedback, ai_analyzed_at';
+const COLUMNS = 'date, content, id, revision, hustle_score, ai_feedback, ai_analyzed_at';
 export type StoredDay = Pick<
   Entry,
-  'date' | 'content' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
+  'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
 export class ReadingFailed extends Error {

@@ -11,7 +11,7 @@ const FIRST = day('2020-01-01');
 const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, index) => addDays(FIRST, index));
 
 const stored = (date: Day, text = `Day ${date}`): StoredDay => ({
-  ...{ date, content: `<p>${text}</p>`, revision: 1 },
+  ...{ date, content: `<p>${text}</p>`, id: date, revision: 1 },
   ...{ hustle_score: null, ai_feedback: null, ai_analyzed_at: null },
 });
 

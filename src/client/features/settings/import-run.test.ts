@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, day } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
+import type { Version } from '#domain/entry.ts';
 import { IMPORT_FILE_MAX_BYTES } from '#domain/export/import-plan.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
@@ -15,8 +16,8 @@ const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, inde
 
 /** A server with logs, that counts what is written to it and can lose its answers. */
 function serverWith(logs: Record<string, string> = {}) {
-  const rows = new Map<string, { content: string; revision: number }>();
-  for (const [date, content] of Object.entries(logs)) rows.set(date, { content, revision: 1 });
+  const rows = new Map<string, Version & { content: string }>();
+  for (const [date, content] of Object.entries(logs)) rows.set(date, { content, id: 'first', revision: 1 });
   const batches: ImportEntry[][] = [];
   let loses = 0;
   const reader: EntryReader = {
@@ -37,8 +38,9 @@ function serverWith(logs: Record<string, string> = {}) {
       batches.push(entries);
       const outcomes = entries.map(({ date, content, replaces }) => {
         const row = rows.get(date);
-        if ((row?.revision ?? null) !== replaces) return { date, outcome: 'changed' as const };
-        rows.set(date, { content, revision: (row?.revision ?? 0) + 1 });
+        const isAsSeen = row ? row.id === replaces?.id && row.revision === replaces.revision : replaces === null;
+        if (!isAsSeen) return { date, outcome: 'changed' as const };
+        rows.set(date, { content, id: row?.id ?? 'first', revision: (row?.revision ?? 0) + 1 });
         return { date, outcome: 'written' as const };
       });
       if (loses-- > 0) throw new TypeError('lost');
@@ -127,10 +129,13 @@ describe('the import', () => {
     expect([...server.rows.values()].every(({ revision }) => revision === 1)).toBe(true);
   });
 
-  test('leaves a day alone that changed after the look', async () => {
+  test.each([
+    ['changed', { id: 'first', revision: 2 }],
+    ['was deleted and begun anew', { id: 'second', revision: 1 }],
+  ])('leaves a day alone that %s after the look', async (_what, version) => {
     const server = serverWith({ '2020-01-01': '<p>mine</p>' });
     const { run } = await importInto(server, { '2020-01-01': '<p>file</p>' }, 'file');
-    server.rows.set('2020-01-01', { content: '<p>meanwhile</p>', revision: 2 });
+    server.rows.set('2020-01-01', { content: '<p>meanwhile</p>', ...version });
     await run.run(never, () => undefined);
     expect(run.summary).toMatchObject({ changed: ['2020-01-01'], replaced: [] });
     expect(server.rows.get('2020-01-01')!.content).toBe('<p>meanwhile</p>');

@@ -72,6 +72,7 @@ function plannedDay(day: ImportedDay, row: StoredDay, exact: boolean): PlannedDa
   const own: OwnDay = {
     date: row.date,
     content: withoutDateHeader(row.content),
+    id: row.id,
     revision: row.revision,
     hasFeedback: row.ai_feedback !== null || row.hustle_score !== null || row.ai_analyzed_at !== null,
   };
