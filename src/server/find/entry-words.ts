@@ -15,23 +15,26 @@ const BATCH_BYTES = 500_000;
 
 /** Always at least one log, however long it is; the newest first. Lengths are known without unpacking the texts. */
 const CHANGED = `
-  select date, revision, text from (
-    select e.date, e.revision, e.content_text as text,
+  select id, date, revision, text from (
+    select e.id, e.date, e.revision, e.content_text as text,
            sum(octet_length(e.content_text)) over (order by e.date desc) - octet_length(e.content_text) as bytes_before
       from public.entries e left join public.entry_words w using (user_id, date)
      where e.user_id = $1 and w.revision is distinct from e.revision) changed
    where bytes_before < ${BATCH_BYTES} order by date desc`;
 
-/** A log that was deleted meanwhile is left out, and one that is being deleted is waited for. */
+/**
+ * A log that was deleted meanwhile is left out, and one that is being deleted is waited for. A day that was begun anew
+ * has another id: its revision may be the one that was read, and its words are not.
+ */
 const KEEP = `
   insert into public.entry_words (user_id, date, revision, words)
   select e.user_id, e.date, made.revision, made.words
-    from unnest($2::date[], $3::integer[], $4::text[]) made (date, revision, words)
-    join public.entries e on e.user_id = $1 and e.date = made.date
+    from unnest($2::uuid[], $3::date[], $4::integer[], $5::text[]) made (id, date, revision, words)
+    join public.entries e on e.user_id = $1 and e.date = made.date and e.id = made.id
    order by e.date for key share of e
   on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
 
-type Changed = { date: string; revision: number; text: string };
+type Changed = { id: string; date: string; revision: number; text: string };
 
 /** Answers whether all are ready; false when `mayGoOn` said to stop before. */
 export async function readyWords(
@@ -48,6 +51,7 @@ export async function readyWords(
     if (!mayGoOn()) return false;
     await service.statement(KEEP, [
       userId,
+      rows.map(({ id }) => id),
       rows.map(({ date }) => date),
       rows.map(({ revision }) => revision),
       rows.map(({ text }) => findForm(text)),
