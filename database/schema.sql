@@ -570,6 +570,12 @@ alter table public.profiles enable row level security, force row level security;
 create policy "own analyses are read by a Closer" on public.analyses for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ( SELECT public.is_premium() AS is_premium)));
 
+create policy "what was said of a forgotten day is deleted" on public.analyses for delete to hustle_forge
+  using (true);
+
+create policy "what was said of a forgotten day is found" on public.analyses for select to hustle_forge
+  using (true);
+
 create policy "own open days are begun" on public.entries for insert to authenticated
   with check (((user_id = ( SELECT auth.uid() AS uid)) AND (date <= ( SELECT public.latest_today() AS latest_today)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
@@ -56,6 +56,72 @@ test('is migrated, and makes a profile for every user although its owner is no s
   );
   expect((await service.statement('select id from profiles', [])).rows).toEqual(rows);
   await database.close();
+});
+
+describe('what the coach said, where the owner may not pass by row-level security', () => {
+  const USER = '00000000-0000-4000-8000-000000000001';
+  const ANALYSIS = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';
+  const SAY = `
+    update entries set ai_feedback = 'Good work.', hustle_score = 7, ai_analyzed_at = now();
+    insert into analyses (user_id, kind, date, score, ${ANALYSIS})
+      select user_id, 'feedback', date, 7, 'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.' from entries;
+    insert into analyses (user_id, kind, period_from, period_to, ${ANALYSIS})
+      select '${USER}', 'trend', day::date, day::date + 6, 'hash', 'google', 'gemini', 1, 'stop', 5, 'Good work.'
+        from unnest(array['2026-11-01', '2026-11-11']) day`;
+
+  let admin: pg.Client;
+  beforeEach(async () => {
+    await server.admin.query(`alter role ${owner} nobypassrls`);
+    await (await open()).close();
+    admin = new pg.Client(server.url.replace(/\/\w+\?/, `/${owner}?`));
+    await admin.connect();
+    await admin.query(`insert into auth.users (id) values ('${USER}')`);
+    return () => admin.end();
+  });
+
+  const begin = (...logs: [date: string, content: string][]) =>
+    admin.query(
+      `insert into entries (user_id, date, content)
+         select '${USER}', (log ->> 0)::date, log ->> 1 from json_array_elements($1::json) log`,
+      [JSON.stringify(logs)],
+    );
+  const said = async (): Promise<unknown> =>
+    (
+      await admin.query(
+        `select (select json_agg(ai_feedback order by date) from entries) as days,
+                (select json_agg(coalesce(date, period_from) order by kind, period_from) from analyses) as analyses`,
+      )
+    ).rows[0];
+
+  test.each([
+    ['deleted', "delete from entries where date = '2026-11-02'", ['Good work.']],
+    ['emptied', "update entries set content = '' where date = '2026-11-02'", [null, 'Good work.']],
+  ])('goes with a day that is %s', async (_what, statement, days) => {
+    await begin(['2026-11-02', '<p>a</p>'], ['2026-11-12', '<p>b</p>']);
+    await admin.query(SAY);
+    const database = await open();
+    await database.asService('test').statement(statement, []);
+    expect(await said()).toEqual({ days, analyses: ['2026-11-12', '2026-11-11'] });
+    await database.close();
+  });
+
+  test('goes from days that were emptied before that was so', async () => {
+    await begin(['2026-11-02', ''], ['2026-11-12', '<p>b</p>']);
+    await admin.query(SAY);
+    const later = `select user_id, kind, period_from, period_to + 1, ${ANALYSIS}, now() + interval '2 hours' from analyses
+      where period_from = '2026-11-01'`;
+    await admin.query(`insert into analyses (user_id, kind, period_from, period_to, ${ANALYSIS}, created_at) ${later}`);
+    await admin.query(`delete from migrations.applied where set = 'app' and number = 12`);
+    await admin.query(`drop policy "what was said of a forgotten day is found" on analyses`);
+    await admin.query(`drop policy "what was said of a forgotten day is deleted" on analyses`);
+    await (await open()).close();
+    expect(await said()).toEqual({
+      days: [null, 'Good work.'],
+      analyses: ['2026-11-12', '2026-11-01', '2026-11-11'],
+    });
+    const { rows } = await admin.query("select relforcerowsecurity as forced from pg_class where relname = 'entries'");
+    expect(rows).toEqual([{ forced: true }]);
+  });
 });
 
 test('carries the jobs although its owner is no superuser, for two servers that start at once', async () => {
