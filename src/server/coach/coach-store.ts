@@ -85,9 +85,12 @@ const WRITE_FEEDBACK = `update public.entries
  where user_id = $1 and date = $2 and id = $7 and content_text <> ''
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
-/** Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql). */
+/**
+ * Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql). In the order of the
+ * days, as an import sends them: in any other the two could each hold what the other waits for.
+ */
 const HOLD_DAYS = `select from public.entries
-  where user_id = $1 and id = any($2::uuid[]) and content_text <> '' for share`;
+  where user_id = $1 and id = any($2::uuid[]) and content_text <> '' order by date for share`;
 
 export type Written = { analyzedAt: string; upToDate: boolean };
 

@@ -1,0 +1,57 @@
+/** How what the coach said is stored beside others who are at the same days. */
+import { randomUUID } from 'node:crypto';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { DAYS, PEOPLE, settle } from '../../../tests/policies/people.ts';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+
+import { createCoachStore } from './coach-store.ts';
+import type { Analysis, Claim } from './coach-store.ts';
+
+const { id: userId } = PEOPLE.premium;
+const ANALYSIS: Analysis = {
+  ...{ inputHash: 'hash', provider: 'google', model: 'gemini', modelVersion: null, promptVersion: 1, finish: 'stop' },
+  ...{ inputTokens: null, outputTokens: null, durationMs: 5, score: null, text: 'Good.', cited: [], missingFact: null },
+};
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await settle(db.admin);
+});
+afterAll(() => db.drop());
+
+test('the days of a trend are held in their order: whoever holds the first one waits for none of the others', async () => {
+  const [first, last] = [DAYS.firstOpen, DAYS.earliestToday];
+  // Neither as the rows were written nor by their ids does the first day come first.
+  const logs = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
+  await db.admin.query('delete from entries where user_id = $1', [userId]);
+  await db.admin.query(
+    `insert into entries (user_id, id, date, content) select $1, id, date, '<p>mine</p>'
+       from unnest($2::uuid[], $3::date[]) log (id, date)`,
+    [userId, logs, [last, first]],
+  );
+  const store = createCoachStore(db.database);
+  const claim: Claim = { userId, kind: 'trend', key: 'week', run: randomUUID() };
+  await store.claim(claim, 60_000);
+  const other = await db.admin.connect();
+  try {
+    await other.query('begin');
+    await other.query('update entries set content = $3 where user_id = $1 and date = $2', [userId, first, '<p>a</p>']);
+    const finishing = store.finish(claim, ANALYSIS, { from: first, to: last, logs });
+    const isWaiting = async () =>
+      (
+        await db.admin.query('select from pg_stat_activity where pg_backend_pid() <> pid and wait_event_type = $1', [
+          'Lock',
+        ])
+      ).rowCount === 1;
+    await expect.poll(isWaiting).toBe(true);
+    await other.query('select from entries where user_id = $1 and date = $2 for update nowait', [userId, last]);
+    await other.query('commit');
+    expect(await finishing).toMatchObject({ written: null });
+  } finally {
+    other.release(true);
+  }
+});
