@@ -32,7 +32,7 @@ COPY database database
 COPY src/domain src/domain
 COPY src/server src/server
 COPY scripts/compile-server.ts scripts/compile-server.ts
-RUN install -d -o node -g node /data /app/compiled
+RUN install -d -o node -g node -m 700 /data /app/compiled
 USER node
 # Compiled code is found again under the same user and the same flags alone.
 RUN node --max-semi-space-size=4 scripts/compile-server.ts

@@ -98,7 +98,7 @@ function takeUp(books: PaypalBooks, file: string): void {
 
 /** In one step, so that a kill leaves the old file or the new one. */
 function keep(books: PaypalBooks, file: string): void {
-  mkdirSync(dirname(file), { recursive: true });
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, ordersToText(books.orders.values()));
   renameSync(`${file}.new`, file);
 }

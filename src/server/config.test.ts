@@ -33,6 +33,27 @@ test('a blank value means that the setting is not set', () => {
   expect(readConfig({ PORT: '', HOST: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
 });
 
+test.each([
+  ['::', 'http://localhost:3000', '::'],
+  ['0.0.0.0', 'http://localhost:3000', '0.0.0.0'],
+  ['[::1]', 'http://localhost:3000', '::1'],
+  ['2001:db8::7', 'http://[2001:db8::7]:3000', '2001:db8::7'],
+])('HOST=%s is reached at %s by default', (host, publicUrl, listensOn) => {
+  expect(readConfig({ HOST: host, SANDBOX: 'off' })).toMatchObject({ publicUrl, host: listensOn });
+});
+
+test('HOST=:: with the sandbox on is refused with advice', () => {
+  expect(problemsOf({ HOST: '::' })).toEqual([
+    expect.stringContaining('HOST must be loopback while the sandbox is on'),
+  ]);
+});
+
+test('/metrics is closed in production until METRICS says otherwise', () => {
+  expect(readConfig({}).metrics).toBe('loopback');
+  expect(readConfig(PRODUCTION).metrics).toBe('off');
+  expect(readConfig({ ...PRODUCTION, METRICS: 'loopback' }).metrics).toBe('loopback');
+});
+
 test('all problems are told at once, each with its name and an example', () => {
   const problems = problemsOf({ PORT: 'many', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', SOCIAL_LINKS: 'nowhere' });
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'LOG_LEVEL', 'SMTP_URL', 'SOCIAL_LINKS']);

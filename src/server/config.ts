@@ -3,6 +3,7 @@
  * Nothing else reads `process.env`. Every variable has a default that works on a laptop, except in production, where
  * what only an operator can know must be set. The table in docs/operations.md and `.env.example` list the same names.
  */
+import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { readCoachSettings } from './coach/coach-settings.ts';
@@ -26,8 +27,8 @@ export type Config = {
   /** null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Secret | null;
   readonly logLevel: string;
-  /** `/metrics` answers loopback alone unless this is on. */
-  readonly openMetrics: boolean;
+  /** Who may read `/metrics`: nobody, programs on this machine, or everybody. */
+  readonly metrics: 'off' | 'loopback' | 'open';
   /** `url` is the base URL of the simulators' process; null when none is running. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
   readonly auth: {
@@ -61,6 +62,7 @@ export class ConfigError extends Error {
   }
 }
 
+const ANY_INTERFACE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** Throws a ConfigError that lists every problem. */
@@ -68,9 +70,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
   const production = environment === 'production';
-  const host = settings.text('HOST', '127.0.0.1');
+  // An IPv6 address stands in brackets only within a URL.
+  const host = settings.text('HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
   const port = settings.integer('PORT', 3000, 1, 65535);
-  const defaultUrl = `http://${isLoopback(host) ? 'localhost' : host}:${port}`;
+  const defaultUrl = `http://${defaultHostname(host)}:${port}`;
   const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', production ? undefined : defaultUrl);
   const databaseUrl = settings.secretUrl('DATABASE_URL', 'postgres://forge:password@db.example.com/forge', [
     'postgres:',
@@ -84,7 +87,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     dataDir: resolve(settings.text('DATA_DIR', './data')),
     databaseUrl,
     logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    openMetrics: settings.oneOf('METRICS', ['loopback', 'open'], 'loopback') === 'open',
+    // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded.
+    metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
     sandbox: {
       on: settings.onOff('SANDBOX', !production),
       url: settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null),
@@ -110,6 +114,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   checkTogether(config, settings);
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return freezeDeeply(config);
+}
+
+/** What a browser on this machine can open: `0.0.0.0` and `::` mean every interface and are no address of their own. */
+function defaultHostname(host: string): string {
+  if (isLoopback(host) || ANY_INTERFACE.has(host)) return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
 }
 
 /** Settings that are each fine and together are not. */

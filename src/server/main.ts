@@ -5,6 +5,7 @@
 import { ConfigError, readConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { systemClock } from './clock.ts';
+import { prepareDataDirectory } from './data-directory.ts';
 import { openDatabase } from './database/connect.ts';
 import { createLog } from './log.ts';
 import type { Logger } from './log.ts';
@@ -34,6 +35,7 @@ function readConfigOrExit(): Config {
 }
 
 async function run(config: Config, log: Logger): Promise<void> {
+  await prepareDataDirectory(config.dataDir, log);
   const database = await openDatabase({ config, log });
   const serving = await serve({ config, database, clock: systemClock, log }).catch(async (error: unknown) => {
     await database.close();

@@ -23,10 +23,19 @@ test('it is up, it is ready, and it tells how it is doing', async () => {
   expect(metrics).toMatch(/^process_resident_memory_bytes \d+$/m);
 });
 
-test('figures are not for strangers', async () => {
+test.each(['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via'])(
+  '/metrics refuses a request that a proxy forwarded (%s)',
+  async (header) => {
+    expect((await ask('/metrics', { headers: { [header]: 'for=203.0.113.9' } })).status).toBe(404);
+  },
+);
+
+test('/metrics judges the visitor where CLIENT_ADDRESS_HEADER names the header', async () => {
   const behindProxy = await startTestServer({ settings: { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' } });
   const headers = { 'x-forwarded-for': '203.0.113.9' };
   expect((await fetch(`${behindProxy.url}/metrics`, { headers })).status).toBe(404);
+  const local = { 'x-forwarded-for': '127.0.0.1' };
+  expect((await fetch(`${behindProxy.url}/metrics`, { headers: local })).status).toBe(200);
   await behindProxy.close();
 });
 

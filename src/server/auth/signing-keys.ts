@@ -82,7 +82,7 @@ async function readOrCreate(file: string, dataDir: string): Promise<string> {
   if (existing !== null) return existing;
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const text = `${JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' })}\n`;
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });
     return text;

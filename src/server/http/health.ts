@@ -1,5 +1,6 @@
 /** For machines: is the process up, can it serve, and how is it doing. */
 import { Hono } from 'hono';
+import type { Context } from 'hono';
 import { isLoopback } from '../loopback.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -7,6 +8,15 @@ import type { AppEnv } from './app-env.ts';
 import { clientAddress } from './client-address.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { Metrics } from './metrics.ts';
+
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
 
 type Deps = { config: Config; database: Database; metrics: Metrics };
 
@@ -18,12 +28,19 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
   routes.get('/metrics', (context) => {
-    // Threat: traffic figures in strangers' hands. A proxy on the same machine also arrives from loopback, but then the
-    // operator has named its header and the address judged here is the visitor's.
-    if (!config.openMetrics && !isLoopback(clientAddress(context, config.auth))) {
-      return errorAnswer(context, 'not_found');
-    }
+    if (!mayReadMetrics(context, config)) return errorAnswer(context, 'not_found');
     return context.text(metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   return routes;
+}
+
+/**
+ * Threat: a stranger reads traffic figures. A proxy on this machine connects from loopback: what it forwards is refused,
+ * unless the operator named the header that carries the visitor's address, which is then the address judged.
+ */
+function mayReadMetrics(context: Context<AppEnv>, { auth, metrics }: Config): boolean {
+  if (metrics !== 'loopback') return metrics === 'open';
+  const isForwarded =
+    auth.clientAddressHeader === null && FORWARDING_HEADERS.some((name) => context.req.header(name) !== undefined);
+  return !isForwarded && isLoopback(clientAddress(context, auth));
 }

@@ -101,6 +101,12 @@ test('a port that is taken is said in words', async () => {
   ).rejects.toThrow(`port ${taken} is taken: set PORT to another one`);
 });
 
+test.each(['no-such-host.invalid', '203.0.113.1'])('HOST=%s is refused with advice', async (host) => {
+  await expect(listen({ host, port: 0, headers: { page: [], api: [] }, fetch: () => new Response() })).rejects.toThrow(
+    `HOST=${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or ::`,
+  );
+});
+
 test('a client that stops taking its answer is cut, one that takes it for longer than that is not', async () => {
   const cut = Promise.withResolvers<void>();
   let isCut = false;

@@ -19,6 +19,9 @@ const STOP_LIMIT_MS = 10_000;
 /** One plain word after the wire's name: `/rest/v1/../../journal` begins like the API, and is answered with a page. */
 const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 
+/** What the system answers to a name or an address that it cannot listen on. */
+const NOT_OUR_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']);
+
 type Options = {
   host: string;
   port: number;
@@ -63,7 +66,7 @@ export async function listen({ host, port, headers, fetch, stalledMs = STALLED_M
 
   await new Promise<void>((started, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      failed(error.code === 'EADDRINUSE' ? new Error(`port ${port} is taken: set PORT to another one`) : error);
+      failed(forOperator(error, host, port));
     });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
@@ -86,6 +89,18 @@ export async function listen({ host, port, headers, fetch, stalledMs = STALLED_M
       });
     },
   };
+}
+
+function forOperator(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const { code = '' } = error;
+  if (code === 'EADDRINUSE') return new Error(`port ${port} is taken: set PORT to another one`, { cause: error });
+  if (code === 'EACCES') {
+    return new Error(`this user may not listen on port ${port}: set PORT to 1024 or higher`, { cause: error });
+  }
+  if (!NOT_OUR_ADDRESS.has(code)) return error;
+  return new Error(`HOST=${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or ::`, {
+    cause: error,
+  });
 }
 
 function portOf(server: Server): number {
