@@ -60,6 +60,31 @@ test('all problems are told at once, each with its name and an example', () => {
   for (const problem of problems) expect(problem).toMatch(/\(for example [A-Z_]+=.+\)$/);
 });
 
+test.each([
+  'app.example',
+  'https://',
+  'https://user@app.example/',
+  'https://app**.example/',
+  'https://app.**.example/',
+  'https://203.0.113.5/',
+  'https://app.example\\@evil.example/',
+  'javascript://app.example/',
+])('refuses %j as a redirect address', (pattern) => {
+  expect(problemsOf({ AUTH_REDIRECT_URLS: `https://fine.example/**, ${pattern}` })).toEqual([
+    expect.stringMatching(/^AUTH_REDIRECT_URLS /),
+  ]);
+});
+
+test.each([
+  'https://**.app.example/**',
+  'http://localhost:*/callback',
+  'myapp://callback',
+  'com.example.app://login/**',
+  'http://[::1]:4100/**',
+])('takes %j as a redirect address', (pattern) => {
+  expect(readConfig({ AUTH_REDIRECT_URLS: pattern }).auth.redirectPatterns).toMatchObject([{ text: pattern }]);
+});
+
 test('a bad secret is named and never shown', () => {
   const told = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
   expect(told).toContain('DATABASE_URL');

@@ -11,6 +11,7 @@ import type { CoachSettings } from './coach/coach-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { readBlockedCountries, readPaypalSettings } from './payments/paypal/paypal-settings.ts';
 import type { PaypalSettings } from './payments/paypal/paypal-settings.ts';
+import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
@@ -35,7 +36,8 @@ export type Config = {
     readonly autoconfirm: boolean;
     readonly rateLimits: boolean;
     readonly signingKeyFile: string | null;
-    readonly redirectAllowList: readonly string[];
+    /** Addresses beyond our own to which links in mails may lead. */
+    readonly redirectPatterns: readonly RedirectPattern[];
     readonly clientAddressHeader: string | null;
   };
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
@@ -97,7 +99,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
       rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
       signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
-      redirectAllowList: settings.list('AUTH_REDIRECT_URLS'),
+      redirectPatterns: settings.redirectPatterns('AUTH_REDIRECT_URLS'),
       clientAddressHeader: settings.optional('CLIENT_ADDRESS_HEADER')?.toLowerCase() ?? null,
     },
     mail: {

@@ -1,6 +1,8 @@
 /** Reads single settings by kind and collects what is wrong with them, each with an example of a good value. */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { parseRedirectPattern } from './redirect-patterns.ts';
+import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 
 export class SettingsReader {
@@ -92,6 +94,17 @@ export class SettingsReader {
     if (/^[\x21-\x7e]+$/.test(value)) return new Secret(value);
     this.problem(name, 'must be one word of plain letters, digits and signs', example);
     return null;
+  }
+
+  redirectPatterns(name: string): RedirectPattern[] {
+    return this.list(name).flatMap((item) => {
+      const pattern = parseRedirectPattern(item);
+      if (pattern === null) {
+        const trouble = `must be a list of addresses such as scheme://host/path with * and **, not "${item}"`;
+        this.problem(name, trouble, 'https://*.example.com/**');
+      }
+      return pattern ?? [];
+    });
   }
 
   /** Who runs this installation; what is not set is left off the pages. */

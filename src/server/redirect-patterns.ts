@@ -1,0 +1,77 @@
+/**
+ * The patterns of AUTH_REDIRECT_URLS, matched part by part against a parsed address (wire-contract.md 0.6).
+ *
+ * Threat: a pattern that is matched against the whole text is fooled by text that a browser reads differently:
+ * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a listed
+ * one. Here a host pattern sees the parsed host alone, and its wildcards stop where a label ends.
+ */
+import { isIP } from 'node:net';
+import { isLoopback } from './loopback.ts';
+
+/** `text` is the setting as the operator wrote it; two patterns are equal when their texts are. */
+export type RedirectPattern = {
+  readonly text: string;
+  /** With its colon, as `URL.protocol` has it. */
+  readonly protocol: string;
+  readonly host: RegExp;
+  /** Empty: the protocol's default port. `*`: any port. */
+  readonly port: string;
+  /** Matches path and query. */
+  readonly path: RegExp;
+};
+
+const PATTERN = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#:[\]\\@\s]*|\[[0-9a-f:]+\])(?::(\d{1,5}|\*))?(\/[^#\\\s]*)?$/i;
+/** Host labels with `*` for a part of one; `**` may stand for whole labels, on the left side alone. */
+const HOST_PATTERN = /^(?:\*\*(?:\.|$))?(?:[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)?$/i;
+/** These addresses run as script, or show what their sender wrote, in the page that opens them. */
+const DANGEROUS_PROTOCOLS = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']);
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+/** Null when the text is no pattern that could ever match. */
+export function parseRedirectPattern(text: string): RedirectPattern | null {
+  const [, scheme = '', host = '', port = '', path = ''] = PATTERN.exec(text) ?? [];
+  const protocol = scheme.toLowerCase();
+  if (protocol === '' || DANGEROUS_PROTOCOLS.has(protocol)) return null;
+  const isWeb = protocol in DEFAULT_PORTS;
+  if (isWeb && host === '') return null;
+  const isAddress = host.startsWith('[') || isIP(host) !== 0;
+  if (isAddress && !isLoopback(host)) return null;
+  if (!isAddress && (!HOST_PATTERN.test(host) || host.replace(/^\*\*/, '').includes('**'))) return null;
+  return {
+    text,
+    protocol,
+    host: hostExpression(host.toLowerCase()),
+    port: port === DEFAULT_PORTS[protocol] ? '' : port,
+    path: pathExpression(path === '' && isWeb ? '/' : path),
+  };
+}
+
+export const matchesPattern = (url: URL, pattern: RedirectPattern): boolean =>
+  namesHost(url, pattern) && pattern.path.test(url.pathname + url.search);
+
+/** Whether the address lies on a host, with its scheme and port, that the pattern lists. */
+const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
+  url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
+
+/** A browser sends `https://[::1]` and `127.0.0.1` as they are; labels are compared without regard to case. */
+function hostExpression(pattern: string): RegExp {
+  const label = '[a-z0-9_-]';
+  const source = pattern
+    .replace(/[^\w*-]/g, '\\$&')
+    .replaceAll('**', `${label}+(?:\\.${label}+)@`)
+    .replaceAll('*', `${label}*`)
+    .replaceAll('@', '*');
+  return new RegExp(`^${source}$`, 'i');
+}
+
+/** `*` stands for anything but a separator (`.` and `/`), `**` for anything, `?` for one character. */
+function pathExpression(pattern: string): RegExp {
+  const source = pattern.replace(/\*\*|[*?]|[^*?]+/g, (part) => {
+    if (part === '**') return '.*';
+    if (part === '*') return '[^./]*';
+    if (part === '?') return '[^./]';
+    return part.replace(/[^\w]/g, '\\$&');
+  });
+  return new RegExp(`^${source}$`);
+}
