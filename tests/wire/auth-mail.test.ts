@@ -337,28 +337,70 @@ describe('an account', () => {
     expect(done.body.user.email).toBe(right);
   });
 
-  test('a link for somebody else’s page goes through GET /verify and ends there with a session', async () => {
+  const formOf = (html: string) => {
+    const field = (pattern: RegExp) => pattern.exec(html)![1]!.replaceAll('&amp;', '&');
+    const body = new URLSearchParams({
+      type: field(/name="type" value="([^"]*)"/),
+      token: field(/name="token" value="([^"]*)"/),
+    });
+    return { action: field(/action="([^"]*)"/).replace('/auth/v1', ''), body: body.toString() };
+  };
+  const press = ({ action, body }: ReturnType<typeof formOf>, headers = {}) =>
+    world.ask('POST', action, { body, headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers } });
+  const fragmentOf = (answer: { headers: Headers }) =>
+    new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1));
+
+  test('opening a link for somebody else’s page uses nothing up, and its button ends there with a session', async () => {
     const { email } = await world.signedUp();
     const page = 'http://127.0.0.1:4100/welcome';
     await world.ask('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
     const link = new URL((await world.mailTo(email)).links[0]!);
     expect(link.pathname).toBe('/auth/v1/verify');
-    const { status, headers } = await world.ask('GET', link.href.slice(`${world.config.publicUrl}/auth/v1`.length));
-    expect(status).toBe(303);
-    const target = new URL(headers.get('location')!);
-    expect(`${target.origin}${target.pathname}`).toBe(page);
-    const fragment = new URLSearchParams(target.hash.slice(1));
+    const path = link.href.slice(`${world.config.publicUrl}/auth/v1`.length);
+    for (const method of ['HEAD', 'GET', 'GET']) expect((await world.ask(method, path)).status).toBe(200);
+    const shown = await world.ask('GET', path);
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[^ ]+'; .*form-action 'self' http:;/,
+      ),
+    });
+    expect(shown.body).toContain('The button signs you in to <strong>127.0.0.1:4100</strong>');
+
+    const form = formOf(shown.body);
+    const forced = await press(form, { 'Sec-Fetch-Site': 'cross-site' });
+    expect(new URL(forced.headers.get('location')!, world.url).pathname).toBe('/auth/v1/verify');
+    const pressed = await press(form, { 'Sec-Fetch-Site': 'same-origin' });
+    expect(pressed.status).toBe(303);
+    expect(pressed.headers.get('location')!.split('#')[0]).toBe(page);
+    expect(pressed.headers.get('cache-control')).toBe('no-store');
+    const fragment = fragmentOf(pressed);
     expect([...fragment.keys()]).toEqual(['access_token', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type']);
     expect((await world.ask('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
 
-    const again = await world.ask('GET', link.href.slice(`${world.config.publicUrl}/auth/v1`.length));
-    const failed = new URLSearchParams(new URL(again.headers.get('location')!).hash.slice(1));
-    expect(Object.fromEntries(failed)).toEqual({
+    // The page is the same for a token that was used, and for one that never was.
+    const afterwards = await world.ask('GET', path);
+    expect(afterwards.body).toBe(shown.body);
+    const token = link.searchParams.get('token')!;
+    const unknown = await world.ask('GET', path.replace(token, 'x'.repeat(43)));
+    expect(unknown.body).toBe(shown.body.replace(token, 'x'.repeat(43)));
+    expect(Object.fromEntries(fragmentOf(await press(form)))).toEqual({
       error: 'access_denied',
       error_code: 'otp_expired',
       error_description: 'Email link is invalid or has expired',
       sb: '',
     });
+  });
+
+  test('the page of a link shows words as words', async () => {
+    const odd = encodeURIComponent('"><script>alert(1)</script>');
+    const { status, body } = await world.ask('GET', `/verify?type=${odd}&token=${odd}&redirect_to=${odd}`);
+    expect(status).toBe(200);
+    expect(body).not.toContain('<script');
+    expect(body).toContain('name="token" value="&quot;&gt;&lt;script&gt;');
+    expect(body).toContain('<strong>Hustle Forge</strong>');
   });
 
   test('a page that is not allowed is replaced by our own', async () => {

@@ -13,7 +13,7 @@ const PAGES = {
 
 /**
  * Our own pages use the token only after a click, because mail scanners open every link and would use it up.
- * Somebody else's page knows nothing of that, so its link goes through GET /verify, which hands it a session.
+ * Somebody else's page takes no token, so its link opens GET /verify, where a click hands it a session.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (leadsHome(redirectTo, config)) {

@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { AuthDeps, AuthParts, Endpoint } from './auth-deps.ts';
+import { followLink, showLink } from './follow-link.ts';
 import { health } from './health.ts';
 import { jwks } from './jwks.ts';
 import { logout } from './logout.ts';
@@ -18,7 +19,7 @@ import { settings } from './settings.ts';
 import { signup } from './signup.ts';
 import { token } from './token.ts';
 import { changeUser, showUser } from './user.ts';
-import { followLink, verify } from './verify.ts';
+import { verify } from './verify.ts';
 import { answerError } from './wire/answer-error.ts';
 import { AuthError } from './wire/errors.ts';
 
@@ -36,7 +37,8 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['PUT', '/user', changeUser],
   ['POST', '/recover', recover],
   ['POST', '/resend', resend],
-  ['GET', '/verify', followLink],
+  ['GET', '/verify', showLink],
+  ['POST', '/verify/continue', followLink],
   ['POST', '/verify', verify],
   ['GET', '/reauthenticate', reauthenticate],
   ['GET', '/settings', settings],

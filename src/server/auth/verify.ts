@@ -1,4 +1,4 @@
-/** POST and GET /verify: a link or a code from a mail becomes a session (wire-contract 6). */
+/** POST /verify: a link or a code from a mail becomes a session (wire-contract.md 6.2). */
 import type { OneTimePurpose } from '#server/database/auth-tables.ts';
 import { mailAddressChanged } from './account-mails.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';
@@ -12,7 +12,6 @@ import type { Body } from './wire/body.ts';
 import { checkedEmail } from './wire/credentials.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
-import { redirectTarget } from './wire/redirects.ts';
 import { sessionAnswer } from './wire/session-answer.ts';
 
 /** Which of our tokens a type of the wire stands for; invitations and magic links do not exist yet. */
@@ -26,7 +25,7 @@ const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
 ]);
 const PHONE_TYPES = new Set(['sms', 'phone_change']);
 
-const HALF_DONE = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+export const HALF_DONE = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
 /** A wrong code is answered no sooner, so that the time does not tell whether a code was on its way to the address. */
 const WRONG_CODE_MS = 60;
@@ -44,37 +43,12 @@ export const verify: Endpoint = async (context, parts) => {
   return context.json(answer ?? { msg: HALF_DONE, code: '200' });
 };
 
-/** The token is used up by a GET, so our own mails never point here: scanners open every link (mail-links.ts). */
-export const followLink: Endpoint = async (context, parts) => {
-  const device = deviceOf(context, parts);
-  await parts.limits.consume('verify', device.ip);
-  const [type, linkToken] = [context.req.query('type') ?? '', context.req.query('token') ?? ''];
-  if (type === '') throw new AuthError('verify_without_type');
-  if (linkToken === '') throw new AuthError('verify_link_without_token');
-  const target = redirectTarget(context, parts.config).replace(/#.*$/s, '');
-  const leadTo = (fields: Record<string, string>): Response => {
-    const fragment = new URLSearchParams({ ...fields, sb: '' });
-    fragment.sort();
-    return context.redirect(`${target}#${fragment.toString()}`, 303);
-  };
-  try {
-    const answer = await redeemed(parts, await tokenByLink(parts, type, linkToken), device);
-    if (answer === null) return leadTo({ message: HALF_DONE });
-    const { access_token, refresh_token, expires_in, token_type } = answer;
-    return leadTo({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
-  } catch (error) {
-    if (!(error instanceof AuthError)) throw error;
-    const name = error.status === 403 ? 'access_denied' : 'invalid_request';
-    return leadTo({ error: name, error_code: error.code, error_description: error.message });
-  }
-};
-
 async function tokenByHash(parts: AuthParts, type: string, body: Body): Promise<OneTimeRow> {
   if (body.has('email') || body.has('phone') || body.has('redirect_to')) throw new AuthError('verify_hash_alone');
   return tokenByLink(parts, type, body.text('token_hash'));
 }
 
-async function tokenByLink(parts: AuthParts, type: string, linkToken: string): Promise<OneTimeRow> {
+export async function tokenByLink(parts: AuthParts, type: string, linkToken: string): Promise<OneTimeRow> {
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError('verify_bad_email_type');
   const service = parts.database.asService('verify a link');
@@ -101,7 +75,7 @@ async function tokenByCode(parts: AuthParts, type: string, body: Body): Promise<
 }
 
 /** The new session's answer, or null after the first half of an address change. */
-async function redeemed(parts: AuthParts, token: OneTimeRow, device: Device) {
+export async function redeemed(parts: AuthParts, token: OneTimeRow, device: Device) {
   const { database, clock } = parts;
   const result = await database.transactAsService('redeem a token', (transaction) =>
     redeem(transaction, { token, device, now: clock.now() }),
