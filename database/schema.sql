@@ -2,6 +2,18 @@
 
 -- Schema auth
 
+create table auth.earlier_links (
+  link_hash bytea not null,
+  user_id uuid not null,
+  purpose text not null,
+  address text not null,
+  expires_at timestamp with time zone not null,
+  constraint earlier_links_link_hash_check CHECK ((octet_length(link_hash) = 32)),
+  constraint earlier_links_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'recovery'::text]))),
+  constraint earlier_links_user_id_purpose_fkey FOREIGN KEY (user_id, purpose) REFERENCES auth.one_time_tokens(user_id, purpose) ON DELETE CASCADE,
+  constraint earlier_links_pkey PRIMARY KEY (link_hash)
+);
+
 create table auth.identities (
   id uuid not null default gen_random_uuid(),
   user_id uuid not null,
@@ -48,6 +60,7 @@ create table auth.refresh_tokens (
   token_hash bytea not null,
   salt bytea not null,
   created_at timestamp with time zone not null default now(),
+  reissued_at timestamp with time zone,
   constraint refresh_tokens_generation_check CHECK ((generation > 0)),
   constraint refresh_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32)),
   constraint refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES auth.sessions(id) ON DELETE CASCADE,
@@ -99,6 +112,7 @@ create table auth.users (
   constraint users_phone_key UNIQUE (phone)
 );
 
+CREATE INDEX earlier_links_user_id_purpose_idx ON auth.earlier_links USING btree (user_id, purpose);
 CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
 CREATE INDEX one_time_tokens_address_idx ON auth.one_time_tokens USING btree (address);
 CREATE INDEX rate_limits_expire_idx ON auth.rate_limits USING btree (expire);
@@ -124,6 +138,7 @@ RETURN (((NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::
 
 CREATE TRIGGER make_profile AFTER INSERT ON auth.users FOR EACH ROW EXECUTE FUNCTION public.make_profile();
 
+alter table auth.earlier_links enable row level security;
 alter table auth.identities enable row level security;
 alter table auth.one_time_tokens enable row level security;
 alter table auth.rate_limits enable row level security;
@@ -131,6 +146,7 @@ alter table auth.refresh_tokens enable row level security;
 alter table auth.sessions enable row level security;
 alter table auth.users enable row level security;
 
+grant delete on auth.earlier_links to service_role;
 grant delete on auth.identities to service_role;
 grant delete on auth.one_time_tokens to service_role;
 grant delete on auth.rate_limits to service_role;
@@ -146,18 +162,21 @@ grant execute on function auth.role() to service_role;
 grant execute on function auth.uid() to anon;
 grant execute on function auth.uid() to authenticated;
 grant execute on function auth.uid() to service_role;
+grant insert on auth.earlier_links to service_role;
 grant insert on auth.identities to service_role;
 grant insert on auth.one_time_tokens to service_role;
 grant insert on auth.rate_limits to service_role;
 grant insert on auth.refresh_tokens to service_role;
 grant insert on auth.sessions to service_role;
 grant insert on auth.users to service_role;
+grant select on auth.earlier_links to service_role;
 grant select on auth.identities to service_role;
 grant select on auth.one_time_tokens to service_role;
 grant select on auth.rate_limits to service_role;
 grant select on auth.refresh_tokens to service_role;
 grant select on auth.sessions to service_role;
 grant select on auth.users to service_role;
+grant update on auth.earlier_links to service_role;
 grant update on auth.identities to service_role;
 grant update on auth.one_time_tokens to service_role;
 grant update on auth.rate_limits to service_role;

@@ -63,6 +63,7 @@ export type AuthTables = {
     token_hash: Buffer;
     salt: Buffer;
     created_at: Timestamp;
+    reissued_at: OptionalTimestamp;
   };
   'auth.one_time_tokens': {
     user_id: string;
@@ -74,6 +75,14 @@ export type AuthTables = {
     earlier_wrong_codes: Generated<number>;
     confirmed_at: OptionalTimestamp;
     created_at: Timestamp;
+    expires_at: Timestamp;
+  };
+  'auth.earlier_links': {
+    link_hash: Buffer;
+    user_id: string;
+    /** `signup` and `recovery` alone. */
+    purpose: OneTimePurpose;
+    address: string;
     expires_at: Timestamp;
   };
 };

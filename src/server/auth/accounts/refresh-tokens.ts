@@ -2,10 +2,19 @@
  * Refresh tokens: each is used once, and using one twice ends the session, because one of the two users is a thief.
  *
  * Except that honest browsers also use one twice: two tabs wake at the same moment, or the answer with the new token is
- * lost on the way. Both are given the active token again (wire-contract 2.2 b, c). Only hashes are stored, so the
+ * lost on the way. Both are given the active token again (wire-contract.md 2.2 b, c). Only hashes are stored, so the
  * active token must be computable from the one presented: a token is the HMAC of its parent, with a salt from its row
  * and a key from outside the database. Who has a parent token can have its child anyway; who has only read the
  * database can compute nothing.
+ *
+ * Threat: an owner and a thief who hold the same token take turns. One renews, the other presents what is now the parent
+ * and gets the active token, and so on, and reuse is never noticed. So the parent is accepted after the reuse window only
+ * as often and as long as a lost answer needs:
+ * - Not twice in a row. A token that was itself handed out to a late parent is no late parent at the next turn. An honest
+ *   browser uses what it got, so its next renewal comes with the active token; of two who share a session, the slower one
+ *   comes late again at the very next turn, and the session ends.
+ * - Not after two days. A journal is opened once a day: an answer that was lost when the phone was put away is asked for
+ *   again on the next evening. A used token that is older than that is nobody's lost answer.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
@@ -14,6 +23,7 @@ import type { AsService } from '#server/database/database.ts';
 import { sqlFor } from '#server/database/sql-for.ts';
 
 const REUSE_WINDOW_MS = 10_000;
+const LOST_ANSWER_MS = 48 * 3_600_000;
 /** How many used tokens a session remembers in order to notice their reuse: about eight days of hourly renewal. */
 const REMEMBERED_GENERATIONS = 200;
 
@@ -62,16 +72,30 @@ export async function renew(transaction: AsService, presented: Presented): Promi
   const successor = later[0];
   if (!successor) return { outcome: 'renewed', token: await rotate(transaction, own, presented), session };
 
-  const isParentOfActive = later.length === 1;
   const replacedMsAgo = presented.now.getTime() - successor.created_at.getTime();
-  if (!isParentOfActive && replacedMsAgo >= REUSE_WINDOW_MS) {
-    await transaction.run(sqlFor.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
-    return { outcome: 'reused', sessionId: session.id };
+  if (replacedMsAgo >= REUSE_WINDOW_MS) {
+    const isLostAnswer = later.length === 1 && own.reissued_at === null && replacedMsAgo < LOST_ANSWER_MS;
+    if (!isLostAnswer) {
+      await transaction.run(sqlFor.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
+      return { outcome: 'reused', sessionId: session.id };
+    }
+    await markReissued(transaction, successor, presented.now);
   }
   const active = descend(presented, later);
   if (active !== null) return { outcome: 'renewed', token: active, session };
   // The signing key has been replaced since, so the active token cannot be computed: a new one takes its place.
   return { outcome: 'renewed', token: await rotate(transaction, later.at(-1)!, presented), session };
+}
+
+async function markReissued(transaction: AsService, token: TokenRow, now: Date): Promise<void> {
+  await transaction.run(
+    sqlFor
+      .updateTable('auth.refresh_tokens')
+      .set({ reissued_at: now })
+      .where('session_id', '=', token.session_id)
+      .where('generation', '=', token.generation)
+      .returning('generation'),
+  );
 }
 
 async function rotate(transaction: AsService, from: TokenRow, presented: Presented): Promise<string> {
