@@ -23,7 +23,12 @@ export type IssuedToken = { linkToken: string; code: string };
 
 type Issue = { userId: string; purpose: OneTimePurpose; address: string; now: Date; key: Buffer };
 
-/** Replaces the token that the user had for this purpose. */
+/**
+ * Replaces the token that the user had for this purpose. Its digits die, so that new mails do not buy new guesses.
+ *
+ * Threat: a stranger asks for a recovery mail whenever the owner does, and the link that the owner is about to open is
+ * dead. So the link of a sign-up or a recovery lives on until it expires; every one of them went to the owner's mailbox.
+ */
 export async function issueOneTimeToken(service: AsService, issue: Issue): Promise<IssuedToken> {
   const linkToken = randomBytes(32).toString('base64url');
   const code = String(randomInt(1_000_000)).padStart(6, '0');
@@ -37,6 +42,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
     expires_at: new Date(issue.now.getTime() + ONE_TIME_SECONDS * 1000),
   };
   const yesterday = new Date(issue.now.getTime() - DAY_MS);
+  if (issue.purpose === 'signup' || issue.purpose === 'recovery') await keepEarlierLink(service, issue);
   await service.run(
     sqlFor
       .insertInto('auth.one_time_tokens')
@@ -57,19 +63,72 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   return { linkToken, code };
 }
 
+/** As many as mails can leave within the life of one, at one a minute. Only without that limit are any cut. */
+const MAX_EARLIER_LINKS = 60;
+
+async function keepEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
+  const ofUser = sqlFor
+    .selectFrom('auth.earlier_links')
+    .select('link_hash')
+    .where('user_id', '=', userId)
+    .where('purpose', '=', purpose);
+  await service.run(
+    sqlFor
+      .with('pruned', (query) =>
+        query
+          .deleteFrom('auth.earlier_links')
+          .where('user_id', '=', userId)
+          .where('purpose', '=', purpose)
+          .where((row) =>
+            row.or([
+              row('expires_at', '<=', now),
+              row('link_hash', 'in', ofUser.orderBy('expires_at', 'desc').offset(MAX_EARLIER_LINKS - 1)),
+            ]),
+          ),
+      )
+      .insertInto('auth.earlier_links')
+      .columns(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
+      .expression(
+        sqlFor
+          .selectFrom('auth.one_time_tokens')
+          .select(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
+          .where('user_id', '=', userId)
+          .where('purpose', '=', purpose)
+          .where('address', '=', address)
+          .where('link_hash', 'is not', null)
+          .where('expires_at', '>', now),
+      )
+      // Of two mails at the same moment both find the same link to keep.
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('link_hash'),
+  );
+}
+
 type LinkPresented = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
+/** The live token that the link belongs to; for an earlier link, the one that stands in its place. */
 export async function findByLink(service: AsService, presented: LinkPresented): Promise<OneTimeRow | null> {
-  const rows = await service.run(
-    sqlFor
-      .selectFrom('auth.one_time_tokens')
-      .selectAll()
-      .where('link_hash', '=', hashOf(presented.linkToken))
-      .where('purpose', 'in', presented.purposes)
-      .where('confirmed_at', 'is', null)
-      .where('expires_at', '>', presented.now),
+  const linkHash = hashOf(presented.linkToken);
+  const live = sqlFor
+    .selectFrom('auth.one_time_tokens as token')
+    .selectAll('token')
+    .where('token.purpose', 'in', presented.purposes)
+    .where('token.confirmed_at', 'is', null)
+    .where('token.expires_at', '>', presented.now);
+  const [newest] = await service.run(live.where('token.link_hash', '=', linkHash));
+  if (newest) return newest;
+  const [replacement] = await service.run(
+    live
+      .innerJoin('auth.earlier_links as earlier', (join) =>
+        join
+          .onRef('earlier.user_id', '=', 'token.user_id')
+          .onRef('earlier.purpose', '=', 'token.purpose')
+          .onRef('earlier.address', '=', 'token.address'),
+      )
+      .where('earlier.link_hash', '=', linkHash)
+      .where('earlier.expires_at', '>', presented.now),
   );
-  return rows[0] ?? null;
+  return replacement ?? null;
 }
 
 type CodePresented = {
