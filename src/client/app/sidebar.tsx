@@ -36,6 +36,7 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
       <div className={styles.menu}>
         <div>
           <p className={styles.name}>{nameOf(user)}</p>
+          <p className={styles.address}>{user?.email}</p>
           {premium === null ? (
             <PlanWait />
           ) : (
