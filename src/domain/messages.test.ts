@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { MESSAGES, providerMessage, recoverMessage, resetMessage, signInMessage } from './messages.ts';
+import {
+  isWorthRetrying,
+  linkMessage,
+  MESSAGES,
+  providerMessage,
+  recoverMessage,
+  resetMessage,
+  signInMessage,
+} from './messages.ts';
 
 describe('an error of the account service is shown in the words of the product', () => {
   test.each([
@@ -34,3 +42,20 @@ test.each([
 ])('where the service did not answer, its words are not shown: %o', (error) => {
   expect(providerMessage(error)).toBe(MESSAGES.unexpected);
 });
+
+test.each([
+  ['otp_expired', MESSAGES.signInLinkInvalid],
+  ['over_request_rate_limit', MESSAGES.tooManyRequests],
+  ['email_exists', 'That address already belongs to another account, so nothing has changed.'],
+  ['toString', MESSAGES.linkUnusable],
+  ['', MESSAGES.linkUnusable],
+  [undefined, MESSAGES.linkUnusable],
+])('a link that brought the code %s', (code, shown) => expect(linkMessage(code)).toBe(shown));
+
+test.each([
+  [{ message: 'Failed to fetch', status: 0 }, true],
+  [{ message: 'busy', status: 503 }, true],
+  [{ code: 'over_request_rate_limit', message: '', status: 429 }, true],
+  [{ code: 'otp_expired', message: '', status: 403 }, false],
+  [{ message: 'invalid_grant', status: 400 }, false],
+])('%o is worth another try: %s', (error, isWorth) => expect(isWorthRetrying(error)).toBe(isWorth));

@@ -32,11 +32,16 @@ export const MESSAGES = {
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',
   serverUnreachable: 'The server cannot be reached, so your other devices stay signed in.',
+  linkUnusable: 'This link cannot be used. Ask for a new one.',
   signInLinkInvalid: 'This link has expired or was already used.',
   firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
 } as const;
 
 const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit']);
+
+/** The same request may be answered otherwise soon: nothing was decided about what it carried. */
+export const isWorthRetrying = (error: ProviderError): boolean =>
+  !cameFromService(error) || RATE_LIMITS.has(error.code ?? '');
 
 /** A request that got no answer of the service, such as a lost connection, has no code and no words worth showing. */
 const cameFromService = (error: ProviderError): boolean =>
@@ -66,3 +71,22 @@ export function resetMessage(error: ProviderError): string {
   if (error.code && PASSWORD_REFUSED.has(error.code)) return MESSAGES.passwordUpdateFailed;
   return providerMessage(error);
 }
+
+const TRY_LATER = 'Something went wrong on our side. Open the link again in a few minutes.';
+const LINK_MESSAGES: Readonly<Record<string, string>> = {
+  otp_expired: MESSAGES.signInLinkInvalid,
+  flow_state_expired: MESSAGES.signInLinkInvalid,
+  access_denied: 'Access was not allowed, so nothing has changed.',
+  user_banned: 'This account is suspended.',
+  email_exists: 'That address already belongs to another account, so nothing has changed.',
+  over_request_rate_limit: MESSAGES.tooManyRequests,
+  over_email_send_rate_limit: MESSAGES.tooManyRequests,
+  unexpected_failure: TRY_LATER,
+  request_timeout: TRY_LATER,
+  server_error: TRY_LATER,
+  temporarily_unavailable: TRY_LATER,
+};
+
+/** Why a link did not work, by the code that it brought or was answered with; never by words in an address. */
+export const linkMessage = (code: string | undefined): string =>
+  (Object.hasOwn(LINK_MESSAGES, code ?? '') && LINK_MESSAGES[code ?? '']) || MESSAGES.linkUnusable;

@@ -1,7 +1,7 @@
 /** A forgotten password, through the real mailbox. */
 import { linkTo } from '../../scripts/show/mail.ts';
 import { sessionOf } from '../support/journal-story.ts';
-import { expectSignsIn } from '../support/story-sign-in.ts';
+import { expectSignsIn, tracesOf } from '../support/story-sign-in.ts';
 import { inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -20,6 +20,8 @@ test('the link in the mail sets a new password and opens the journal', async ({ 
   await page.goto(link);
   await expect(page).toHaveURL('/reset-password');
   await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
 
   const fresh = page.getByLabel('New password', { exact: true });
   const again = page.getByLabel('Confirm new password');
@@ -76,34 +78,48 @@ test('without a link there is nothing to reset', async ({ page, expectAccessible
 });
 
 for (const mark of ['?', '#']) {
-  test(`tokens that come after "${mark}" open the form and leave the address bar`, async ({ page, signUp }) => {
-    await signUp(page);
+  test(`tokens after "${mark}" name the account, and store its session with the new password only`, async ({
+    page,
+    signUp,
+  }) => {
+    const { email } = await signUp(page);
     const { access_token, refresh_token } = await sessionOf(page);
     await page.evaluate(() => localStorage.clear());
     const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
     await page.goto(`/reset-password${mark}${tokens}`);
-    await expect(page.getByLabel('Confirm new password')).toBeVisible();
+    await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
     await expect(page).toHaveURL('/reset-password');
+    expect(await tracesOf(page)).not.toContain(refresh_token);
+
+    await page.getByLabel('New password', { exact: true }).fill('a new horse');
+    await page.getByLabel('Confirm new password').fill('a new horse');
+    await page.getByRole('button', { name: 'Update Password' }).click();
+    await expect(page).toHaveURL('/journal');
+    expect((await sessionOf(page)).user.email).toBe(email);
   });
 }
 
-test('tokens of another account sign nobody over without a click', async ({ page, signUp }) => {
-  await signUp(page);
-  const { access_token, refresh_token, user: stranger } = await sessionOf(page);
+test('tokens of another account leave the signed-in user signed in, and both accounts are named', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const stranger = await signUp(page);
+  const { access_token, refresh_token } = await sessionOf(page);
   await page.evaluate(() => localStorage.clear());
-  await signUp(page);
-  const { user } = await sessionOf(page);
+  const { email } = await signUp(page);
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'recovery' }).toString();
-  await page.goto(`/reset-password#${tokens}`);
-  await expect(page.getByRole('button', { name: 'Continue' })).toBeVisible();
-  expect((await sessionOf(page)).user.id).toBe(user.id);
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await expect(page.getByLabel('Confirm new password')).toBeVisible();
-  await expect.poll(async () => (await sessionOf(page)).user.id).toBe(stranger.id);
+  await page.goto(`/#${tokens}`);
+  await expect(page).toHaveURL('/reset-password');
+  await expect(page.getByText(`For the account ${stranger.email}.`)).toBeVisible();
+  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  expect((await sessionOf(page)).user.email).toBe(email);
 });
 
 test('somebody who is signed in may set a new password here', async ({ page, signUp }) => {
-  await signUp(page);
+  const { email } = await signUp(page);
   await page.goto('/reset-password');
+  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
   await expect(page.getByLabel('Confirm new password')).toBeVisible();
 });

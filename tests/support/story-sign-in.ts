@@ -21,3 +21,7 @@ export async function endSession(page: Page): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
   });
 }
+
+/** Everything that this tab could still give away of a link: the address, both storages, the state of its history entry. */
+export const tracesOf = (page: Page): Promise<string> =>
+  page.evaluate(() => JSON.stringify([location.href, localStorage, sessionStorage, history.state]));

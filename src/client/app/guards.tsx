@@ -2,7 +2,7 @@
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { useMailLink } from '#client/features/account/use-mail-link.ts';
+import { hasArrivedLink } from '#client/lib/link-in-address.ts';
 import { fetchPartsWhenIdle } from '#client/lib/part.ts';
 import { useSession } from '#client/lib/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
@@ -16,9 +16,7 @@ declare module '@tanstack/history' {
 
 /** Sign-in, sign-up, forgotten password: a signed-in user goes on to where they came from. */
 export function GuestsOnly() {
-  const { status } = useSession();
-  // The link that confirms a changed address is opened by somebody who is signed in.
-  const holdsLink = useMailLink() !== null;
+  const { status, expired } = useSession();
   const { routesById } = useRouter();
   useEffect(() => {
     const screens = routesById['/guests'].children ?? [];
@@ -31,7 +29,8 @@ export function GuestsOnly() {
     );
   }, [routesById]);
   if (status === 'loading') return <LoadingScreen />;
-  return status === 'signedIn' && !holdsLink ? <GoOn /> : <Outlet />;
+  // A signed-in user may hold a link, such as the one that confirms a changed address.
+  return status === 'signedIn' && !expired && !hasArrivedLink() ? <GoOn /> : <Outlet />;
 }
 
 function GoOn() {

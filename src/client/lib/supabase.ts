@@ -8,12 +8,17 @@ import { sessionStorageKey } from './storage-keys.ts';
 const RENEWAL_PAUSE_MS = 30_000;
 
 type Fetch = typeof fetch;
-type Auth = InstanceType<typeof AuthClient>;
+export type Auth = InstanceType<typeof AuthClient>;
 /** What a function answered, and with which HTTP status. */
 export type FunctionAnswer = { success: boolean; status: number; error?: string; [field: string]: unknown };
 
 export type Supabase = {
   auth: Auth;
+  /**
+   * A client whose session lives in the memory of this page alone: for what a link or a code brings, until the user has
+   * seen whose account it is.
+   */
+  createMemoryAuth: () => Auth;
   apiUrl: string;
   /** Puts the publishable key and the signed-in user's token on a request. A refused token is renewed, or the session ends. */
   withSession: (base: Fetch) => Fetch;
@@ -26,15 +31,19 @@ export type Supabase = {
 
 export function createSupabase(config: ClientConfig): Supabase {
   const apiUrl = config.apiUrl || location.origin;
-  const auth = new AuthClient({
-    url: `${apiUrl}/auth/v1`,
-    headers: { apikey: config.publishableKey },
-    storageKey: sessionStorageKey(apiUrl),
-    // Links carry their tokens to screens that ask for a click first; nothing in an address signs anybody in by itself.
-    detectSessionInUrl: false,
-    autoRefreshToken: true,
-    persistSession: true,
-  });
+  const createAuth = (storageKey: string, isStored: boolean): Auth =>
+    new AuthClient({
+      url: `${apiUrl}/auth/v1`,
+      headers: { apikey: config.publishableKey },
+      storageKey,
+      // Links carry their tokens to screens that ask for a click first; nothing in an address signs anybody in by itself.
+      detectSessionInUrl: false,
+      autoRefreshToken: isStored,
+      persistSession: isStored,
+    });
+  const auth = createAuth(sessionStorageKey(apiUrl), true);
+  let memoryClients = 0;
+  const createMemoryAuth = (): Auth => createAuth(`memory-${++memoryClients}`, false);
 
   let renewedAt = -Infinity;
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
@@ -60,7 +69,7 @@ export function createSupabase(config: ClientConfig): Supabase {
     return { ...((await response.json()) as FunctionAnswer), status: response.status };
   };
 
-  return { auth, apiUrl, withSession, callFunction };
+  return { auth, createMemoryAuth, apiUrl, withSession, callFunction };
 }
 
 /**

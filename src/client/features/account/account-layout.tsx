@@ -5,7 +5,7 @@ import { useTitle } from '#client/lib/use-title.ts';
 import { Brand } from '#client/ui/brand.tsx';
 import styles from './account.module.css';
 
-type AccountLayoutProps = { title: string; lead?: ReactNode; children: ReactNode; footer?: ReactNode };
+type AccountLayoutProps = { title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode };
 
 export function AccountLayout({ title, lead, children, footer }: AccountLayoutProps) {
   useTitle(title);

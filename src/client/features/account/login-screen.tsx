@@ -1,6 +1,6 @@
-/** Sign in; also where the links of confirmation mails lead (`?token_hash=…&type=…`). */
+/** Sign in; also where links of mails that confirm an address or sign in are explained. */
 import { Link, useRouterState } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -10,14 +10,20 @@ import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
-import { ConfirmLink } from './confirm-link.tsx';
 import { EmailField } from './email-field.tsx';
-import { useMailLink } from './use-mail-link.ts';
+import { useArrivedLink } from './use-arrived-link.ts';
 import styles from './account.module.css';
 
+const ConfirmLink = lazy(async () => ({ default: (await import('./confirm-link.tsx')).ConfirmLink }));
+
 export function LoginScreen() {
-  const link = useMailLink();
-  return link ? <ConfirmLink link={link} /> : <LoginForm />;
+  const { link, drop } = useArrivedLink();
+  if (!link) return <LoginForm />;
+  return (
+    <Suspense fallback={<AccountLayout title="Sign in" lead="Checking your link..." />}>
+      <ConfirmLink link={link} onDrop={drop} />
+    </Suspense>
+  );
 }
 
 function LoginForm() {

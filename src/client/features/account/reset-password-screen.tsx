@@ -1,47 +1,106 @@
-/** Set a new password, from a recovery link or while signed in. */
+/** Set a new password, from a recovery link or while signed in. It names the account whose password is set. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { newPasswordProblem } from '#domain/account.ts';
-import { MESSAGES, resetMessage } from '#domain/messages.ts';
+import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { dropArrivedLink } from '#client/lib/link-in-address.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { useSubmit } from '#client/lib/use-submit.ts';
+import type { Outcome } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
-import { useRecovery } from './use-recovery.ts';
+import type { MailLink } from './mail-link.ts';
+import { NewPasswordForm } from './new-password-form.tsx';
+import { SignedInAs } from './signed-in-as.tsx';
+import { useArrivedLink } from './use-arrived-link.ts';
+import { adoptSession, useProof } from './use-proof.ts';
+import type { Proof } from './use-proof.ts';
 import styles from './account.module.css';
 
 const REDIRECT_MS = 2_000;
 const TITLE = 'Set a new password';
 
 export function ResetPasswordScreen() {
-  const { status } = useSession();
-  const recovery = useRecovery();
+  const { auth } = useSupabase();
+  const { status, user, expired } = useSession();
+  const { link } = useArrivedLink();
+  const [isDone, setDone] = useState(false);
+  const finish = async (): Promise<Outcome> => {
+    dropArrivedLink();
+    setDone(true);
+    return null;
+  };
 
-  if (recovery.step === 'checking' || (recovery.step === 'noLink' && status === 'loading')) {
-    return (
-      <AccountLayout title={TITLE} lead="Checking your link...">
-        {' '}
-        {null}
-      </AccountLayout>
-    );
-  }
-  if (recovery.step === 'click') return <OpenLink onOpen={recovery.open} />;
-  if (recovery.step === 'invalid' || (recovery.step === 'noLink' && status !== 'signedIn')) return <InvalidLink />;
-  return <NewPasswordForm />;
+  if (isDone) return <Done />;
+  // Not before it is known who is signed in: both accounts have to be named.
+  if (status === 'loading') return <Checking />;
+  if (link) return <WithLink link={link} onDone={finish} />;
+  if (!user || expired) return <InvalidLink />;
+  return (
+    <AccountLayout title={TITLE}>
+      <SignedInAs />
+      <NewPasswordForm auth={auth} address={user.email ?? ''} onAccepted={finish} />
+    </AccountLayout>
+  );
 }
 
-function OpenLink({ onOpen }: { onOpen: () => Promise<void> }) {
-  const { busy, onSubmit } = useSubmit(async () => {
-    await onOpen();
-    return null;
-  });
+function WithLink({ link, onDone }: { link: MailLink; onDone: () => Promise<Outcome> }) {
+  const { auth } = useSupabase();
+  const { user } = useSession();
+  const state = useProof(link);
+
+  switch (state.step) {
+    case 'checking':
+      return <Checking />;
+    case 'waiting':
+      return <OpenLink onOpen={state.open} />;
+    case 'refused':
+    case 'halfDone':
+      return <InvalidLink />;
+    case 'proven': {
+      const { proof } = state;
+      const accept = async (): Promise<Outcome> => {
+        // The password counts already. Should the session not be stored, the next screen asks for it.
+        await adoptSession(auth, proof);
+        return onDone();
+      };
+      return (
+        <AccountLayout title={TITLE}>
+          <WhosePassword proof={proof} />
+          {user && user.id !== proof.user.id && (
+            <p className={styles.lead}>
+              You are signed in as <strong>{user.email}</strong>. With the new password this browser changes to the
+              other account.
+            </p>
+          )}
+          <NewPasswordForm auth={proof.auth} address={proof.user.email ?? ''} onAccepted={accept} />
+        </AccountLayout>
+      );
+    }
+  }
+}
+
+function WhosePassword({ proof }: { proof: Proof }) {
   return (
-    <AccountLayout title={TITLE} lead="Your link is here. Continue, and choose a new password.">
+    <p className={styles.lead}>
+      For the account <strong>{proof.user.email}</strong>.
+    </p>
+  );
+}
+
+function Checking() {
+  return <AccountLayout title={TITLE} lead="Checking your link..." />;
+}
+
+function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
+  const { outcome, busy, onSubmit } = useSubmit(() => onOpen());
+  return (
+    <AccountLayout title={TITLE} lead="Continue to choose a new password. The next page names the account.">
+      <SignedInAs />
       <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Checking your link...">
           Continue
         </Button>
@@ -55,64 +114,30 @@ function InvalidLink() {
     <AccountLayout title={TITLE} footer={<Link to={ROUTES.login.path}>Back to Login</Link>}>
       <div className={styles.notice}>
         <Notice kind="error">{MESSAGES.resetLinkInvalid}</Notice>
-        <Link to={ROUTES.forgotPassword.path}>Request a new link</Link>
+        <p>
+          A link works once, within the hour. If you only reloaded this page, open the link in your mail again.
+          Otherwise,{' '}
+          <Link to={ROUTES.forgotPassword.path} onClick={dropArrivedLink}>
+            request a new link
+          </Link>
+          .
+        </p>
       </div>
     </AccountLayout>
   );
 }
 
-function NewPasswordForm() {
-  const { auth } = useSupabase();
+function Done() {
   const router = useRouter();
-  const [done, setDone] = useState(false);
-  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
-    const password = textOf(form, 'password');
-    const problem = newPasswordProblem(password, textOf(form, 'confirmation'));
-    if (problem)
-      return {
-        kind: 'error',
-        text: problem,
-        field: problem === 'Passwords do not match' ? 'confirmation' : 'password',
-      };
-    const { error } = await auth.updateUser({ password });
-    if (error) return { kind: 'error', text: resetMessage(error) };
-    setDone(true);
-    return { kind: 'success', text: MESSAGES.passwordUpdated };
-  });
-
   useEffect(() => {
-    if (!done) return;
     const timer = setTimeout(() => router.history.replace(ROUTES.journal.path), REDIRECT_MS);
     return () => clearTimeout(timer);
-  }, [done, router]);
-
+  }, [router]);
   return (
     <AccountLayout title={TITLE}>
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        {!done && (
-          <>
-            <PasswordField
-              label="New password"
-              name="password"
-              autoComplete="new-password"
-              required
-              autoFocus
-              error={errorOf('password')}
-            />
-            <PasswordField
-              label="Confirm new password"
-              name="confirmation"
-              autoComplete="new-password"
-              required
-              error={errorOf('confirmation')}
-            />
-            <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Updating...">
-              Update Password
-            </Button>
-          </>
-        )}
-      </form>
+      <div className={styles.notice}>
+        <Notice kind="success">{MESSAGES.passwordUpdated}</Notice>
+      </div>
     </AccountLayout>
   );
 }

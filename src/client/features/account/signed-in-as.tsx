@@ -1,0 +1,14 @@
+/** Says who is signed in already, where a link may change that. */
+import { useSession } from '#client/lib/session.ts';
+import styles from './account.module.css';
+
+export function SignedInAs() {
+  const { user } = useSession();
+  return (
+    user && (
+      <p className={styles.lead}>
+        You are signed in as <strong>{user.email}</strong>.
+      </p>
+    )
+  );
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { linkInAddress } from './link-in-address.ts';
+
+const at = (href: string) => {
+  const { pathname, search, hash } = new URL(href, 'https://journal.example.com');
+  return linkInAddress({ pathname, search, hash });
+};
+const TOKENS = 'access_token=a.b.c&refresh_token=r&expires_in=3600&token_type=bearer';
+
+describe('a link leads to the page that explains it, whatever page it was opened on', () => {
+  test.each([
+    [`/#${TOKENS}&type=recovery`, '/reset-password'],
+    [`/journal?date=2026-11-02#${TOKENS}&type=recovery`, '/reset-password'],
+    [`/reset-password?${TOKENS}&type=recovery`, '/reset-password'],
+    ['/reset-password?token_hash=h&type=recovery', '/reset-password'],
+    ['/reset-password#error=access_denied&error_code=otp_expired&sb=', '/reset-password'],
+    [`/reset-password#${TOKENS}&type=magiclink`, '/login'],
+    [`/privacy-policy#${TOKENS}&type=magiclink`, '/login'],
+    [`/reviews#${TOKENS}`, '/login'],
+    ['/login?token_hash=h&type=signup', '/login'],
+    ['/signup#error=server_error', '/login'],
+    ['/?error=access_denied#error=access_denied', '/login'],
+    ['/journal#message=Confirmation+link+accepted&sb=', '/login'],
+  ])('%s -> %s', (href, page) => expect(at(href)?.page).toBe(page));
+});
+
+test('query and fragment are read as one', () => {
+  const given = new URLSearchParams(at('/login?type=signup#token_hash=h')!.given);
+  expect([given.get('type'), given.get('token_hash')]).toEqual(['signup', 'h']);
+});
+
+test.each([
+  '/',
+  '/journal?date=2026-11-02',
+  '/journal?payment=success&token=5E6ABCDEFGHIJKLMN&PayerID=X',
+  '/receipt?payment=1b1e',
+  '/#message=hello',
+  '/#main',
+])('%s is left alone', (href) => expect(at(href)).toBeNull());
