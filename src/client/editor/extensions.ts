@@ -20,6 +20,7 @@ import { UndoRedo } from '@tiptap/extensions/undo-redo';
 import { LIST_START } from '#domain/entry-html.ts';
 import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/entry.ts';
 import { emptyLog } from './empty-log.ts';
+import { followCaret } from './follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
 import { pasteIntoLists } from './paste.ts';
 
@@ -63,5 +64,6 @@ export function journalExtensions(): AnyExtension[] {
     emptyLog,
     pasteIntoLists,
     keyboardExit,
+    followCaret,
   ];
 }

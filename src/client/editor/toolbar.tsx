@@ -6,14 +6,13 @@ import type { Editor } from '@tiptap/core';
 import { Pilcrow } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import type { KeyboardEvent, RefObject } from 'react';
+import { DAY_BAR_PX } from './follow-caret.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
 import { placeToolbar } from './toolbar-place.ts';
 import { createToolbarState } from './toolbar-state.ts';
 import type { Pressed } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
 
-/** The height of the bar at the top of the journal, which sticks. */
-const CEILING_PX = 68;
 const ITEMS = 'button';
 
 function useTouch(): boolean {
@@ -151,8 +150,11 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
       const element = ref.current;
       if (!element || editor.isDestroyed) return;
       if (touch) {
-        const visible = visualViewport;
-        const covered = visible ? Math.max(0, innerHeight - visible.height - visible.offsetTop) : 0;
+        editor.storage.followCaret.footPx = element.offsetHeight;
+        // Measured from where it would be: browsers differ in what a keyboard does to the window's own height.
+        element.style.transform = '';
+        const { offsetTop, height } = visualViewport!;
+        const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
         element.style.transform = `translateY(${-covered}px)`;
         return;
       }
@@ -171,7 +173,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
         box,
         { width: element.offsetWidth, height: element.offsetHeight },
         { width: document.documentElement.clientWidth, height: innerHeight },
-        CEILING_PX,
+        DAY_BAR_PX,
       );
       element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
     };
@@ -182,6 +184,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
     visualViewport?.addEventListener('resize', place);
     visualViewport?.addEventListener('scroll', place);
     return () => {
+      editor.storage.followCaret.footPx = 0;
       removeEventListener('scroll', place, moved);
       removeEventListener('resize', place);
       visualViewport?.removeEventListener('resize', place);
