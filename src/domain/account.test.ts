@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { emailProblem, newPasswordProblem, profileProblem, signUpProblem } from './account.ts';
+import {
+  COMMON_PASSWORD_PROBLEM,
+  emailProblem,
+  isCommonPassword,
+  newPasswordProblem,
+  profileProblem,
+  signUpProblem,
+} from './account.ts';
 
 test.each(['a@b.c', 'pat+log@example.co.uk', ' pat@example.com '])('%j is taken as an address', (email) => {
   expect(emailProblem(email)).toBeNull();
@@ -8,13 +15,31 @@ test.each(['', 'pat', 'pat@example', '@example.com', 'pat @example.com', 'a@b@c.
   expect(emailProblem(email)).toBe('Please enter a valid email address');
 });
 
+test.each([
+  ...['123456', '12345678', '1234567890', '654321', '111111', '121212', '123123', 'aaaaaaaa', 'abcdefgh', 'ABCDEF'],
+  ...['password', 'Password1', 'P@ssw0rd', 'qwerty', 'QwErTy123', '1q2w3e4r', 'letmein', 'iloveyou', 'abc123'],
+])('%s is a common password', (password) => expect(isCommonPassword(password)).toBe(true));
+
+test.each([
+  'correct horse',
+  'a better password',
+  '192837',
+  'tr0ub4dor',
+  'abcdez',
+  '12345x',
+  'haha haha',
+  'äöüäöö',
+  '👍👎👍👎👍',
+])('%s is no common password', (password) => expect(isCommonPassword(password)).toBe(false));
+
 describe('signing up', () => {
   test('asks for the terms first, then for a password of six', () => {
     expect(signUpProblem({ password: '', acceptsTerms: false })).toMatch(/^You must accept the Terms/);
     expect(signUpProblem({ password: '12345', acceptsTerms: true })).toBe(
       'Password must be at least 6 characters long',
     );
-    expect(signUpProblem({ password: '123456', acceptsTerms: true })).toBeNull();
+    expect(signUpProblem({ password: '123456', acceptsTerms: true })).toBe(COMMON_PASSWORD_PROBLEM);
+    expect(signUpProblem({ password: '1923-x', acceptsTerms: true })).toBeNull();
   });
 });
 
@@ -22,7 +47,8 @@ describe('a new password', () => {
   test('must be typed twice the same, then be long enough', () => {
     expect(newPasswordProblem('abc', 'abd')).toBe('Passwords do not match');
     expect(newPasswordProblem('abc', 'abc')).toBe('Password must be at least 6 characters');
-    expect(newPasswordProblem('abcdef', 'abcdef')).toBeNull();
+    expect(newPasswordProblem('abcdef', 'abcdef')).toBe(COMMON_PASSWORD_PROBLEM);
+    expect(newPasswordProblem('anvils', 'anvils')).toBeNull();
   });
 });
 
@@ -35,7 +61,8 @@ describe('the profile form', () => {
     [{ ...now, password: 'abcdef', confirmation: '' }, 'Passwords do not match'],
     [{ ...now, password: '', confirmation: 'abcdef' }, 'Passwords do not match'],
     [{ ...now, password: 'abc', confirmation: 'abc' }, 'Password must be at least 6 characters long'],
-    [{ ...now, password: 'abcdef', confirmation: 'abcdef' }, null],
+    [{ ...now, password: 'abcdef', confirmation: 'abcdef' }, COMMON_PASSWORD_PROBLEM],
+    [{ ...now, password: 'anvils', confirmation: 'anvils' }, null],
   ])('%j -> %j', (form, expected) => {
     expect(profileProblem(form, now)).toBe(expected);
   });

@@ -3,6 +3,7 @@ export const PASSWORD_MIN_LENGTH = 6;
 /** argon2 and every Supabase client agree on this upper bound, in UTF-8 bytes (wire-contract 0.7). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
+export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
 /** The pattern of a required name: `required` alone is content with spaces. */
 export const NAME_PATTERN = '.*\\S.*';
 
@@ -12,17 +13,46 @@ const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 export const emailProblem = (email: string): string | null =>
   SIMPLE_EMAIL.test(email.trim()) ? null : 'Please enter a valid email address';
 
+/** What every guesser tries first, beyond the runs and repetitions that `isCommonPassword` recognises. Lower case. */
+const COMMON_PASSWORDS = new Set(
+  (
+    'password password1 passw0rd p@ssw0rd p@ssword passwort qwerty qwerty1 qwerty12 qwerty123 qwertyuiop qwertz azerty ' +
+    'asdfgh asdfghjkl zxcvbn zxcvbnm 1q2w3e 1q2w3e4r 1q2w3e4r5t q1w2e3r4 1qaz2wsx qazwsx 123qwe 1234qwer abc123 abcd1234 ' +
+    'a1b2c3 1234567890 0987654321 112233 123321 letmein welcome welcome1 iloveyou sunshine princess football baseball ' +
+    'dragon monkey shadow master superman batman trustno1 admin123 changeme whatever hustleforge'
+  ).split(' '),
+);
+
+/** `aaaaaa`, `ababab`, `123123`. */
+const REPEATED_UNIT = /^(.{1,3})\1+$/;
+
+/** `123456`, `654321`, `abcdefg`: every character is the neighbour of the one before, in one direction. */
+function isStraightRun(password: string): boolean {
+  const step = password.charCodeAt(1) - password.charCodeAt(0);
+  if (Math.abs(step) !== 1) return false;
+  for (let index = 2; index < password.length; index += 1) {
+    if (password.charCodeAt(index) - password.charCodeAt(index - 1) !== step) return false;
+  }
+  return true;
+}
+
+/** Whether a password is among the first that anybody guesses; such a one is refused at sign-up and at a change. */
+export function isCommonPassword(password: string): boolean {
+  const plain = password.toLowerCase();
+  return COMMON_PASSWORDS.has(plain) || REPEATED_UNIT.test(plain) || isStraightRun(plain);
+}
+
 type SignUpForm = { password: string; acceptsTerms: boolean };
 export function signUpProblem(form: SignUpForm): string | null {
   if (!form.acceptsTerms) return 'You must accept the Terms of Service & Privacy Policy to create an account';
   if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
-  return null;
+  return isCommonPassword(form.password) ? COMMON_PASSWORD_PROBLEM : null;
 }
 
 export function newPasswordProblem(password: string, confirmation: string): string | null {
   if (password !== confirmation) return 'Passwords do not match';
   if (password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters';
-  return null;
+  return isCommonPassword(password) ? COMMON_PASSWORD_PROBLEM : null;
 }
 
 type ProfileForm = { name: string; email: string; password: string; confirmation: string };
@@ -31,7 +61,7 @@ export function profileProblem(form: ProfileForm, now: ProfileNow): string | nul
   if (form.password !== '' || form.confirmation !== '') {
     if (form.password !== form.confirmation) return 'Passwords do not match';
     if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
-    return null;
+    return isCommonPassword(form.password) ? COMMON_PASSWORD_PROBLEM : null;
   }
   const unchanged = form.name.trim() === now.name && form.email.trim() === now.email;
   return unchanged ? 'No changes to save' : null;

@@ -1,6 +1,6 @@
 /** How often anybody may ask (wire-contract 0.7, decisions.md 5). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld } from './auth-world.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';
 
 let world: AuthWorld;
@@ -26,6 +26,7 @@ describe('one network', () => {
       429,
       { code: 'over_request_rate_limit', message: 'Request rate limit reached' },
     ]);
+    expect(Number(stopped.headers.get('retry-after'))).toBeGreaterThan(200);
     const elsewhere = await world.ask('POST', '/recover', { body: { email: newAddress() }, headers: newPlace() });
     expect(elsewhere.status).toBe(200);
   });
@@ -75,9 +76,64 @@ describe('one address', () => {
     expect((await move(first)).body.new_email).toBe(first);
     const early = await move(second);
     expect([early.status, early.body.code]).toEqual([429, 'over_email_send_rate_limit']);
+    expect(early.headers.get('retry-after')).toBe(/\d+/.exec(early.body.message)![0]);
     world.clock.advance(60_000);
     expect((await move(second)).body.new_email).toBe(second);
     await Promise.all([world.mailTo(first), world.mailTo(second)]);
     expect(world.mailbox.messagesTo(first)).toHaveLength(1);
+  });
+});
+
+describe('one account', () => {
+  const tryPassword = (email: string, password: string, headers: Record<string, string> = {}) =>
+    world.ask('POST', '/token?grant_type=password', {
+      body: { email, password },
+      headers: { ...newPlace(), ...headers },
+    });
+  const deviceIn = (answer: { headers: Headers }) => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+
+  async function guessUntilStopped(email: string) {
+    // Many at once count like one by one.
+    const guesses = await Promise.all(Array.from({ length: 12 }, () => tryPassword(email, 'not this one')));
+    const stopped = guesses.filter(({ status }) => status === 429);
+    expect(guesses.filter(({ status }) => status === 400)).toHaveLength(10);
+    expect(stopped).toHaveLength(2);
+    return stopped[0]!;
+  }
+
+  test('takes ten wrong passwords from everywhere, and its owner still signs in from a known device', async () => {
+    const email = newAddress();
+    const signedUp = await world.ask('POST', '/signup', { body: { email, password: PASSWORD }, headers: newPlace() });
+    expect(signedUp.headers.get('set-cookie')).toMatch(
+      /^hustle-forge-device=[\w-]+\.[\w-]+; Max-Age=34560000; Path=\/auth\/v1; HttpOnly; SameSite=Strict$/,
+    );
+    const stopped = await guessUntilStopped(email);
+    expect(stopped.body.code).toBe('over_request_rate_limit');
+    expect(Number(stopped.headers.get('retry-after'))).toBeGreaterThan(800);
+    expect((await tryPassword(email.toUpperCase(), PASSWORD)).status).toBe(429);
+
+    const own = { Cookie: deviceIn(signedUp) };
+    const signedIn = await tryPassword(email, PASSWORD, own);
+    expect([signedIn.status, deviceIn(signedIn)]).toEqual([200, '']);
+    const stranger = await world.ask('POST', '/signup', {
+      body: { email: newAddress(), password: PASSWORD },
+      headers: newPlace(),
+    });
+    expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(stranger) })).status).toBe(429);
+    expect((await tryPassword(email, PASSWORD, { Cookie: `${deviceIn(signedUp)}x` })).status).toBe(429);
+
+    // On a new device a recovery link opens the door, and makes that device known.
+    await world.ask('POST', '/recover', { body: { email }, headers: newPlace() });
+    const body = { type: 'recovery', token_hash: hashIn(await world.mailTo(email)) };
+    const recovered = await world.ask('POST', '/verify', { body, headers: newPlace() });
+    expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(recovered) })).status).toBe(200);
+  });
+
+  test('that does not exist backs off like one that does', async () => {
+    const known = newAddress();
+    await world.ask('POST', '/signup', { body: { email: known, password: PASSWORD }, headers: newPlace() });
+    const [ofKnown, ofUnknown] = [await guessUntilStopped(known), await guessUntilStopped(newAddress())];
+    expect(ofUnknown.body).toEqual(ofKnown.body);
+    expect([...ofUnknown.headers.keys()]).toEqual([...ofKnown.headers.keys()]);
   });
 });

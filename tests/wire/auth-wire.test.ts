@@ -61,6 +61,20 @@ describe('errors', () => {
     });
   });
 
+  test('refuse a common password at sign-up and at a change', async () => {
+    const { access } = await world.signedUp();
+    const refused = {
+      code: 'weak_password',
+      message: 'Password is known to be weak and easy to guess, please choose a different one.',
+      weak_password: { reasons: ['pwned'] },
+    };
+    const signUp = await world.ask('POST', '/signup', { body: { email: newAddress(), password: '123456' } });
+    const change = await world.ask('PUT', '/user', { token: access, body: { password: 'Password1' } });
+    expect([signUp.status, signUp.body, change.status, change.body]).toEqual([422, refused, 422, refused]);
+    const { error } = await world.client().auth.signUp({ email: newAddress(), password: 'qwerty' });
+    expect(error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['pwned'] });
+  });
+
   test('name their code to the real client', async () => {
     const { error } = await world.client().auth.signInWithPassword({ email: 'a@b.co', password: 'wrong one' });
     expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: 'invalid_credentials' });

@@ -123,6 +123,7 @@ describe('creating is refused', () => {
       statuses.push((await create(ana)).status);
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429, 429, 429]);
+    expect((await create(ana)).headers.get('retry-after')).toBe('3600');
     // Those that were begun are still there to be paid.
     await ana.client.from('profiles').update({ country: 'AJ' }).eq('id', ana.id);
     expect((await create(ana)).status).toBe(200);

@@ -26,7 +26,7 @@ export type AuthDeps = {
 /** The same, and what the endpoints share beyond it. */
 export type AuthParts = AuthDeps & {
   limits: RateLimits;
-  secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; unknownAccounts: Buffer };
+  secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; devices: Buffer; unknownAccounts: Buffer };
 };
 
 /** Throws an AuthError for everything that is not a success. */

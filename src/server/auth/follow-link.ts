@@ -11,6 +11,7 @@ import type { Endpoint } from './auth-deps.ts';
 import { HALF_DONE, redeemed, tokenByLink } from './verify.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
+import { rememberDevice } from './wire/known-device.ts';
 import { linkPage } from './wire/link-page.ts';
 import { leadsHome, redirectTarget } from './wire/redirects.ts';
 
@@ -48,6 +49,7 @@ export const followLink: Endpoint = async (context, parts) => {
     await parts.limits.consume('verify', device.ip);
     const answer = await redeemed(parts, await tokenByLink(parts, type, token), device);
     if (answer === null) return leadTo({ message: HALF_DONE });
+    rememberDevice(context, parts, answer.user.email);
     const { access_token, refresh_token, expires_in, token_type } = answer;
     return leadTo({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {

@@ -57,6 +57,7 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
     secrets: {
       refreshTokens: deps.signingKeys.derive('refresh-tokens'),
       oneTimeCodes: deps.signingKeys.derive('one-time-codes'),
+      devices: deps.signingKeys.derive('known-devices'),
       unknownAccounts: deps.signingKeys.derive('unknown-accounts'),
     },
   };

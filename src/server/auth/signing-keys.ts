@@ -19,7 +19,7 @@ export type SigningKeys = {
    * A 32-byte secret for one other purpose, derived from the private key, so that what depends on it (refresh tokens,
    * codes in mails) cannot be computed by somebody who has only read the database.
    */
-  derive(purpose: 'refresh-tokens' | 'one-time-codes' | 'unknown-accounts'): Buffer;
+  derive(purpose: 'refresh-tokens' | 'one-time-codes' | 'known-devices' | 'unknown-accounts'): Buffer;
 };
 
 type Source = { signingKeyFile: string | null; dataDir: string };

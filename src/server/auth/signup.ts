@@ -30,6 +30,7 @@ import { readBody } from './wire/body.ts';
 import { checkMetadata, checkNewPassword, checkedEmail } from './wire/credentials.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
+import { rememberDevice } from './wire/known-device.ts';
 import { redirectTarget } from './wire/redirects.ts';
 import { sessionAnswer } from './wire/session-answer.ts';
 
@@ -64,6 +65,7 @@ async function signUpAtOnce(context: Context<AppEnv>, parts: AuthParts, newUser:
     return { started, account: await accountById(transaction, account.user.id) };
   });
   if (!signedUp) throw new AuthError('user_already_exists');
+  rememberDevice(context, parts, email);
   return context.json(await sessionAnswer(accessTokens, signedUp.account, signedUp.started));
 }
 

@@ -6,6 +6,7 @@ import { readBody } from './wire/body.ts';
 import { isBanned } from './wire/caller.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
+import { rememberDevice, signInKey } from './wire/known-device.ts';
 import { sessionAnswer } from './wire/session-answer.ts';
 
 export const grantPassword: Endpoint = async (context, parts) => {
@@ -23,11 +24,17 @@ export const grantPassword: Endpoint = async (context, parts) => {
   const now = clock.now();
   // An unknown address costs as much work as a wrong password. Everything that only an existing account can be, banned
   // or unconfirmed, is told to those who know its password alone.
-  const matches = await passwords.matches(password, user?.password_hash ?? null);
+  const takeBack = await limits.consumeSignIn(signInKey(context, parts, email));
+  const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
+    await takeBack();
+    throw error;
+  });
   if (!user || !matches) throw new AuthError('invalid_credentials');
+  await takeBack();
   if (isBanned(user, now)) throw new AuthError('sign_in_banned');
   if (user.email_confirmed_at === null) throw new AuthError('email_not_confirmed');
 
   const started = await startSession(service, { userId: user.id, method: 'password', device, now });
+  rememberDevice(context, parts, user.email);
   return context.json(await sessionAnswer(accessTokens, await accountById(service, user.id), started));
 };

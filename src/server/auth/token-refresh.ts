@@ -11,6 +11,7 @@ import { isBanned } from './wire/caller.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
 import type { AuthErrorName } from './wire/errors.ts';
+import { rememberDevice } from './wire/known-device.ts';
 import { sessionAnswer } from './wire/session-answer.ts';
 
 export const grantRefreshToken: Endpoint = async (context, parts) => {
@@ -34,5 +35,6 @@ export const grantRefreshToken: Endpoint = async (context, parts) => {
   const account = await accountById(database.asService('renew a session'), renewal.session.user_id);
   if (isBanned(account.user, clock.now())) return refuse('refresh_banned');
   const { session, token: refreshToken } = renewal;
+  rememberDevice(context, parts, account.user.email);
   return context.json(await sessionAnswer(accessTokens, account, { session, refreshToken }));
 };

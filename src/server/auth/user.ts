@@ -94,8 +94,9 @@ async function claimAddressMail(parts: AuthParts, user: UserRow, newEmail: strin
   const [intervalMs, now] = [mailIntervalMs(parts), parts.clock.now()];
   if (await claimMail(service, { userId: user.id, column: 'email_change_sent_at', intervalMs, now })) return true;
   if (user.new_email === newEmail && !wipes) return false;
-  const seconds = Math.ceil(((user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime()) / 1000);
-  throw new AuthError('over_email_send_rate_limit', String(Math.max(1, seconds)));
+  const waitMs = (user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime();
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
 }
 
 /** Ends every other session and every link on its way: whoever else had the old password is out (wire-contract 4). */

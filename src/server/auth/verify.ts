@@ -12,6 +12,7 @@ import type { Body } from './wire/body.ts';
 import { checkedEmail } from './wire/credentials.ts';
 import { deviceOf } from './wire/device.ts';
 import { AuthError } from './wire/errors.ts';
+import { rememberDevice } from './wire/known-device.ts';
 import { sessionAnswer } from './wire/session-answer.ts';
 
 /** Which of our tokens a type of the wire stands for; invitations and magic links do not exist yet. */
@@ -40,6 +41,7 @@ export const verify: Endpoint = async (context, parts) => {
   const token =
     body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
   const answer = await redeemed(parts, token, device);
+  if (answer !== null) rememberDevice(context, parts, answer.user.email);
   return context.json(answer ?? { msg: HALF_DONE, code: '200' });
 };
 

@@ -18,6 +18,9 @@ const REFUSALS = {
   'PayPal failed': { status: 503, error: 'PayPal cannot be reached right now. Please try again in a few minutes.' },
 } as const;
 
+/** The oldest open order expires within hours, not minutes. */
+const TOO_MANY_RETRY_SECONDS = 3_600;
+
 export function createOrder(payments: Payments | null) {
   return async function create(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
     if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
@@ -29,6 +32,7 @@ export function createOrder(payments: Payments | null) {
     const started = await payments.start(userId);
     if (started.outcome === 'order') return context.json({ success: true, approval_url: started.approvalUrl });
     const { status, error } = REFUSALS[started.outcome];
+    if (status === 429) context.header('Retry-After', String(TOO_MANY_RETRY_SECONDS));
     return refusal(context, status, error);
   };
 }

@@ -72,7 +72,9 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <p>
         Essential storage keeps you logged in: your session, your theme and font, and what you typed but was not saved
-        yet are kept in your browser. There are no advertising or tracking cookies, so there is no banner to click away.
+        yet are kept in your browser. One cookie holds a random number and says only that this browser has signed in
+        before, so that strangers who guess at your password cannot lock you out. There are no advertising or tracking
+        cookies, so there is no banner to click away.
       </p>
     ),
   },
@@ -141,7 +143,7 @@ export function PrivacyPage() {
   return (
     <LegalPage
       title="Privacy Policy"
-      updated="Last updated July 21, 2025. The sections on sharing and cookies were made more exact on November 21, 2026."
+      updated="Last updated July 21, 2025. The sections on sharing and cookies were made more exact on November 22, 2026."
       intro={<p>A journal holds private things. This is what we keep, why, and what you can do about it.</p>}
       sections={SECTIONS}
     />

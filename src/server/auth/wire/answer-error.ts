@@ -22,7 +22,7 @@ export function answerError(context: Context<AppEnv>, thrown: unknown, log: Logg
   const isOurs = error.status >= 500 && !isForeseen(thrown) && !callerHasLeft(context);
   if (isOurs) log.error({ err: thrown, errorId }, 'auth request failed');
   context.header('x-sb-error-code', error.code);
-  if (error.status === 503) context.header('Retry-After', '1');
+  if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
   if (wantsNewShape(context)) {
     // The client reads the response's header before it believes `code` (wire-contract 0.2).

@@ -1,5 +1,5 @@
 /** Addresses and passwords as they arrive: the rules of the wire, which are looser than those of our own forms. */
-import { EMAIL_MAX_LENGTH, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH } from '#domain/account.ts';
+import { EMAIL_MAX_LENGTH, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH, isCommonPassword } from '#domain/account.ts';
 import type { JsonObject } from '#server/database/auth-tables.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
@@ -26,6 +26,7 @@ export function checkedEmail(given: string, problem: AuthErrorName = 'bad_email'
 export function checkNewPassword(password: string): void {
   if (password.length < PASSWORD_MIN_LENGTH) throw new AuthError('weak_password');
   if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) throw new AuthError('password_too_long');
+  if (isCommonPassword(password)) throw new AuthError('common_password');
 }
 
 /** User metadata travels in every access token, and Node refuses requests with more than 16 KB of headers. */

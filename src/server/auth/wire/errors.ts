@@ -64,6 +64,11 @@ const CATALOGUE = {
     text: 'Anonymous sign-ins are disabled',
   },
   weak_password: { status: 422, code: 'weak_password', text: 'Password should be at least 6 characters.' },
+  common_password: {
+    status: 422,
+    code: 'weak_password',
+    text: 'Password is known to be weak and easy to guess, please choose a different one.',
+  },
   password_too_long: {
     status: 400,
     code: 'validation_failed',
@@ -170,18 +175,29 @@ const CATALOGUE = {
 
 export type AuthErrorName = keyof typeof CATALOGUE;
 
+/** The wire's words for what is weak about a password (wire-contract.md 0.2). */
+const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>> = {
+  weak_password: ['length'],
+  common_password: ['pwned'],
+};
+
 export class AuthError extends Error {
   readonly status: Entry['status'];
   readonly code: string;
   /** Present on weak passwords alone. */
-  readonly weaknesses: readonly 'length'[] | null;
+  readonly weaknesses: readonly ('length' | 'pwned')[] | null;
+  /** Present wherever asking again is only a matter of time; every 429 and 503 has it. */
+  readonly retryAfterSeconds: number | null;
 
-  constructor(name: AuthErrorName, detail = '') {
+  constructor(name: AuthErrorName, detail = '', retryAfterSeconds: number | null = null) {
     const entry: Entry = CATALOGUE[name];
     super(entry.text.replace('%', () => detail));
     this.name = 'AuthError';
     this.status = entry.status;
     this.code = entry.code;
-    this.weaknesses = name === 'weak_password' ? ['length'] : null;
+    this.weaknesses = WEAKNESSES[name] ?? null;
+    this.retryAfterSeconds = retryAfterSeconds ?? DEFAULT_RETRY_SECONDS[entry.status] ?? null;
   }
 }
+
+const DEFAULT_RETRY_SECONDS: Partial<Record<Entry['status'], number>> = { 429: 60, 503: 1 };

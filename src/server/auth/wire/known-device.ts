@@ -1,0 +1,51 @@
+/**
+ * Which bucket a password try counts in: that of a known device, or that of the account for everybody else.
+ *
+ * Threat: guesses at one account from thousands of addresses, which no limit per address sees. A limit per account stops
+ * them, and would let any stranger lock an owner out by guessing wrong. So a browser that has signed in to the account
+ * before carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies") and is counted by
+ * itself: whatever strangers do, the owner's own browsers still sign in. On a new device the owner uses a recovery link
+ * meanwhile, which makes that one known as well.
+ *
+ * A browser keeps one cookie, for the account that signed in last. It opens nothing. Whoever steals it gains the ten guesses of one more bucket. It is signed over the address, so
+ * nobody makes one for an account that they cannot sign in to, and an address without an account backs off like any other.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthParts } from '../auth-deps.ts';
+
+const COOKIE = 'hustle-forge-device';
+const PATH = '/auth/v1';
+/** The longest that browsers keep a cookie. */
+const MAX_AGE_SECONDS = 400 * 24 * 3_600;
+
+/** A key for `limits.consumeSignIn`, without the address in it. */
+export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthParts, 'secrets'>, email: string): string {
+  const device = knownDevice(context, secrets.devices, email);
+  return device === null ? `account:${macOf(secrets.devices, 'account', email)}` : `device:${device}`;
+}
+
+/** To be called with every answer that signs somebody in. A device that is known already keeps its cookie. */
+export function rememberDevice(context: Context<AppEnv>, parts: AuthParts, email: string | null): void {
+  if (email === null || knownDevice(context, parts.secrets.devices, email) !== null) return;
+  const device = randomBytes(16).toString('base64url');
+  setCookie(context, COOKIE, `${device}.${macOf(parts.secrets.devices, device, email)}`, {
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure: parts.config.publicUrl.startsWith('https:'),
+    path: PATH,
+    maxAge: MAX_AGE_SECONDS,
+  });
+}
+
+function knownDevice(context: Context<AppEnv>, key: Buffer, email: string): string | null {
+  const [device = '', presented = ''] = (getCookie(context, COOKIE) ?? '').split('.');
+  const expected = Buffer.from(macOf(key, device, email));
+  const mac = Buffer.from(presented);
+  return mac.length === expected.length && timingSafeEqual(mac, expected) ? device : null;
+}
+
+const macOf = (key: Buffer, device: string, email: string): string =>
+  createHmac('sha256', key).update(`${device}\0${email.toLowerCase()}`).digest('base64url');
