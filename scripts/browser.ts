@@ -18,7 +18,7 @@ export async function ensureBrowser(): Promise<string> {
   const present = installedBrowser();
   if (present !== null) return present;
   process.stdout.write('Installing a browser for the tests…\n');
-  for (const install of [installWithPlaywright, installWithApt]) {
+  for (const install of [installWithPlaywright, () => installWithApt(['chromium'])]) {
     await install();
     const installed = installedBrowser();
     if (installed !== null) return installed;
@@ -42,10 +42,11 @@ export function installedBrowser(): string | null {
 const installWithPlaywright = (): Promise<void> =>
   quietly(process.execPath, toolCommand('playwright', ['install', 'chromium']));
 
-async function installWithApt(): Promise<void> {
+/** Does nothing where there is no apt or no right to use it. */
+export async function installWithApt(packages: readonly string[]): Promise<void> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
   await quietly('apt-get', ['update']);
-  await quietly('apt-get', ['install', '--yes', '--no-install-recommends', 'chromium']);
+  await quietly('apt-get', ['install', '--yes', '--no-install-recommends', ...packages]);
 }
 
 /** Whether it worked shows in what is there afterwards, so neither its output nor its exit code matter. */

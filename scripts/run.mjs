@@ -19,6 +19,7 @@ const SCRIPTS = {
   start: 'scripts/start.ts',
   dev: 'scripts/dev.ts',
   test: 'scripts/test.ts',
+  'test:browsers': 'scripts/test-browsers.ts',
   check: 'scripts/check.ts',
   format: 'scripts/format.ts',
   screenshots: 'scripts/screenshots.ts',

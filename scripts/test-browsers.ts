@@ -1,0 +1,38 @@
+/** `npm run test:browsers`: a few stories in Firefox and WebKit. Not part of `npm test`, which runs them all in Chromium. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildClient } from './build-client.ts';
+import { ensureFirefox, ensureWebKit } from './other-browsers.ts';
+import { endWithParent, ROOT } from './parent.ts';
+import { closingLine, vitestResult } from './test-results.ts';
+import { runTool } from './tools.ts';
+
+endWithParent(() => process.exit(1));
+
+const engines = [await ensureFirefox(), await ensureWebKit()];
+const settings: Record<string, string> = {};
+for (const engine of engines) {
+  if ('missing' in engine)
+    process.stdout.write(`${engine.name} could not be had, so nothing runs in it: ${engine.missing}\n`);
+  else Object.assign(settings, engine.settings);
+}
+if (Object.keys(settings).length === 0) {
+  process.stderr.write('No engine could be had.\n');
+  process.stdout.write(`\n${closingLine([{ passed: 0, failed: 1, skipped: 0 }])}\n`);
+  process.exit(1);
+}
+
+await buildClient();
+const report = join(ROOT, 'test-results', 'browsers.json');
+await mkdir(join(ROOT, 'test-results'), { recursive: true });
+const ok = await runTool(
+  'vitest',
+  [
+    ...['run', '--config', 'tests/browsers/vitest.config.ts'],
+    ...['--reporter=verbose', '--reporter=json', `--outputFile.json=${report}`],
+  ],
+  settings,
+);
+const result = await vitestResult(report, ok);
+process.stdout.write(`\n${closingLine([result])}\n`);
+process.exit(result.failed > 0 ? 1 : 0);

@@ -1,0 +1,53 @@
+/** Firefox, driven over WebDriver BiDi. */
+import puppeteer from 'puppeteer-core';
+import type { KeyInput, Page } from 'puppeteer-core';
+import type { BrowserPage, EngineBrowser } from './browser-page.ts';
+import { WAIT_LIMIT_MS } from './browser-page.ts';
+
+/** Without a screen Firefox reports no pointer at all, and the journal takes it for a phone. */
+const WITH_A_MOUSE = { 'ui.primaryPointerCapabilities': 6, 'ui.allPointerCapabilities': 6 };
+
+export async function launchFirefox(executablePath: string): Promise<EngineBrowser> {
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath,
+    headless: true,
+    extraPrefsFirefox: WITH_A_MOUSE,
+  });
+  return {
+    page: pageOf((await browser.pages())[0] ?? (await browser.newPage())),
+    version: await browser.version(),
+    close: () => browser.close(),
+  };
+}
+
+function pageOf(page: Page): BrowserPage {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error instanceof Error ? error.message : String(error)));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  return {
+    async open(url) {
+      // A page in the background never gets the focus.
+      await page.bringToFront();
+      await page.goto(url, { timeout: WAIT_LIMIT_MS });
+    },
+    evaluate: (work, ...args) => page.evaluate(work as never, ...(args as unknown as never[])),
+    async click(xpath) {
+      await page.locator(`::-p-xpath(${xpath})`).setTimeout(WAIT_LIMIT_MS).click();
+    },
+    async type(text) {
+      for (const [index, line] of text.split('\n').entries()) {
+        if (index > 0) await page.keyboard.press('Enter');
+        await page.keyboard.type(line);
+      }
+    },
+    async press(key, ...modifiers) {
+      for (const modifier of modifiers) await page.keyboard.down(modifier);
+      await page.keyboard.press(key as KeyInput);
+      for (const modifier of modifiers) await page.keyboard.up(modifier);
+    },
+    resize: (width, height) => page.setViewport({ width, height }),
+    newTab: async () => pageOf(await page.browser().newPage()),
+    errors: () => Promise.resolve(errors),
+  };
+}

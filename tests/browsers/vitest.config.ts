@@ -1,0 +1,14 @@
+/** The few stories that run in other engines than Chromium: `npm run test:browsers`. */
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: join(import.meta.dirname, '..', '..'),
+    include: ['tests/browsers/**/*.test.ts'],
+    globalSetup: ['tests/browsers/product-server.ts'],
+    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 60_000,
+  },
+});
