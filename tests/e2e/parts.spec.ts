@@ -26,7 +26,7 @@ const SCREENS = [
 ] as const;
 
 const FILES = [...PARTS, ...SCREENS].map(({ file }) => file);
-const ALL = [...FILES, 'receipt-screen', 'upgrade-dialog', 'sign-in-overlay'];
+const ALL = [...FILES, 'receipt-screen', 'upgrade-dialog', 'sign-in-overlay', 'unsent-of-others'];
 
 const openMenu = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Open menu' }).click();

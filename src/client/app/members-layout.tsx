@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
+import { draftsOfOthers } from '#client/lib/day-drafts.ts';
 import { part, useOpenPart } from '#client/lib/part.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { keepEditorFont } from '#client/lib/preferences.ts';
@@ -17,6 +18,7 @@ import { usePlanChange } from './use-plan-change.ts';
 
 const upgrade = part(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
 const signIn = part(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
+const unsentOfOthers = part(async () => (await import('#client/features/account/unsent-of-others.tsx')).UnsentOfOthers);
 
 export function MembersLayout() {
   const mayEnter = useMayEnter();
@@ -29,13 +31,14 @@ export function MembersLayout() {
 
 function Members() {
   const supabase = useSupabase();
-  const { expired } = useSession();
+  const { expired, user } = useSession();
   const premium = usePremium();
   const data = useMemo(() => createDataClient(supabase), [supabase]);
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
   const [signInThere, setSignInThere] = useState(false);
+  const [othersUnsent, setOthersUnsent] = useState(false);
   const openPart = useOpenPart();
   const openOffer = useCallback((feature: UpgradeFeature) => openPart(upgrade, () => setOffer(feature)), [openPart]);
 
@@ -52,6 +55,11 @@ function Members() {
     };
   }, [expired, openPart, signInThere]);
 
+  const userId = user?.id ?? '';
+  useEffect(() => {
+    if (draftsOfOthers(localStorage, userId).length > 0) openPart(unsentOfOthers, () => setOthersUnsent(true), false);
+  }, [openPart, userId]);
+
   useEffect(() => {
     if (premium !== null) keepEditorFont(premium);
   }, [premium]);
@@ -65,6 +73,7 @@ function Members() {
           </DaySaversProvider>
         </UpgradeContext>
         {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}
+        {othersUnsent && <unsentOfOthers.View onClose={() => setOthersUnsent(false)} />}
         {expired && signInThere && <signIn.View />}
       </DataContext>
     </QueryClientProvider>

@@ -2,21 +2,22 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session.ts';
-import type { SessionState, SignOutScope } from '#client/lib/session.ts';
-import { FIRST_LINE_KEY, SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/storage-keys.ts';
+import type { SessionState, SignOutScope, UnsentWords } from '#client/lib/session.ts';
+import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/storage-keys.ts';
 import { readStoredSession } from '#client/lib/stored-session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
+import { wipeUser } from '#client/lib/wipe-user.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
 
-const askedToLeave = (userId: string): boolean => localStorage.getItem(SIGNED_OUT_KEY) === userId;
-
 /** A session that needs no renewal is believed at once; what auth says a moment later corrects it. */
 function firstAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl);
+  // The mark of a sign-out that never ended would turn the end of this session into a sign-out, which wipes.
+  if (session) localStorage.removeItem(SIGNED_OUT_KEY);
   return session ? { ...LOADING, status: 'signedIn', user: session.user } : LOADING;
 }
 
@@ -27,17 +28,29 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, firstAccount);
   const { user, leaving } = account;
   const { profile, profileState, refreshProfile } = useProfile(user?.id ?? null, account.expired);
-  const unfinished = useRef(new Set<() => Promise<void>>());
+  const unsent = useRef<UnsentWords>(null);
+  const latest = useRef(account);
+  latest.current = account;
+  const isLeaving = useRef(false);
 
   useEffect(() => {
+    const askedToLeave = (userId: string): boolean =>
+      isLeaving.current || localStorage.getItem(SIGNED_OUT_KEY) === userId;
     const giveUp = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
     // Nothing here may wait for auth: the client holds its own queue while it calls, and would wait for itself.
     const { data } = auth.onAuthStateChange((event, session) => {
       clearTimeout(giveUp);
       // Threat: whoever comes after this user in the same tab would read it.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
-      if (event === 'SIGNED_IN' && session && !askedToLeave(session.user.id)) localStorage.removeItem(SIGNED_OUT_KEY);
-      change((now) => accountAfter(now, event, session, askedToLeave));
+      const now = latest.current;
+      // So would the mark of the session before this one.
+      if (session && (now.status !== 'signedIn' || now.expired)) localStorage.removeItem(SIGNED_OUT_KEY);
+      // Here and not in an effect: screens that are taken away keep drafts, and this tab may not be the one that asked.
+      if (!session && now.user && askedToLeave(now.user.id)) {
+        unsent.current?.forget();
+        wipeUser(now.user.id);
+      }
+      change((before) => accountAfter(before, event, session, askedToLeave));
     });
     return () => {
       clearTimeout(giveUp);
@@ -49,24 +62,22 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     if (leaving) location.replace('/');
   }, [leaving]);
 
-  const beforeSignOut = useCallback((work: () => Promise<void>) => {
-    unfinished.current.add(work);
-    return () => void unfinished.current.delete(work);
+  const registerUnsent = useCallback((words: UnsentWords) => {
+    unsent.current = words;
+    return () => void (unsent.current === words && (unsent.current = null));
   }, []);
+  const sendUnsent = useCallback(async () => (await unsent.current?.send()) ?? [], []);
 
   const userId = user?.id;
   const signOut = useCallback(
     async (scope: SignOutScope) => {
-      await Promise.allSettled([...unfinished.current].map((work) => work()));
       // Written first, so that every tab can tell this sign-out from a session that ran out.
       if (userId) localStorage.setItem(SIGNED_OUT_KEY, userId);
+      isLeaving.current = true;
       const { error } = await auth.signOut({ scope });
       // A local sign-out holds even when the server could not be told.
-      if (!error || scope === 'local') {
-        // Threat: what one person wrote on the landing page is shown there to the next, and begins their journal.
-        localStorage.removeItem(FIRST_LINE_KEY);
-        return { error: null };
-      }
+      if (!error || scope === 'local') return { error: null };
+      isLeaving.current = false;
       localStorage.removeItem(SIGNED_OUT_KEY);
       return { error };
     },
@@ -83,9 +94,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       expired: account.expired,
       refreshProfile,
       signOut,
-      beforeSignOut,
+      sendUnsent,
+      registerUnsent,
     }),
-    [account, beforeSignOut, leaving, profile, profileState, refreshProfile, signOut, user],
+    [account, leaving, profile, profileState, refreshProfile, registerUnsent, sendUnsent, signOut, user],
   );
 
   return <SessionContext value={state}>{children}</SessionContext>;

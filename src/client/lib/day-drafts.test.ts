@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day.ts';
 import { MemoryStorage } from '../../../tests/support/day-saver-world.ts';
-import { createDayDrafts } from './day-drafts.ts';
+import { createDayDrafts, daysOfDrafts, draftsOfOthers } from './day-drafts.ts';
 
 const DATE = day('2026-11-21');
 const DRAFT = { html: '<p>a</p>', baseRevision: 3, at: 1, base: '<p>b</p>', sent: ['<p>c</p>'] };
@@ -62,4 +62,12 @@ test('a browser that keeps nothing says so and breaks nothing', () => {
   expect(drafts.keep(DATE, DRAFT)).toBe(false);
   expect(drafts.take(DATE)).toBe(null);
   expect(drafts.days()).toEqual([]);
+});
+
+test('drafts of other users are found by day, and none of one’s own', () => {
+  createDayDrafts(storage, 'ada', 'one').keep(DATE, DRAFT);
+  createDayDrafts(storage, 'bob', 'one').keep(DATE, DRAFT);
+  createDayDrafts(storage, 'bo', 'one').keep(day('2026-11-20'), DRAFT);
+  expect(daysOfDrafts(draftsOfOthers(storage, 'ada'))).toEqual(['2026-11-20', DATE]);
+  expect(daysOfDrafts(draftsOfOthers(storage, 'bo'))).toEqual([DATE]);
 });

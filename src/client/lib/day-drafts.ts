@@ -39,10 +39,12 @@ function parse(json: string | null): (DayDraft & { writer: unknown }) | null {
 /** `writer` tells this page from another tab of the same user, whose drafts this one must not throw away. */
 export function createDayDrafts(storage: Storage, userId: string, writer: string) {
   const keyOf = (date: Day): string => `${PREFIX}${userId}:${date}`;
+  let closed = false;
 
   return {
     /** False when the browser refused to keep it: storage is full or switched off. */
     keep(date: Day, draft: DayDraft): boolean {
+      if (closed) return true;
       try {
         storage.setItem(keyOf(date), JSON.stringify({ ...draft, writer }));
         return true;
@@ -68,17 +70,31 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     /** The days with a draft of this user. */
     days(): Day[] {
       const prefix = keyOf('' as Day);
-      try {
-        const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
-        return keys
-          .filter((key) => key.startsWith(prefix))
-          .map((key) => key.slice(prefix.length))
-          .filter(isDay);
-      } catch {
-        return [];
-      }
+      return keysUnder(storage, prefix)
+        .map((key) => key.slice(prefix.length))
+        .filter(isDay);
     },
+
+    /** Writes nothing from now on: this user has signed out, and a late timer must not bring the words back. */
+    close: () => void (closed = true),
   };
+}
+
+/** The drafts of other users than this one: they used this browser before, and never signed out. */
+export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
+  keysUnder(storage, PREFIX).filter((key) => !key.startsWith(`${PREFIX}${userId}:`));
+
+/** The days that these drafts are of. */
+export const daysOfDrafts = (keys: readonly string[]): Day[] =>
+  [...new Set(keys.map((key) => key.slice(key.lastIndexOf(':') + 1)))].filter(isDay).sort();
+
+function keysUnder(storage: Storage, prefix: string): string[] {
+  try {
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '');
+    return keys.filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
 }
 
 function read(storage: Storage, key: string): string | null {

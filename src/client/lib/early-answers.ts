@@ -26,7 +26,7 @@ export function askEarly(addresses: readonly string[], token: string, publishabl
   setTimeout(forgetEarlyAnswers, KEPT_MS);
 }
 
-function forgetEarlyAnswers(): void {
+export function forgetEarlyAnswers(): void {
   globalThis.hustleForgeEarly = undefined;
 }
 

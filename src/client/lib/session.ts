@@ -1,6 +1,7 @@
 /** Who is signed in, as every screen sees it. The provider that keeps it true is in app/session-provider.tsx. */
 import type { AuthError, User } from '@supabase/auth-js';
 import { createContext, use } from 'react';
+import type { Day } from '#domain/day.ts';
 import type { Profile } from '#domain/entry.ts';
 
 export type SignOutScope = 'global' | 'local';
@@ -17,15 +18,22 @@ export type SessionState = {
   /** Reads the profile again; true when there is one. */
   refreshProfile: () => Promise<boolean>;
   /**
-   * Signs out and leaves for the landing page. `local` forgets the session on this device even when the server cannot
-   * be reached; `global` then answers with the error and changes nothing.
+   * Signs out, wipes every local copy of the user and leaves for the landing page, in all tabs of this browser. `local`
+   * forgets the session on this device even when the server cannot be reached; `global` then answers with the error and
+   * changes nothing. Never asks: buttons use `useSignOut`.
    */
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
-  /**
-   * Work to finish before the session goes, such as saving what was just typed; it bounds itself, because signing out
-   * waits for it. Answers how to take it back.
-   */
-  beforeSignOut: (work: () => Promise<void>) => () => void;
+  /** Sends unsent words. Resolves with the days that could not be sent, after a few seconds at most. */
+  sendUnsent: () => Promise<readonly Day[]>;
+  /** Whoever saves the user's words registers here. Returns the function that takes it back. */
+  registerUnsent: (words: UnsentWords) => () => void;
+};
+
+/** The words of the signed-in user that may be in this browser alone. */
+export type UnsentWords = {
+  send: () => Promise<readonly Day[]>;
+  /** The user has signed out: nothing may be written to this browser again. */
+  forget: () => void;
 };
 
 export const SessionContext = createContext<SessionState | null>(null);

@@ -1,18 +1,20 @@
 /** Asks for the password over the page somebody is writing on, when their session ran out. Nothing typed is lost. */
 import { signInMessage } from '#domain/messages.ts';
-import { useSession, useUser } from '#client/lib/session.ts';
+import { useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
+import { useSignOut } from '#client/lib/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/password-field.tsx';
+import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
 import { EmailField } from './email-field.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
-  const { signOut } = useSession();
+  const signingOut = useSignOut();
   const user = useUser();
   const email = user.email ?? '';
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
@@ -33,10 +35,11 @@ export function SignInOverlay() {
         <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Signing in...">
           Sign in
         </Button>
-        <Button tone="text" onClick={() => void signOut('local')}>
+        <Button tone="text" onClick={() => signingOut.start('local')}>
           Leave this page instead
         </Button>
       </form>
+      <SignOutDialog signingOut={signingOut} />
     </Dialog>
   );
 }

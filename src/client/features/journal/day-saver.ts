@@ -353,7 +353,7 @@ export function createDaySaver(options: DaySaverOptions) {
       // What else the page before has sent may still be on its way: then only asking again tells what the server has.
       if (readable && (unsaved || (isSettled(draft.html) && sent.every((html) => html === draft.html))))
         return drafts.drop();
-      text = draft.html;
+      put(draft.html);
       unsaved = true;
       // The draft itself as well: it is kept first, and sent as the last thing a page does.
       unanswered = isSettled(draft.html) ? [...sent] : [...new Set([...sent, draft.html])];

@@ -4,6 +4,7 @@ import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day.ts';
 import { useData } from '#client/lib/data-client.ts';
+import { forgetEarlyAnswers } from '#client/lib/early-answers.ts';
 import { forgetDaysRead } from '#client/lib/days-read.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { usePremium } from '#client/lib/premium.ts';
@@ -15,9 +16,6 @@ import { DATES_KEY, entryKey } from './entry-queries.ts';
 import type { ReadEntry } from './entry-queries.ts';
 import { createEntryTransport } from './entry-transport.ts';
 import type { EntryTransport } from './save-outcome.ts';
-
-/** Signing out waits this long for the last save; what is not saved by then stays in the draft. */
-const SIGN_OUT_LIMIT_MS = 5_000;
 
 type Journal = { savers: DaySavers; transport: EntryTransport };
 const JournalContext = createContext<Journal | null>(null);
@@ -33,7 +31,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   const data = useData();
   const user = useUser();
   const { auth } = useSupabase();
-  const { beforeSignOut, refreshProfile } = useSession();
+  const { refreshProfile, registerUnsent } = useSession();
   const premium = usePremium();
 
   const [journal] = useState<Journal>(() => {
@@ -82,12 +80,15 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
 
   useEffect(
     () =>
-      beforeSignOut(async () => {
-        journal.savers.hide();
-        const limit = new Promise<void>((resolve) => setTimeout(resolve, SIGN_OUT_LIMIT_MS));
-        await Promise.race([journal.savers.flush(), limit]);
+      registerUnsent({
+        send: () => journal.savers.sendBeforeSignOut(),
+        forget() {
+          journal.savers.forget();
+          forgetEarlyAnswers();
+          queries.clear();
+        },
       }),
-    [beforeSignOut, journal],
+    [journal, queries, registerUnsent],
   );
 
   return <JournalContext value={journal}>{children}</JournalContext>;

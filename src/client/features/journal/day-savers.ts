@@ -65,6 +65,10 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     },
 
     unsavedDays: () => unsavedDays,
+
+    /** The one rule for what is unsent: words that the server may not have, unsaved here or in a draft of any tab. */
+    unsentDays: (): Day[] => [...new Set([...unsavedDays, ...drafts.days()])].sort(),
+
     subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -98,8 +102,22 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     async sendAll(): Promise<Day[]> {
       const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));
       await Promise.race([this.recover().then(() => this.flush()), limit]);
-      const unread = drafts.days().filter((date) => !savers.has(date));
-      return [...unsavedDays, ...unread].sort();
+      return this.unsentDays();
+    },
+
+    /**
+     * `sendAll` for a user who signs out: what an error has stopped is tried again, and drafts of other tabs are sent from
+     * here, because nobody else may be left to do it.
+     */
+    async sendBeforeSignOut(): Promise<Day[]> {
+      for (const date of drafts.days()) {
+        const saver = savers.get(date);
+        if (!saver || saver.view().unsaved) continue;
+        const draft = drafts.take(date);
+        if (draft) saver.restore(draft);
+      }
+      this.retry();
+      return this.sendAll();
     },
 
     retry: () => void all().map((saver) => saver.retry()),
@@ -116,5 +134,11 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     isSafe: () => all().every((saver) => saver.keepDraft() && saver.isSafe()),
 
     close: () => all().forEach((saver) => saver.close()),
+
+    /** The user has signed out and every local copy is wiped: nothing here may write one again. */
+    forget(): void {
+      drafts.close();
+      this.close();
+    },
   };
 }

@@ -1,0 +1,80 @@
+/** The savers of all days together: what counts as unsent, and what happens to it when the user signs out. */
+import { beforeEach, expect, test } from 'vitest';
+import { day } from '#domain/day.ts';
+import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { MemoryStorage, log } from '../../../../tests/support/day-saver-world.ts';
+import { createDaySavers } from './day-savers.ts';
+import type { Failure } from './save-outcome.ts';
+
+const MONDAY = day('2026-11-16');
+const TUESDAY = day('2026-11-17');
+const DRAFT = { html: log('from another tab'), baseRevision: null, at: 1, base: '', sent: [] };
+
+let storage: MemoryStorage;
+let failure: Failure | null;
+let inserted: string[];
+beforeEach(() => {
+  storage = new MemoryStorage();
+  failure = null;
+  inserted = [];
+});
+
+/** Nothing leaves by itself: no timer ever rings. */
+function openTab(writer: string) {
+  const drafts = createDayDrafts(storage, 'ada', writer);
+  const savers = createDaySavers({
+    transport: {
+      read: () => Promise.resolve(failure ?? { kind: 'read', stored: null }),
+      insert(_date, html) {
+        if (failure) return Promise.resolve(failure);
+        inserted.push(html);
+        return Promise.resolve({ kind: 'stored', id: 'row', revision: 1, savedAt: 0 });
+      },
+      update: () => Promise.resolve({ kind: 'changed' }),
+      remove: () => Promise.resolve({ kind: 'changed' }),
+    },
+    timers: { now: () => 0, after: () => () => undefined },
+    drafts,
+    isOnline: () => true,
+    onStored: () => undefined,
+  });
+  return { drafts, savers };
+}
+
+test('words of this tab and drafts of other tabs are unsent, each day once', () => {
+  const { savers } = openTab('one');
+  savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
+  savers.open(MONDAY, null, 0);
+  const other = openTab('two');
+  other.drafts.keep(MONDAY, DRAFT);
+  other.drafts.keep(TUESDAY, DRAFT);
+  expect(savers.unsentDays()).toEqual([MONDAY, TUESDAY]);
+});
+
+test('a user who signs out sends what an error had stopped and what another tab left', async () => {
+  const { savers } = openTab('one');
+  failure = { kind: 'refused', reason: 'no' };
+  savers.open(TUESDAY, null, 0).write(log('a'), 0);
+  savers.open(MONDAY, null, 0);
+  openTab('two').drafts.keep(MONDAY, DRAFT);
+  expect(await savers.sendBeforeSignOut()).toEqual([MONDAY, TUESDAY]);
+  failure = null;
+  expect(await savers.sendBeforeSignOut()).toEqual([]);
+  expect(inserted.sort()).toEqual([log('a'), DRAFT.html].sort());
+  expect(storage.length).toBe(0);
+});
+
+test('after the user has signed out nothing writes a draft again', () => {
+  const { savers } = openTab('one');
+  const saver = savers.open(TUESDAY, null, 0);
+  saver.write(log('a'), 2_000);
+  savers.hide();
+  expect(storage.length).toBe(1);
+  savers.forget();
+  storage.clear();
+  saver.write(log('ab'), 2_000);
+  savers.hide();
+  expect(storage.length).toBe(0);
+  // Or the browser would ask whether the page may be left.
+  expect(savers.isSafe()).toBe(true);
+});
