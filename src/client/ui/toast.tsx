@@ -7,12 +7,16 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
+/** A dialog often closes in the moment in which its outcome is said: the region must be in its new place before the words. */
+const ANNOUNCE_DELAY_MS = 100;
 
 export type Toast = {
   kind: 'success' | 'error' | 'info';
   text: string;
   /** What can be done about it. A word with such a button stays until somebody sends it away. */
   action?: { label: string; run: () => void };
+  /** Follows the text. A toast with a link stays as well: an address takes longer to read or copy than five seconds. */
+  link?: { label: string; href: string };
 };
 type ShownToast = Toast & { id: number };
 
@@ -43,8 +47,10 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 
   const show = useCallback((toast: Toast) => {
     const id = nextId.current++;
-    // The same words twice in a row are one message, shown anew.
-    setToasts((shown) => [...shown.filter((other) => other.text !== toast.text), { ...toast, id }].slice(-3));
+    setTimeout(() => {
+      // The same words twice in a row are one message, shown anew.
+      setToasts((shown) => [...shown.filter((other) => other.text !== toast.text), { ...toast, id }].slice(-3));
+    }, ANNOUNCE_DELAY_MS);
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
 
@@ -114,15 +120,21 @@ function useRegion() {
 
 function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: number) => void }) {
   const card = useRef<HTMLDivElement>(null);
+  const cameFrom = useRef<Element>(null);
+  const dismiss = (): void => {
+    // A removed button would leave keyboard users at the start of the page, or outside of the open dialog.
+    if (card.current?.contains(document.activeElement)) (cameFrom.current as HTMLElement | null)?.focus();
+    onDismiss(toast.id);
+  };
   const [arrived, setArrived] = useState(false);
   useEffect(() => {
-    if (toast.action) return;
+    if (toast.action || toast.link) return;
     const timer = setInterval(() => {
       // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
       if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
     }, TOAST_MS);
     return () => clearInterval(timer);
-  }, [onDismiss, toast.action, toast.id]);
+  }, [onDismiss, toast.action, toast.id, toast.link]);
 
   return (
     <div
@@ -131,17 +143,29 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       data-kind={toast.kind}
       data-arrived={arrived}
       onAnimationEnd={() => setArrived(true)}
+      onFocus={({ relatedTarget, currentTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) cameFrom.current = relatedTarget;
+      }}
     >
       {toast.kind === 'success' && <CircleCheck aria-label="Done:" />}
       {toast.kind === 'info' && <Info aria-hidden />}
       {toast.kind === 'error' && <CircleAlert aria-label="Problem:" />}
-      <p>{toast.text}</p>
+      <div className={styles.words}>
+        <p>{toast.text}</p>
+        {toast.link && <a href={toast.link.href}>{toast.link.label}</a>}
+      </div>
       {toast.action && (
-        <Button tone="text" onClick={toast.action.run}>
+        <Button
+          tone="text"
+          onClick={() => {
+            dismiss();
+            toast.action?.run();
+          }}
+        >
           {toast.action.label}
         </Button>
       )}
-      <IconButton label="Dismiss" onClick={() => onDismiss(toast.id)}>
+      <IconButton label="Dismiss" onClick={dismiss}>
         <X aria-hidden />
       </IconButton>
     </div>
