@@ -59,6 +59,7 @@ server.listen(0, '127.0.0.1', () => {
   process.send?.({
     SANDBOX_URL: httpUrl,
     SMTP_URL: mailbox.smtpUrl,
+    SUPPORT_EMAIL: 'support@hustle-forge.example',
     ...paypal.settingsAt(httpUrl),
     ...modelSettingsAt(httpUrl + MODEL_PATH),
   });

@@ -109,8 +109,8 @@ export class SettingsReader {
 
   /** Who runs this installation; what is not set is left off the pages. */
   contact(): ClientConfig['contact'] {
-    const email = this.optional('CONTACT_EMAIL');
-    const supportEmail = this.optional('SUPPORT_EMAIL');
+    const email = this.#address('CONTACT_EMAIL');
+    const supportEmail = this.#address('SUPPORT_EMAIL');
     const operator = this.optional('OPERATOR_NAME');
     const address = this.optional('OPERATOR_ADDRESS');
     return {
@@ -120,6 +120,14 @@ export class SettingsReader {
       ...(address !== null && { address }),
       social: this.list('SOCIAL_LINKS').flatMap((item) => this.#socialLink(item)),
     };
+  }
+
+  /** A bare mail address: it becomes the target of a link, where more than that would be read as headers of the mail. */
+  #address(name: string): string | null {
+    const value = this.optional(name);
+    if (value === null || /^[^\s@?&,<>"]+@[^\s@?&,<>"]+$/.test(value)) return value;
+    this.problem(name, `must be a mail address, not "${value}"`, 'support@example.com');
+    return null;
   }
 
   #socialLink(item: string): { label: string; url: string }[] {

@@ -4,6 +4,7 @@ import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { supportHref } from '#domain/support.ts';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { chooseTheme, currentTheme, followTheme } from '#client/lib/preferences.ts';
@@ -12,6 +13,7 @@ import { Brand } from '#client/ui/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
+import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOut } from './sign-out.tsx';
@@ -22,6 +24,7 @@ type SidebarProps = { onClose: () => void; onFind: () => void; onUpgrade: () => 
 export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
   const { user } = useSession();
   const premium = usePremium();
+  const support = useSupportAddress();
   const [shortcuts, setShortcuts] = useState(false);
 
   useEffect(() => {
@@ -67,6 +70,12 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
           <Link to={ROUTES.profile.path} onClick={onClose}>
             Profile
           </Link>
+          {support !== undefined && (
+            <a className={styles.help} href={supportHref(support, 'help')}>
+              Help
+              <span className={styles.address}>{support}</span>
+            </a>
+          )}
         </nav>
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { AI_MESSAGES, TRIES_BEFORE_NOTE } from '#domain/coach.ts';
 import type { CoachFailure } from '#client/lib/coach-stream.ts';
 import { Notice } from './notice.tsx';
+import { SupportedText } from './support-link.tsx';
 
 /** Beyond this nobody waits on the page: the time of day says more than a count. */
 const COUNTED_MS = 10 * 60_000;
@@ -11,7 +12,9 @@ const COUNTED_MS = 10 * 60_000;
 export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; failures: number }) {
   return (
     <Notice kind="error">
-      <p>{failure.message}</p>
+      <p>
+        <SupportedText text={failure.message} about="AI feedback" />
+      </p>
       {failures - 1 > TRIES_BEFORE_NOTE && <p>{AI_MESSAGES.unavailableNote}</p>}
     </Notice>
   );

@@ -16,7 +16,11 @@ export function pageSlots(config: Config): Record<string, string> {
         ? ''
         : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
-    support: contact.supportEmail === undefined ? '' : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
+    // One address for both stands there once.
+    support:
+      contact.supportEmail === undefined || contact.supportEmail === contact.email
+        ? ''
+        : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
     social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
     operator: [contact.operator, contact.address]
       .filter((part) => part !== undefined)

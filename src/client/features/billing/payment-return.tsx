@@ -3,10 +3,12 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment.ts';
+import { namesSupport, supportHref } from '#domain/support.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { Button } from '#client/ui/button.tsx';
+import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { captureOrder } from './capture-order.ts';
 import styles from './payment-return.module.css';
@@ -33,12 +35,15 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
   const { refreshProfile } = useSession();
   const user = useUser();
   const toast = useToast();
+  const address = useSupportAddress();
   const [state, setState] = useState<State>({ kind: 'processing' });
   const begun = useRef(false);
   const { payment, token = '' } = parameters;
 
   const end = (kind: 'success' | 'error' | 'info', text: string): void => {
-    toast({ kind, text });
+    const link = address !== undefined &&
+      namesSupport(text) && { label: address, href: supportHref(address, 'payment') };
+    toast({ kind, text, ...(link && { link }) });
     onEnd();
   };
 

@@ -140,6 +140,7 @@ function Footer() {
         <a href={ROUTES.terms.path}>Terms of Service</a>
         <a href={ROUTES.privacy.path}>Privacy Policy</a>
         <hf-slot name="contact" />
+        <hf-slot name="support" />
         <hf-slot name="social" />
       </nav>
       <p>© {new Date().getFullYear()} Hustle Forge</p>

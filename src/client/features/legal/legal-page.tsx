@@ -45,7 +45,7 @@ export function LegalPage({ title, updated, intro, sections }: LegalPageProps) {
         <hf-slot name="operator" />
         <p>
           <a href={ROUTES.terms.path}>Terms of Service</a> <a href={ROUTES.privacy.path}>Privacy Policy</a>{' '}
-          <hf-slot name="contact" />
+          <hf-slot name="contact" /> <hf-slot name="support" />
         </p>
       </footer>
     </div>

@@ -12,6 +12,7 @@ import { usePremium } from '#client/lib/premium.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { Section } from '#client/ui/page.tsx';
+import { SupportLink, useSupportAddress } from '#client/ui/support-link.tsx';
 import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { endedPlan } from './ended-plan.ts';
 import styles from './profile.module.css';
@@ -19,6 +20,7 @@ import styles from './profile.module.css';
 export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const { profile, profileState } = useSession();
   const premium = usePremium() === true;
+  const supported = useSupportAddress() !== undefined;
   // Room for the card while it loads, so that the form below does not jump.
   if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
   if (profileState === 'unread') {
@@ -49,6 +51,11 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
         )}
       </dl>
       {premium ? <CloserNotice until={until} onRenew={onUpgrade} /> : <DabblerNotice onUpgrade={onUpgrade} />}
+      {supported && (
+        <p className={styles.hint}>
+          Questions about your plan or a payment? Write to <SupportLink about="plan and payments" />.
+        </p>
+      )}
     </Section>
   );
 }
