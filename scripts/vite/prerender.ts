@@ -10,6 +10,16 @@ type Page = { module: string; component: string };
 
 /** React writes no comments, so a page marks a slot with an element, and the server's comment takes its place. */
 const SLOT_ELEMENT = /<hf-slot name="(\w+)"><\/hf-slot>/g;
+/** In the same way what only some servers show stands between two comments. */
+const PART_START = /<hf-when name="(\w+)">/g;
+const PART_END = /<\/hf-when>/g;
+
+/** The markup of a page, with the comments that the server reads. */
+export const markupOf = (page: ComponentType): string =>
+  renderToStaticMarkup(createElement(page))
+    .replaceAll(SLOT_ELEMENT, '<!--slot:$1-->')
+    .replaceAll(PART_START, '<!--when:$1-->')
+    .replaceAll(PART_END, '<!--/when-->');
 
 /** `pages` is keyed by the name of the HTML file whose `<!--page-->` the markup replaces. */
 export function prerender(pages: Record<string, Page>): Plugin {
@@ -34,7 +44,7 @@ export function prerender(pages: Record<string, Page>): Plugin {
       const module = await server.ssrLoadModule(page.module);
       const component = module[page.component] as ComponentType | undefined;
       if (!component) throw new Error(`${page.module} exports no ${page.component}`);
-      return renderToStaticMarkup(createElement(component)).replaceAll(SLOT_ELEMENT, '<!--slot:$1-->');
+      return markupOf(component);
     } finally {
       if (server !== development) await server.close();
     }

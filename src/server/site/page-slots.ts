@@ -29,5 +29,14 @@ export function pageSlots(config: Config): Record<string, string> {
   };
 }
 
+/** Which parts between `<!--when:NAME-->` and `<!--/when-->` this server shows. They do not nest. */
+export const shownParts = ({ coach }: Pick<Config, 'coach'>): ReadonlySet<string> =>
+  new Set([coach === null ? 'nocoach' : 'coach']);
+
+export const showParts = (html: string, shown: ReadonlySet<string>): string =>
+  html.replace(/<!--when:(\w+)-->([^]*?)<!--\/when-->/g, (_whole, name: string, part: string) =>
+    shown.has(name) ? part : '',
+  );
+
 export const fillSlots = (html: string, slots: Record<string, string>): string =>
   html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');

@@ -21,7 +21,10 @@ beforeAll(async () => {
   };
   await Promise.all([
     writeFile(join(dist, 'app.html'), '<head><!--slot:config--></head><body><!--slot:sandbox--></body>'),
-    writeFile(join(dist, 'landing.html'), '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p>'),
+    writeFile(
+      join(dist, 'landing.html'),
+      '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p><!--when:coach-->asks<!--/when--><!--when:nocoach-->reads<!--/when-->',
+    ),
     writeFile(join(dist, 'terms.html'), 'terms'),
     writeFile(join(dist, 'privacy.html'), 'privacy'),
     writeFile(join(dist, 'favicon.svg'), '<svg/>'),
@@ -92,7 +95,11 @@ describe('pages', () => {
     const text = await (await visit('/', {}, settings)).text();
     expect(text).toContain('&lt;script&gt;&quot;Forge&quot;&lt;/script&gt;');
     expect(text).toContain('<a href="https://example.com/?a=1&amp;b=2">A&amp;B</a>');
-    expect(await (await visit('/')).text()).toBe('<p>  </p>');
+    expect(await (await visit('/')).text()).toBe('<p>  </p>reads');
+  });
+
+  test('what only a server with a coach shows is left out by one without', async () => {
+    expect(await (await visit('/', {}, { AI_PROVIDER: 'google', AI_API_KEY: 'key' })).text()).toContain('</p>asks');
   });
 
   test('the settings in the page are those of /config.json', async () => {

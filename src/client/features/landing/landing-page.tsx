@@ -1,4 +1,5 @@
 /** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
+import type { ReactNode } from 'react';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -15,17 +16,26 @@ const FEATURES = [
   {
     title: 'AI-driven Feedback',
     text: 'A HustleScore from 1 to 10 and a straight answer about the day, citing what you wrote.',
+    needsCoach: true,
   },
 ] as const;
 
-const FREE_POINTS = ['Unlimited daily logs', 'The last 30 days within reach', 'No AI feedback, no export'] as const;
+const FREE_POINTS = ['Unlimited daily logs', 'The last 30 days within reach'] as const;
 const PREMIUM_POINTS = [
-  'Every log you ever wrote',
-  'Unlimited AI feedback and HustleScore',
-  'Hustle Reviews of your last 7 and 30 days',
-  'Export of all entries',
-  'Editor fonts and priority support',
+  { text: 'Every log you ever wrote' },
+  { text: 'Unlimited AI feedback and HustleScore', needsCoach: true },
+  { text: 'Hustle Reviews of your last 7 and 30 days', needsCoach: true },
+  { text: 'Export of all entries' },
+  { text: 'Editor fonts and priority support' },
 ] as const;
+
+type PointProps = { needsCoach?: boolean; children: ReactNode };
+
+/** A server without a coach does not sell one. */
+function Point({ needsCoach = false, children }: PointProps) {
+  const point = <li>{children}</li>;
+  return needsCoach ? <hf-when name="coach">{point}</hf-when> : point;
+}
 
 export function LandingPage() {
   return (
@@ -47,10 +57,10 @@ export function LandingPage() {
           <h2 id="why">Why Hustle Forge?</h2>
           <ul className={styles.why}>
             {FEATURES.map((feature) => (
-              <li key={feature.title}>
+              <Point key={feature.title} needsCoach={'needsCoach' in feature}>
                 <h3>{feature.title}</h3>
                 <p>{feature.text}</p>
-              </li>
+              </Point>
             ))}
           </ul>
         </section>
@@ -105,6 +115,9 @@ function Plans() {
             {FREE_POINTS.map((point) => (
               <li key={point}>{point}</li>
             ))}
+            <li>
+              No <hf-when name="coach">AI feedback, no </hf-when>export
+            </li>
           </ul>
           <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
             Start Free
@@ -120,7 +133,9 @@ function Plans() {
           </p>
           <ul>
             {PREMIUM_POINTS.map((point) => (
-              <li key={point}>{point}</li>
+              <Point key={point.text} needsCoach={'needsCoach' in point}>
+                {point.text}
+              </Point>
             ))}
           </ul>
           <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>

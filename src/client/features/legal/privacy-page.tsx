@@ -48,11 +48,13 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <>
         <ul>
-          <li>
-            <strong>The AI provider</strong> gets the text of log entries when you ask for feedback or a review. The
-            call leaves from our server; your name and address are not part of it. The provider is named before you
-            first agree.
-          </li>
+          <hf-when name="coach">
+            <li>
+              <strong>The AI provider</strong> gets the text of log entries when you ask for feedback or a review. The
+              call leaves from our server; your name and address are not part of it. The provider is named before you
+              first agree.
+            </li>
+          </hf-when>
           <li>
             <strong>PayPal</strong> handles payments and gets what a payment needs.
           </li>
@@ -93,9 +95,9 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'International transfer',
     body: (
       <p>
-        Our server, the AI provider and PayPal may be in other countries than you, the United States among them. Where
-        data leave the European Economic Area, the transfer rests on an adequacy decision or on the European
-        Commission&#39;s standard contractual clauses.
+        Our server<hf-when name="coach">, the AI provider</hf-when> and PayPal may be in other countries than you, the
+        United States among them. Where data leave the European Economic Area, the transfer rests on an adequacy
+        decision or on the European Commission&#39;s standard contractual clauses.
       </p>
     ),
   },

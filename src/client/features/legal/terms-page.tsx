@@ -24,13 +24,18 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <>
         <p>
-          Hustle Forge is a daily work journal. You write one log a calendar day. On the paid plan an AI model can
-          comment on a day, give it a HustleScore and review the last 7 or 30 days.
+          Hustle Forge is a daily work journal. You write one log a calendar day.
+          <hf-when name="coach">
+            {' '}
+            On the paid plan an AI model can comment on a day, give it a HustleScore and review the last 7 or 30 days.
+          </hf-when>
         </p>
-        <p>
-          Feedback and scores are machine-made opinions about a text. They are not professional advice, and nobody
-          should decide anything important on them alone.
-        </p>
+        <hf-when name="coach">
+          <p>
+            Feedback and scores are machine-made opinions about a text. They are not professional advice, and nobody
+            should decide anything important on them alone.
+          </p>
+        </hf-when>
       </>
     ),
   },
@@ -52,8 +57,9 @@ const SECTIONS: readonly LegalSection[] = [
       <>
         <p>
           <strong>Plans.</strong> Dabbler is free: unlimited daily logs, of which the last 30 days can be opened. Closer
-          costs {PREMIUM_PRICE.label} (US dollars) and opens every log, AI feedback and HustleScore, Hustle Reviews,
-          export, editor fonts and priority support.
+          costs {PREMIUM_PRICE.label} (US dollars) and opens every log,{' '}
+          <hf-when name="coach">AI feedback and HustleScore, Hustle Reviews, </hf-when>export, editor fonts and priority
+          support.
         </p>
         <p>
           <strong>Payment.</strong> Payments go through PayPal. We never see or keep your card or bank details. The plan
@@ -83,8 +89,9 @@ const SECTIONS: readonly LegalSection[] = [
         <p>Payments are not refunded, with one exception.</p>
         <p>
           If you live in the European Economic Area you may withdraw within 14 calendar days of paying, as long as you
-          have not significantly used the premium features. Significantly used means more than three AI analyses, or one
-          export, since the payment.
+          have not significantly used the premium features. Significantly used means{' '}
+          <hf-when name="coach">more than three AI analyses, or one export,</hf-when>
+          <hf-when name="nocoach">one export</hf-when> since the payment.
         </p>
         <p>
           Ask by e-mail from the address of your account. When we accept, we pay the money back within 14 working days
@@ -98,15 +105,20 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'AI features',
     body: (
       <>
-        <p>
-          AI features send the text of log entries to an AI provider. The call leaves from our server, never from your
-          browser, and only after you have asked for it: for a day, that day and up to three days before it as context;
-          for a review, the days of the period.
-        </p>
-        <p>
-          AI is off for your account until you have agreed to it once, with the provider named. You can withdraw that at
-          any time on your profile page. What the model answers can be wrong, blunt or both.
-        </p>
+        <hf-when name="nocoach">
+          <p>This server has no AI features. No log is sent to an AI provider.</p>
+        </hf-when>
+        <hf-when name="coach">
+          <p>
+            AI features send the text of log entries to an AI provider. The call leaves from our server, never from your
+            browser, and only after you have asked for it: for a day, that day and up to three days before it as
+            context; for a review, the days of the period.
+          </p>
+          <p>
+            AI is off for your account until you have agreed to it once, with the provider named. You can withdraw that
+            at any time on your profile page. What the model answers can be wrong, blunt or both.
+          </p>
+        </hf-when>
       </>
     ),
   },
@@ -149,7 +161,8 @@ const SECTIONS: readonly LegalSection[] = [
       <>
         <p>
           What you write is yours. You keep ownership of your content; we get only the permission to store it, show it
-          to you, back it up and, when you ask, send it to the AI provider.
+          to you, <hf-when name="nocoach">and back it up</hf-when>
+          <hf-when name="coach">back it up and, when you ask, send it to the AI provider</hf-when>.
         </p>
         <p>
           The product, its name and its code are ours. These terms give you no rights in them beyond using the service.
