@@ -99,6 +99,11 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await expect(page.getByRole('dialog', { name: 'HAI Feedback' }).getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(upgrade).toHaveCount(0);
 
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(page.getByRole('dialog', { name: 'Find' })).toContainText(MESSAGES.paymentPending);
+  await expect(upgrade).toHaveCount(0);
+
   for (const path of ['/reviews', '/settings']) {
     await page.goto(path);
     await expect(pending.first()).toBeVisible();
@@ -115,6 +120,7 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await calendar.getByRole('gridcell').getByRole('button').first().click();
   await expect(offer(page).getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toHaveCount(0);
+  await expect(offer(page).getByRole('listitem')).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
   await page.goto('/profile');
 }

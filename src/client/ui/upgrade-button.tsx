@@ -7,6 +7,16 @@ import { Notice } from './notice.tsx';
 
 type UpgradeButtonProps = { button?: Ref<HTMLButtonElement>; onClick: () => void; children?: ReactNode };
 
+/** The same within a sentence. */
+export function UpgradeWord({ className, onClick }: { className: string | undefined; onClick: () => void }) {
+  if (usePaymentPending()) return MESSAGES.paymentPending;
+  return (
+    <button type="button" className={className} onClick={onClick}>
+      Upgrade to Closer
+    </button>
+  );
+}
+
 export function UpgradeButton({ button, onClick, children = 'Upgrade to Closer' }: UpgradeButtonProps) {
   if (usePaymentPending()) return <Notice kind="info">{MESSAGES.paymentPending}</Notice>;
   return (

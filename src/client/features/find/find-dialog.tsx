@@ -11,6 +11,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { soughtDay } from '#domain/sought-day.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useToday } from '#client/lib/use-today.ts';
+import { UpgradeWord } from '#client/ui/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
 import { markFound } from './mark-found.ts';
@@ -145,9 +146,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
       {premium === false && (
         <p className={styles.plan}>
           Find looks in the last 30 days. Older days are a Closer&apos;s.{' '}
-          <button type="button" className={styles.link} onClick={onUpgrade}>
-            Upgrade to Closer
-          </button>
+          <UpgradeWord className={styles.link} onClick={onUpgrade} />
         </p>
       )}
     </Dialog>

@@ -2,6 +2,7 @@
 import { useId, useRef, useSyncExternalStore } from 'react';
 import { entryText, isEmptyLog } from '#domain/entry-text.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
+import { usePaymentPending } from '#client/lib/use-payment-pending.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import type { DaySaver } from './day-saver.ts';
@@ -13,6 +14,7 @@ export function KeptWords({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: ()
   const words = useRef<HTMLDivElement>(null);
   const toast = useToast();
   const { status } = useSyncExternalStore(saver.subscribe, saver.view);
+  const pending = usePaymentPending();
   const html = saver.text();
 
   const copy = async (): Promise<void> => {
@@ -45,7 +47,7 @@ export function KeptWords({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: ()
           <Button onClick={() => void copy()}>Copy my words</Button>
         </>
       )}
-      <SaveStatusLine saver={saver} status={status} onUpgrade={onUpgrade} />
+      <SaveStatusLine saver={saver} status={status} onUpgrade={pending ? null : onUpgrade} />
     </section>
   );
 }

@@ -6,7 +6,7 @@ import styles from './save-status-line.module.css';
 
 const CAN_BE_TRIED = ['retrying', 'offline', 'refused'];
 
-type SaveStatusLineProps = { saver: DaySaver; status: SaveStatus; onUpgrade: () => void };
+type SaveStatusLineProps = { saver: DaySaver; status: SaveStatus; onUpgrade: (() => void) | null };
 
 export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps) {
   return (
@@ -26,7 +26,7 @@ export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps
           Try now
         </button>
       )}
-      {status.kind === 'locked' && (
+      {status.kind === 'locked' && onUpgrade && (
         <button type="button" className={styles.button} onClick={onUpgrade}>
           Upgrade to Closer
         </button>
