@@ -85,6 +85,13 @@ test.each([
   expect(readConfig({ AUTH_REDIRECT_URLS: pattern }).auth.redirectPatterns).toMatchObject([{ text: pattern }]);
 });
 
+test.each(['support', 'a@b?cc=c@d', 'a@b,c@d', 'Support <a@b>', 'a@b&body=x'])(
+  'SUPPORT_EMAIL=%s is refused: it becomes the target of a link',
+  (address) => {
+    expect(problemsOf({ SUPPORT_EMAIL: address })).toMatchObject([expect.stringMatching(/^SUPPORT_EMAIL must be/)]);
+  },
+);
+
 test('a bad secret is named and never shown', () => {
   const told = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
   expect(told).toContain('DATABASE_URL');

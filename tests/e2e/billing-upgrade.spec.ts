@@ -85,10 +85,31 @@ test('each lock makes its own offer, at one price', async ({ page, signUp, expec
   await expect(offer(page)).toHaveCount(0);
 });
 
+test.describe('in a browser of another country', () => {
+  test.use({ timezoneId: 'Asia/Kolkata', locale: 'en-US' });
+
+  test('the likely country is chosen already, and sent only with the form', async ({ page, signUp }) => {
+    await signUp(page);
+    const sent: string[] = [];
+    page.on('request', (asked) => void (asked.method() !== 'GET' && sent.push(asked.url())));
+    await openOffer(page);
+    const country = page.getByLabel('Country');
+    await expect(country).toHaveValue('IN');
+    await expect(page.getByText('Change it if it is wrong')).toBeVisible();
+    await country.selectOption('NZ');
+    await expect(page.getByText('Change it if it is wrong')).toHaveCount(0);
+    await page.getByRole('button', { name: 'Maybe Later' }).click();
+    expect(sent).toEqual([]);
+    const [profile] = await ownRows<{ country: string | null }>(page, 'profiles');
+    expect(profile!.country).toBe(null);
+  });
+});
+
 test('the country is found by typing, must be chosen, and is remembered', async ({ page, signUp }) => {
   await signUp(page);
   await openOffer(page);
   const country = page.getByLabel('Country');
+  await country.selectOption('');
   await expect(country.getByRole('option')).toHaveCount(COUNTRIES.length + 1);
   await page.getByRole('button', { name: 'Upgrade with PayPal' }).click();
   await expect(page.locator('select[name=country]:invalid')).toBeFocused();

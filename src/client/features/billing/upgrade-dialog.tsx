@@ -5,6 +5,7 @@ import { AI_MESSAGES } from '#domain/coach.ts';
 import { COUNTRIES } from '#domain/countries.ts';
 import { dateLabel, dayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
+import { likelyCountry } from '#domain/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
@@ -19,6 +20,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SelectField } from '#client/ui/select-field.tsx';
+import { SupportedText } from '#client/ui/support-link.tsx';
 import styles from './upgrade-dialog.module.css';
 import { useLeaving } from './use-leaving.ts';
 import { useUpgrade } from './use-upgrade.ts';
@@ -30,10 +32,15 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
   const validUntil = profile?.access_valid_until ?? null;
   return (
     <Dialog title={renewal ? 'Renew Closer' : 'Premium Feature'} className={styles.dialog} onClose={onClose}>
-      {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
-      {pending && <Notice kind="info">{MESSAGES.paymentPending}</Notice>}
-      {/* A plan without end has no year to add. */}
-      {!pending && (!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
+      {pending ? (
+        <Notice kind="info">{MESSAGES.paymentPending}</Notice>
+      ) : (
+        <>
+          {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
+          {/* A plan without end has no year to add. */}
+          {(!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
+        </>
+      )}
     </Dialog>
   );
 }
@@ -104,7 +111,10 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
   const { features, paymentBlockedCountries } = useClientConfig();
   const upgrade = useUpgrade();
   const [leaving, setLeaving] = useLeaving();
-  const [country, setCountry] = useState(profile?.country ?? '');
+  const [guess] = useState(() => likelyCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
+  // Sent with the form alone: a guess is nothing that the user has said.
+  const [country, setCountry] = useState(profile?.country || (guess ?? ''));
+  const isGuess = !profile?.country && country === guess;
   const blocked = paymentBlockedCountries.includes(country);
 
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
@@ -134,11 +144,16 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
             >
               {OPTIONS}
             </SelectField>
+            {isGuess && <p className={styles.guess}>Chosen by your browser's time zone. Change it if it is wrong.</p>}
             <div className={styles.blocked} role="status">
               {blocked && <Blocked country={country} />}
             </div>
           </div>
-          {outcome && !blocked && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+          {outcome && !blocked && (
+            <Notice kind={outcome.kind}>
+              <SupportedText text={outcome.text} about="payment" />
+            </Notice>
+          )}
           <Button
             tone="primary"
             type="submit"
