@@ -148,6 +148,22 @@ describe('HTML', () => {
     expect(html).not.toMatch(/<script|<link|<img|url\(|https?:/);
   });
 
+  test('links the addresses of a log, also across marks, and leaves every other letter as it was', () => {
+    const html = page(
+      entryOf(
+        DATE,
+        '<ol><li><p>see https://a.example/?x=1&amp;y=2, &quot;b&nbsp;c&quot;</p></li><li><p>https://a.<strong>example/b</strong></p><p>c@d.example</p></li></ol>',
+      ),
+    );
+    const rel = 'rel="noopener noreferrer nofollow"';
+    expect(html).toContain(
+      `<li><p>see <a href="https://a.example/?x=1&amp;y=2" ${rel}>https://a.example/?x=1&amp;y=2</a>, "b\u00A0c"</p></li>`,
+    );
+    expect(html).toContain(
+      `<p><a href="https://a.example/b" ${rel}>https://a.</a><strong><a href="https://a.example/b" ${rel}>example/b</a></strong></p><p><a href="mailto:c@d.example" ${rel}>c@d.example</a></p>`,
+    );
+  });
+
   test('what a server should never have stored is shown as its words', () => {
     const html = page({ date: DATE, content: '<p onclick="x">a</p><script>alert(1)</script>', ...NO_COACH });
     expect(html).toContain('<p>a</p><p>alert(1)</p>');

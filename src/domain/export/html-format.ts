@@ -3,6 +3,7 @@ import { dateLabel, dayLabel } from '../day.ts';
 import type { Day } from '../day.ts';
 import { isCleanLog, withoutDateHeader } from '../entry-html.ts';
 import { entryText } from '../entry-text.ts';
+import { LINK_REL, linkTexts } from '../links.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { ExportedEntry, FormatWriter } from './exported-entry.ts';
 
@@ -20,6 +21,7 @@ article>h2{margin:0 0 1rem}
 .log,.log p,.log li{white-space:break-spaces}
 pre{padding:.75rem 1rem;background:var(--wash);white-space:pre-wrap}
 code{font:.88em ui-monospace,monospace;background:var(--wash)}
+a{color:inherit;text-underline-offset:.15em}
 blockquote{padding-left:1rem;border-left:2px solid var(--line);color:var(--quiet)}
 .coach{color:var(--quiet);font-size:.88em;white-space:pre-line}
 @media print{:root{--paper:#fff;--ink:#000;--quiet:#333;--line:#bbb}body{max-width:none;padding:0;font-size:11pt}article>h2{break-after:avoid}li,p{break-inside:avoid}}
@@ -51,11 +53,46 @@ export function htmlWriter({ today }: { today: Day }): FormatWriter {
 function bodyOf({ content }: ExportedEntry): string {
   const log = withoutDateHeader(content);
   if (isCleanLog(log))
-    return log.replace(/<(\/?)h([123])>/g, (_tag, slash: string, level: string) => `<${slash}h${Number(level) + 2}>`);
+    return withLinks(log).replace(
+      /<(\/?)h([123])>/g,
+      (_tag, slash: string, level: string) => `<${slash}h${Number(level) + 2}>`,
+    );
   return entryText(content)
     .split('\n')
     .map((line) => `<p>${escapeHtml(line)}</p>`)
     .join('');
+}
+
+const MARK_TAG = /^<\/?(?:strong|em|u|s|code)>$/;
+const REFERENCES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&nbsp;': '\u00A0',
+  '&amp;': '&',
+};
+
+/** A clean log with its addresses as links. An address may begin outside a mark and end inside it, but stays in its block. */
+function withLinks(log: string): string {
+  const pieces = log.split(/(<[^<>]*>)/);
+  let block: number[] = [];
+  const linkBlock = (): void => {
+    const texts = block.map((index) => pieces[index]!.replace(/&[a-z#0-9]+;/g, (name) => REFERENCES[name] ?? name));
+    linkTexts(texts)?.forEach((parts, index) => {
+      const html = parts.map(({ text, href }) =>
+        href === null ? escapeHtml(text) : `<a href="${escapeHtml(href)}" rel="${LINK_REL}">${escapeHtml(text)}</a>`,
+      );
+      pieces[block[index]!] = html.join('');
+    });
+    block = [];
+  };
+  for (let index = 0; index < pieces.length; index += 1) {
+    if (index % 2 === 0) block.push(index);
+    else if (!MARK_TAG.test(pieces[index]!)) linkBlock();
+  }
+  linkBlock();
+  return pieces.join('');
 }
 
 function coachOf({ hustleScore, feedback }: ExportedEntry): string {
