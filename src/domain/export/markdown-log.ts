@@ -1,6 +1,6 @@
-/** Reads the Markdown of one day, line by line, into the HTML of a log. Knows what our own export writes, and a little more. */
+/** Reads the Markdown of one day, line by line, into the HTML of a log. Knows what our own export writes, and what people paste. */
 import { escapeHtml } from './escape-html.ts';
-import { readInline } from './markdown-inline.ts';
+import { readInline } from './markdown-inline-reader.ts';
 
 type Open = { kind: 'quote' } | { kind: 'item'; width: number };
 type OpenList = { tag: 'ol' | 'ul'; next: number };
@@ -14,7 +14,18 @@ const COMMENT = /^<!--[^]*-->$/;
 /** A log holds 100 elements inside each other; a list is two of them. */
 const MAX_DEPTH = 30;
 
+export type MarkdownSource =
+  /** One day of an export: the log's headings stand one level below the day's, lines of a paragraph are one paragraph. */
+  | 'export'
+  /** Written elsewhere: headings have their own level, every line stays one, and lists may be indented carelessly. */
+  | 'paste';
+
+/** `1. ` needs three spaces below it, and many people type two. */
+const CARELESS_INDENT = /^ {2,}(?=(?:\d{1,9}[.)]|[-+*]) )/;
+const TASK_BOX = /^\[[ xX]\] +(?=\S)/;
+
 export class MarkdownLog {
+  private readonly source: MarkdownSource;
   private readonly open: Open[] = [];
   /** The list that an item, open or just closed, belongs to; by its depth among the containers. */
   private readonly lists: (OpenList | undefined)[] = [];
@@ -22,6 +33,10 @@ export class MarkdownLog {
   private paragraph: string | null = null;
   private breaks = false;
   private code: { fence: string; depth: number; lines: string[] } | null = null;
+
+  constructor(source: MarkdownSource = 'export') {
+    this.source = source;
+  }
 
   /** Between two fences, where a heading is no heading. */
   get inCode(): boolean {
@@ -50,7 +65,8 @@ export class MarkdownLog {
     } else if (heading) {
       this.endParagraph();
       this.endList();
-      const level = Math.min(3, Math.max(1, heading[1]!.length - 1));
+      const below = this.source === 'export' ? 1 : 0;
+      const level = Math.min(3, Math.max(1, heading[1]!.length - below));
       this.html.push(`<h${level}>${readInline(heading[2] ?? '').html}</h${level}>`);
     } else this.addWords(text);
   }
@@ -73,6 +89,7 @@ export class MarkdownLog {
         rest = rest.slice(quote[0].length);
       } else if (rest.startsWith(' '.repeat(container.width))) rest = rest.slice(container.width);
       else if (BLANK.test(rest)) rest = '';
+      else if (this.source === 'paste' && CARELESS_INDENT.test(rest)) rest = rest.replace(/^ +/, '');
       else break;
       matched += 1;
     }
@@ -107,6 +124,8 @@ export class MarkdownLog {
         const width = marker[0].length + (marker[0].endsWith(' ') ? 0 : 1);
         this.open.push({ kind: 'item', width });
         rest = rest.slice(marker[0].length);
+        // A log says what was done: like every other pasted list, tasks come without their boxes.
+        if (this.source === 'paste') rest = rest.replace(TASK_BOX, '');
       } else if (rest.startsWith('>')) {
         this.endParagraph();
         this.endList();
@@ -133,6 +152,8 @@ export class MarkdownLog {
 
   private addWords(text: string): void {
     const { html, breaks } = readInline(text);
+    // Lines of a note are lines; inside an item they are one that was too long.
+    if (this.source === 'paste' && this.open.at(-1)?.kind !== 'item') this.endParagraph();
     if (this.paragraph === null) {
       this.endList();
       this.paragraph = html;

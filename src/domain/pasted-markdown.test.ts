@@ -1,0 +1,162 @@
+/** Which pasted plain text is Markdown, and what becomes of it. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { lengthened } from '../../tests/support/long-form.ts';
+import { isCleanLog } from './entry-html.ts';
+import { joinCells, looksLikeMarkdown, readPastedMarkdown } from './pasted-markdown.ts';
+
+describe('text that is not Markdown stays as it is', () => {
+  test.each([
+    'Fixed #1 and #23, see PR #456',
+    '#1 priority: the login',
+    '#hashtag and #another',
+    '2 * 3 * 4 = 24',
+    'Costs 5* per unit, 6* in bulk',
+    'snake_case and __init__ and _private_',
+    '**kwargs and *args',
+    'def f(*args, **kwargs):\n    return args',
+    'rm -rf *.log *.tmp',
+    'ls src/**/*.ts and **/foo/**',
+    '*/5 * * * * /usr/bin/backup',
+    'a price of $5 ~ $10, ~20 people, ~~ roughly',
+    '# install\nnpm ci\n# run\nnpm test',
+    '# install\n\nnpm ci && npm test',
+    '$ git commit -m "fix"\n$ git push',
+    'echo `date` > now.txt',
+    'SELECT `id` FROM `users` WHERE `name` = "x";',
+    'const name = `a ${b}`;\nconsole.log(name);',
+    'int *a, *b;\nchar **c = **d;',
+    'On Mon, Anna wrote:\n> can you look at it?\n> thanks\n\nSure.',
+    'Am Montag schrieb Anna:\n\n> Kannst du schauen?\n\nJa.',
+    '> first\n>> second\n> third',
+    '> hustle-forge@0.1.0 build\n> vite build\n\nbuilt in 2s',
+    'From: Anna\nTo: Ben\n\n> Hello there\n\nHi',
+    'anna@example.com <anna@example.com>',
+    'array[0](x) and list[1](2)',
+    '[link](x)',
+    '- one\n- two\n  - three',
+    '1. one\n2. two',
+    '```\nnever closed',
+    '<p class="x">**a**</p>',
+    'a | b | c\n1 | 2 | 3',
+    'x: 1\ny: 2\n---\nz: 3',
+    'https://example.com/a_b_c/*d*',
+    'Error: no\n    at f (a.js:1)\n    at g (b.js:2)',
+    'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b',
+  ])('%j', (text) => {
+    expect(looksLikeMarkdown(text)).toBe(false);
+    expect(readPastedMarkdown(text)).toBeNull();
+  });
+});
+
+describe('Markdown arrives formatted', () => {
+  test.each([
+    ['# Monday', '<h1>Monday</h1>'],
+    ['## Done\ntext', '<h2>Done</h2><p>text</p>'],
+    ['# Done\n- a\n- b', '<h1>Done</h1><ul><li><p>a</p></li><li><p>b</p></li></ul>'],
+    ['#### Deep', '<h3>Deep</h3>'],
+    ['**Fixed** the *login*', '<p><strong>Fixed</strong> the <em>login</em></p>'],
+    ['a __b__ and _two words_', '<p>a <strong>b</strong> and <em>two words</em></p>'],
+    ['***both***', '<p><em><strong>both</strong></em></p>'],
+    ['**a *b* c** d', '<p><strong>a <em>b</em> c</strong> d</p>'],
+    ['~~dropped~~ kept', '<p><s>dropped</s> kept</p>'],
+    ['Renamed `old_name` to `new_name`', '<p>Renamed <code>old_name</code> to <code>new_name</code></p>'],
+    ['**x** 2 * 3 * 4, snake_case, a*b', '<p><strong>x</strong> 2 * 3 * 4, snake_case, a*b</p>'],
+    ['**unclosed and **closed**', '<p>**unclosed and <strong>closed</strong></p>'],
+    ['\\*no\\* **yes**', '<p>*no* <strong>yes</strong></p>'],
+    ['Run:\n\n```sh\n# not a heading\nnpm ci\n```', '<p>Run:</p><pre><code># not a heading\nnpm ci</code></pre>'],
+    [
+      '- Fixed `a`\n\t- nested **b**\n- c',
+      '<ul><li><p>Fixed <code>a</code></p><ul><li><p>nested <strong>b</strong></p></li></ul></li><li><p>c</p></li></ul>',
+    ],
+    ['1. **a**\n  - b\n2. c', '<ol><li><p><strong>a</strong></p><ul><li><p>b</p></li></ul></li><li><p>c</p></li></ol>'],
+    ['- [x] **a**\n- [ ] b', '<ul><li><p><strong>a</strong></p></li><li><p>b</p></li></ul>'],
+    ['• **a**\n• b', '<ul><li><p><strong>a</strong></p></li><li><p>b</p></li></ul>'],
+    ['**a**\nb\nc', '<p><strong>a</strong></p><p>b</p><p>c</p>'],
+    ['- **a**\n  goes on', '<ul><li><p><strong>a</strong> goes on</p></li></ul>'],
+    ['> Make it work.\n> Make it right.', '<blockquote><p>Make it work.</p><p>Make it right.</p></blockquote>'],
+    ['[the report](https://example.com/r)', '<p>the report (https://example.com/r)</p>'],
+    ['[**bold**](https://example.com/r "Title")', '<p><strong>bold</strong> (https://example.com/r)</p>'],
+    ['[Forge](https://e.org/a_(b)) x', '<p>Forge (https://e.org/a_(b)) x</p>'],
+    ['[https://a.example](https://a.example)', '<p>https://a.example</p>'],
+    ['**x** <https://a.example/b_c_d>', '<p><strong>x</strong> https://a.example/b_c_d</p>'],
+    ['**x** <mailto:a@b.example>', '<p><strong>x</strong> a@b.example</p>'],
+    ['**x** [bad](javascript:alert(1)) [rel](/a)', '<p><strong>x</strong> bad rel</p>'],
+    ['![shot](https://a.example/x.png)', '<p>shot (https://a.example/x.png)</p>'],
+    ['**x** ![shot](https://a.example/x.png)', '<p><strong>x</strong> shot (https://a.example/x.png)</p>'],
+    ['| Task | Hours |\n|---|:-:|\n| Import | 3 |\n| Rest | |', '<p>Task · Hours</p><p>Import · 3</p><p>Rest</p>'],
+    ['**b** <script>alert(1)</script>', '<p><strong>b</strong> &lt;script&gt;alert(1)&lt;/script&gt;</p>'],
+  ])('%j', (text, html) => {
+    expect(readPastedMarkdown(text)).toBe(html);
+  });
+
+  test('whatever is written, a clean log comes of it', () => {
+    const piece = fc.constantFrom(
+      '# ',
+      '**',
+      '*',
+      '_',
+      '~~',
+      '`',
+      '```',
+      '\n',
+      '\n\n',
+      '- ',
+      '1. ',
+      '  ',
+      '\t',
+      '> ',
+      '[',
+      '](https://a.b)',
+      '|',
+      '---',
+      'word',
+      ' ',
+      '<u>',
+      '&amp;',
+      '\\',
+      '!',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+        const html = readPastedMarkdown(`**x**\n${pieces.join('')}`);
+        if (html !== null) expect(isCleanLog(html), html).toBe(true);
+      }),
+      { numRuns: lengthened(500) },
+    );
+  });
+
+  test('takes linear time on hostile texts', () => {
+    // With quadratic time this would run into the test's limit.
+    for (const part of [
+      '*',
+      '**a',
+      '*a ',
+      '_a ',
+      '~~a',
+      '`',
+      '`a',
+      '[',
+      '[a](',
+      '](',
+      '](https://a "',
+      '|',
+      '|-',
+      '> ',
+      '# ',
+      '\n',
+      '**a** ',
+      '<u>',
+    ])
+      for (const start of ['', '**x** ']) readPastedMarkdown(start + part.repeat(40_000));
+  });
+});
+
+test.each([
+  [['a', 'b', 'c'], 'a · b · c'],
+  [['a', '', 'c'], 'a · – · c'],
+  [['a', ' ', ''], 'a'],
+  [['', ''], ''],
+])('the cells %j are one line', (cells, line) => {
+  expect(joinCells(cells)).toBe(line);
+});

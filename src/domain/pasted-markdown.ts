@@ -1,0 +1,136 @@
+/** Tells whether pasted plain text is Markdown, and reads it. In doubt it is not: no sign of the text is lost then. */
+import { MarkdownLog } from './export/markdown-log.ts';
+
+const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
+const HEADING = /^(#{1,6}) +\S/;
+const LIST_ITEM = /^\s*(?:\d{1,9}[.)]|[-+*•]) /;
+const TABLE_ROW = /^\s*\|.*\|\s*$/;
+const TABLE_RULE = /^\s*\|(?:\s*:?-+:?\s*\|)+\s*$/;
+
+const NOT_IN_WORD_BEFORE = '(?<![\\p{L}\\p{N}_*~`\\\\/.])';
+const NOT_IN_WORD_AFTER = '(?![\\p{L}\\p{N}_*~`/])';
+const WORD_START = '(?=[\\p{L}\\p{N}\\p{Extended_Pictographic}"\'“(\\[`_$€£])';
+const inline = (pattern: string): RegExp => new RegExp(NOT_IN_WORD_BEFORE + pattern + NOT_IN_WORD_AFTER, 'u');
+
+/** Each begins and ends at the edge of a word, so `2 * 3 * 4`, `**kwargs`, `src/**\/*.ts` and `5*, 6*` are none. */
+const INLINE_MARKS = [
+  inline(`\\*{2,3}${WORD_START}[^*\\n]*[^\\s*/]\\*{2,3}`),
+  inline(`\\*${WORD_START}[^*\\n]*[\\p{L}\\p{N}.!?)"'”…]\\*`),
+  inline(`~~${WORD_START}[^~\\n]*[^\\s~]~~`),
+  inline('`[^`\\n]+`'),
+  /\[[^[\]\n]+\]\((?:https?:\/\/|mailto:)[^\s()]/i,
+];
+const UNDERSCORES = new RegExp(`${NOT_IN_WORD_BEFORE}_(?=[\\p{L}\\p{N}])([^_\\n]+)_${NOT_IN_WORD_AFTER}`, 'u');
+
+/** A shell's, a program's or a query's line. What stands between backticks is looked at no further. */
+const CODE_LINE = [
+  /^\s*(?:\$ |% |>>> |#!|\/\/|\/\*|<(?!https?:|mailto:|u>)[a-z!?/])/i,
+  /^\s*(?:sudo|npm|npx|yarn|pnpm|git|docker|kubectl|brew|apt|apt-get|pip|pip3|curl|wget|ssh|scp|cd|mkdir|chmod|chown|echo|export|cargo) [\w./~"'$@:`-]+/,
+  /^\s*(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:TABLE|INDEX)|ALTER TABLE)\b/,
+  /^\s*(?:def|class|func|function|fn|const|let|var|public|private|static|import|from|return|async) [\w{*$].*[{};:)]\s*$/,
+  /^\s*[\w.$-]+\s?(?:[-+*/]?=|:=|==)\s?\S/,
+  /&&|\|\||\$\(|\$\{|=>|[=!]==|\(\);|\);\s*$|[{;]\s*$.*[=(]|\\\s*$/,
+  /^\s*[})\]]+[;,)]*\s*$/,
+];
+const withoutInlineCode = (line: string): string => line.replace(/`[^`\n]+`/g, ' ');
+const isCodeLine = (line: string): boolean =>
+  CODE_LINE.some((pattern) => pattern.test(LIST_ITEM.test(line) ? withoutInlineCode(line) : line)) &&
+  !HEADING.test(line);
+
+/** A quoted mail: its lines keep their `>`. */
+const MAIL_QUOTE = /^>\s?>|^>\S|^(?:From|Sent|To|Subject): |(?:wrote|schrieb|écrit|escribió|scrisse)\b.{0,80}:\s*$/;
+/** `> vite build` is what a program prints. */
+const QUOTED_SENTENCE = /^> ["'“„«*_(—–-]*\p{Lu}/u;
+
+export function looksLikeMarkdown(text: string): boolean {
+  const lines = text.split(/\r\n?|\n/);
+  const outside: string[] = [];
+  let fence: string | null = null;
+  let fences = 0;
+  for (const line of lines) {
+    const mark = FENCE.exec(line)?.[1];
+    if (fence === null && mark !== undefined) fence = mark;
+    else if (fence !== null && line.trim().startsWith(fence)) {
+      fence = null;
+      fences += 1;
+    } else if (fence === null) outside.push(line);
+  }
+  if (fence !== null) return false;
+  if (fences > 0) return true;
+
+  const written = outside.filter((line) => line.trim() !== '');
+  const code = written.filter(isCodeLine);
+  if (code.length > 0 && code.length * 4 >= written.length) return false;
+  const isCode = new Set(code);
+  return (
+    hasTable(outside) ||
+    hasHeading(outside) ||
+    hasQuote(outside) ||
+    written.some((line) => !isCode.has(line) && hasInlineMark(line))
+  );
+}
+
+const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === '';
+
+/** A comment of a shell script stands on its command; a heading stands apart, or is of a lower level. */
+const hasHeading = (lines: readonly string[]): boolean =>
+  lines.some((line, index) => {
+    const level = HEADING.exec(line)?.[1]?.length;
+    if (level === undefined || !isBlank(lines[index - 1])) return false;
+    const next = lines[index + 1];
+    return level > 1 || isBlank(next) || LIST_ITEM.test(next!) || HEADING.test(next!);
+  });
+
+const hasTable = (lines: readonly string[]): boolean =>
+  lines.some((line, index) => TABLE_RULE.test(line) && TABLE_ROW.test(lines[index - 1] ?? ''));
+
+/** Quotes alone are Markdown only when they stand apart and speak in sentences: mails and programs use the same sign. */
+function hasQuote(lines: readonly string[]): boolean {
+  const quoted = lines.filter((line) => line.startsWith('>'));
+  if (quoted.length === 0 || lines.some((line) => MAIL_QUOTE.test(line))) return false;
+  return lines.every((line, index) => {
+    if (!line.startsWith('>')) return isBlank(line) || !lines[index + 1]?.startsWith('>');
+    const follows = lines[index - 1]?.startsWith('>') ?? false;
+    const ends = isBlank(lines[index + 1]) || lines[index + 1]!.startsWith('>');
+    return ends && (follows || QUOTED_SENTENCE.test(line));
+  });
+}
+
+const hasInlineMark = (line: string): boolean =>
+  INLINE_MARKS.some((pattern) => pattern.test(line)) || /\s/.test(UNDERSCORES.exec(line)?.[1] ?? '');
+
+const CELL_SEPARATOR = ' · ';
+
+/** A row as one line of its cells; the rule below the head is nothing that anybody wrote. */
+function tableRow(line: string): string | null {
+  if (TABLE_RULE.test(line)) return null;
+  const cells = line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/);
+  return joinCells(cells.map((cell) => cell.replaceAll('\\|', '|')));
+}
+
+/** The cells of a table's row as one line. An empty cell keeps its place between others; at the end it says nothing. */
+export function joinCells(cells: readonly string[]): string {
+  const words = cells.map((cell) => cell.trim());
+  return words
+    .slice(0, words.findLastIndex((word) => word !== '') + 1)
+    .map((word) => word || '–')
+    .join(CELL_SEPARATOR);
+}
+
+/** The HTML of a log, or null for text that is not Markdown. */
+export function readPastedMarkdown(text: string): string | null {
+  if (!looksLikeMarkdown(text)) return null;
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n?|\n/);
+  const isTable = hasTable(lines);
+  const log = new MarkdownLog('paste');
+  for (const line of lines) {
+    const row = isTable && !log.inCode && TABLE_ROW.test(line) ? tableRow(line) : line;
+    if (row === null) continue;
+    const indented = row.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '    '));
+    log.add(log.inCode ? row : indented.replace(/^( *)[•◦▪‣] +/, '$1- '));
+  }
+  return log.end();
+}
