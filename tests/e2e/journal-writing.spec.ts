@@ -1,4 +1,6 @@
 /** Writing a day: what is typed is there after a reload, as a numbered list, with every tool in reach of the keyboard. */
+import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
 import {
   editor,
   expectSaved,
@@ -157,7 +159,7 @@ test('pasted lines are items, wherever they come from', async ({ page, signUp })
   await paste(page, {
     'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>',
   });
-  await expect(items(page)).toHaveText(['a | b', 'c | d']);
+  await expect(items(page)).toHaveText(['a · b', 'c · d']);
 
   await openDay(page, daysAgo(3));
   await editor(page).click();
@@ -185,7 +187,7 @@ test('a line goes the way of its own first letter', async ({ page, signUp }) => 
   expect(starts).toEqual(['left', 'right']);
 });
 
-test('a pasted script, link or picture leaves its words alone', async ({ page, signUp, request }) => {
+test('a pasted script, dangerous link or picture leaves its words alone', async ({ page, signUp, request }) => {
   await signUp(page);
   await paste(page, {
     'text/html':
@@ -194,4 +196,90 @@ test('a pasted script, link or picture leaves its words alone', async ({ page, s
   await expect(items(page)).toHaveText(['a link']);
   await expectSaved(page);
   expect(await storedLog(request, await sessionOf(page), today())).toBe(log('a link'));
+});
+
+const link = (page: Page, address: string) => editor(page).locator(`a[href="${address}"]`);
+
+/** What a tab knows about the one that opened it. */
+const originOf = (tab: Page) => tab.evaluate(() => [window.opener, document.referrer]);
+
+test('a pasted link keeps its address as words, and opens with Ctrl and a click or with a key', async ({
+  page,
+  signUp,
+  request,
+  baseURL,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const address = `${baseURL}${ROUTES.terms.path}`;
+  await paste(page, { 'text/html': `<p>see <a href="${address}">the terms</a>, again</p>` });
+  await expect(items(page)).toHaveText([`see the terms (${address}), again`]);
+  await expect(link(page, address)).toHaveText(address);
+  await expectSaved(page);
+  expect(await storedLog(request, await sessionOf(page), today())).toBe(log(`see the terms (${address}), again`));
+  await expectAccessible(page);
+
+  // A click alone puts the caret there.
+  await link(page, address).click();
+  await expect(editor(page)).toBeFocused();
+  for (const open of [
+    () => link(page, address).click({ modifiers: ['ControlOrMeta'] }),
+    () => page.keyboard.press('Alt+Enter'),
+  ]) {
+    const [tab] = await Promise.all([page.context().waitForEvent('page'), open()]);
+    await expect(tab).toHaveURL(address);
+    expect(await originOf(tab)).toEqual([null, '']);
+    await tab.close();
+    await page.bringToFront();
+  }
+  expect(page.context().pages()).toHaveLength(1);
+});
+
+test('Markdown of the clipboard arrives formatted, and leaves again with one undo', async ({ page, signUp }) => {
+  await signUp(page);
+  await page.keyboard.type('before');
+  await page.keyboard.press('Enter');
+  await paste(page, { 'text/plain': '## Done\n\n1. Fixed **login**\n2. `npm ci`\n\n> Ship it.\n> — Ada' });
+  await expect(editor(page).locator('h2')).toHaveText('Done');
+  await expect(editor(page).locator('ol > li strong')).toHaveText('login');
+  await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada');
+  await page.keyboard.type('!');
+  await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada!');
+  await page.keyboard.press('ControlOrMeta+z');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(editor(page).locator('h2, blockquote')).toHaveCount(0);
+  await expect(items(page)).toHaveText(['before', '']);
+});
+
+test.describe('on a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test('a tap on a link offers to open it, writing on does not, and the menu lists no keys', async ({
+    page,
+    signUp,
+    baseURL,
+    expectAccessible,
+  }) => {
+    await signUp(page);
+    const address = `${baseURL}${ROUTES.terms.path}`;
+    const offer = page.getByRole('button', { name: `Open link ${address}` });
+    await editor(page).tap();
+    await page.keyboard.type(`read ${address} and more`);
+    await expect(link(page, address)).toBeVisible();
+    await expect(offer).toBeHidden();
+    await link(page, address).tap();
+    await expect(offer).toBeVisible();
+    await expectAccessible(page);
+    const [tab] = await Promise.all([page.context().waitForEvent('page'), offer.tap()]);
+    await expect(tab).toHaveURL(address);
+    expect(await originOf(tab)).toEqual([null, '']);
+    await tab.close();
+    await page.bringToFront();
+    await page.keyboard.type('x');
+    await expect(offer).toBeHidden();
+
+    await page.getByRole('button', { name: 'Open menu' }).tap();
+    await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Keyboard shortcuts (?)' })).toBeHidden();
+  });
 });

@@ -1,14 +1,16 @@
 // @vitest-environment happy-dom
 /** The editor itself: what it makes is exactly what the server keeps, and an emptied log is a numbered list again. */
 import { Fragment, Slice } from '@tiptap/pm/model';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ENTRY_TAGS, isCleanLog } from '#domain/entry-html.ts';
 import { cleanLog } from '#server/data/clean-entry.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
-import { textToSlice, paragraphsToItems } from './paste.ts';
+import { loadExtras } from './load-extras.ts';
+import { pasteText, textToSlice, paragraphsToItems } from './paste.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
 
+beforeAll(loadExtras);
 let made: JournalEditorHandle | null = null;
 afterEach(() => made?.editor.destroy());
 
@@ -229,4 +231,141 @@ describe('pasting', () => {
     for (const text of ['a\tb\n<script>x</script>', '- [ ] a\n\t- b\n\t\t- c\n- d', '\u202eabc\nעברית\ne\u0301'])
       expectKept(paste('', 3, text));
   });
+});
+
+describe('pasting Markdown', () => {
+  const items = (...texts: string[]) => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
+  const pasteInto = (html: string, at: number, text: string): JournalEditorHandle => {
+    const handle = open(html);
+    handle.editor.commands.setTextSelection(at);
+    pasteText(handle.editor.view, text);
+    expectKept(handle.read());
+    return handle;
+  };
+
+  test.each([
+    ['**a** and *b*', items('<strong>a</strong> and <em>b</em>')],
+    ['1. **a**\n2. b', items('<strong>a</strong>', 'b')],
+    ['**a**\nb', items('<strong>a</strong>', 'b')],
+    ['# A\n\n- b\n- c', '<h1>A</h1><ul><li><p>b</p></li><li><p>c</p></li></ul>'],
+    ['Run:\n\n```\nnpm ci\n```', '<p>Run:</p><pre><code>npm ci</code></pre>'],
+    ['- a **b**\n  ```\n  c\n  ```', '<ol><li><p>a <strong>b</strong></p><pre><code>c</code></pre></li></ol>'],
+  ])('into an empty log: %j', (text, html) => {
+    expect(pasteInto('', 3, text).read()).toBe(html);
+  });
+
+  test('a heading splits the list, which counts on below it', () => {
+    expect(pasteInto(items('a', 'b', 'c'), 9, '# T\n\nx').read()).toBe(
+      `${items('a', 'b')}<h1>T</h1><p>x</p><ol start="3"><li><p>c</p></li></ol>`,
+    );
+    expect(pasteInto(items('ab', 'c'), 4, '# T').read()).toBe(
+      `${items('a')}<h1>T</h1><ol start="2"><li><p>b</p></li><li><p>c</p></li></ol>`,
+    );
+  });
+
+  test('a quote below a nested item lifts what was nested under it', () => {
+    const nested =
+      '<ol><li><p>a</p><ul><li><p>bc</p><ul><li><p>d</p></li></ul></li><li><p>e</p></li></ul></li><li><p>f</p></li></ol>';
+    expect(pasteInto(nested, 9, '> **Q**').read()).toBe(
+      '<ol><li><p>a</p><ul><li><p>b</p></li></ul></li></ol><blockquote><p><strong>Q</strong></p></blockquote>' +
+        '<ol start="2"><li><p>c</p><ul><li><p>d</p></li></ul></li><li><p>e</p></li><li><p>f</p></li></ol>',
+    );
+  });
+
+  test('is one step of undo, also between two keys', () => {
+    const { editor, read } = open('');
+    editor.commands.setTextSelection(3);
+    editor.commands.insertContent('typed ');
+    const before = read();
+    pasteText(editor.view, '# T\n\n**b**');
+    const pasted = read();
+    expect(pasted).not.toBe(before);
+    editor.commands.insertContent('!');
+    editor.commands.undo();
+    expect(read()).toBe(pasted);
+    editor.commands.undo();
+    expect(read()).toBe(before);
+  });
+
+  test('with Shift, or into code, its signs are words', () => {
+    const { editor } = open('');
+    const slice = textToSlice('# T\n**b**', editor.state.doc.resolve(3), true);
+    expect(slice.content.textBetween(0, slice.content.size, '\n')).toBe('# T\n**b**');
+    expect(pasteInto('<pre><code></code></pre>', 1, '# T\n**b**').read()).toBe('<pre><code># T\n**b**</code></pre>');
+  });
+
+  test('a table of another program is lines', () => {
+    const handle = open('');
+    handle.editor.commands.setTextSelection(3);
+    handle.editor.view.pasteHTML('<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>');
+    expect(handle.read()).toBe(items('a · b', 'c · d'));
+  });
+});
+
+describe('typing # in a list', () => {
+  const type = (handle: JournalEditorHandle, at: number, text: string): void => {
+    const { view, commands } = handle.editor;
+    commands.setTextSelection(at);
+    for (const letter of text) {
+      const { from, to } = view.state.selection;
+      const deflt = () => view.state.tr.insertText(letter, from, to);
+      if (!view.someProp('handleTextInput', (handles) => handles(view, from, to, letter, deflt)))
+        view.dispatch(deflt());
+    }
+  };
+
+  test.each([
+    ['', 3, '# Title', '<h1>Title</h1>'],
+    ['<ol><li><p>a</p></li><li><p></p></li></ol>', 8, '## T', '<ol><li><p>a</p></li></ol><h2>T</h2>'],
+    [
+      '<ol><li><p>a</p></li><li><p>words</p></li><li><p>c</p></li></ol>',
+      8,
+      '### ',
+      '<ol><li><p>a</p></li></ol><h3>words</h3><ol start="2"><li><p>c</p></li></ol>',
+    ],
+    [
+      '<ol><li><p></p><ol><li><p>b</p></li></ol></li><li><p>c</p></li></ol>',
+      3,
+      '# T',
+      '<h1>T</h1><ol><li><p>b</p></li><li><p>c</p></li></ol>',
+    ],
+    ['<ul><li><p>a</p><ul><li><p></p></li></ul></li></ul>', 8, '# T', '<ul><li><p>a</p></li></ul><h1>T</h1>'],
+    ['<p>a</p><p></p>', 4, '# T', '<p>a</p><h1>T</h1>'],
+  ])('%j at %d: %j', (html, at, typed, result) => {
+    const handle = open(html);
+    type(handle, at, typed);
+    expect(handle.read()).toBe(result);
+    expectKept(handle.read());
+    // The signs come back first, then what was there before them.
+    handle.editor.commands.undo();
+    expect(handle.read()).toContain('# ');
+    handle.editor.commands.undo();
+    expect(handle.read()).toBe(html || '<ol><li><p></p></li></ol>');
+  });
+
+  test('#1 and # in the middle of a line are words', () => {
+    const handle = open('<ol><li><p></p></li></ol>');
+    type(handle, 3, '#1 and # x');
+    expect(handle.read()).toBe('<ol><li><p>#1 and # x</p></li></ol>');
+  });
+});
+
+test.each([
+  ['b', {}, '<strong>'],
+  ['i', {}, '<em>'],
+  ['u', {}, '<u>'],
+  ['S', { shiftKey: true }, '<s>'],
+  ['e', {}, '<code>'],
+  ['2', { altKey: true }, '<h2>'],
+  ['*', { shiftKey: true, keyCode: 56 }, '<ul>'],
+  ['B', { shiftKey: true }, '<blockquote>'],
+  ['c', { altKey: true }, '<pre>'],
+])('Ctrl and the key %s with %j works in a numbered list, as the list of shortcuts says', (key, more, tag) => {
+  const { editor, read } = open(LIST);
+  editor.commands.setTextSelection({ from: 3, to: 6 });
+  const keyCode = key.toUpperCase().charCodeAt(0);
+  const event = new KeyboardEvent('keydown', { key, ctrlKey: true, keyCode, ...more });
+  editor.view.someProp('handleKeyDown', (handle) => handle(editor.view, event));
+  expect(read()).toContain(tag);
+  expectKept(read());
 });

@@ -22,7 +22,8 @@ import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/entry.ts';
 import { emptyLog } from './empty-log.ts';
 import { followCaret } from './follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
-import { pasteIntoLists } from './paste.ts';
+import { headingInList } from './leave-list.ts';
+import { extras } from './load-extras.ts';
 
 function startOf(list: HTMLElement): number {
   const start = list.getAttribute('start') ?? '';
@@ -41,6 +42,21 @@ const PlainCodeBlock = CodeBlock.extend({
   renderHTML: () => ['pre', ['code', 0]],
 });
 
+/** An item begins with a paragraph: the key of a quote leaves the list first, as the toolbar's button does. */
+const Quote = Blockquote.extend({
+  // Before bold, which takes Shift+B for B.
+  priority: 101,
+  addKeyboardShortcuts() {
+    const { editor } = this;
+    return {
+      'Mod-Shift-b': () =>
+        editor.isActive(this.name)
+          ? editor.commands.toggleBlockquote()
+          : editor.chain().clearNodes().setBlockquote().run(),
+    };
+  },
+});
+
 /** No Link (logs hold words), and no TrailingNode: it would store an empty paragraph after every list. */
 export function journalExtensions(): AnyExtension[] {
   return [
@@ -49,7 +65,7 @@ export function journalExtensions(): AnyExtension[] {
     Text,
     HardBreak,
     Heading.configure({ levels: [1, 2, 3] }),
-    Blockquote,
+    Quote,
     PlainCodeBlock,
     BulletList,
     NumberedList,
@@ -62,7 +78,8 @@ export function journalExtensions(): AnyExtension[] {
     Code,
     UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
     emptyLog,
-    pasteIntoLists,
+    headingInList,
+    extras,
     keyboardExit,
     followCaret,
   ];

@@ -3,7 +3,7 @@ import { Extension } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 
 export const KEYBOARD_HELP =
-  'Tab indents a list item. To leave the editor, press Escape, then Tab. Alt+F10 opens the toolbar.';
+  'Tab indents a list item. To leave the editor, press Escape, then Tab. Alt+F10 opens the toolbar, Alt+Enter the link at the caret.';
 
 export const keyboardExit = Extension.create({
   name: 'keyboardExit',

@@ -80,10 +80,10 @@ describe('Google Docs', () => {
 });
 
 describe('tables', () => {
-  test('a row is an item, its cells are kept apart', () => {
+  test('a row is a line, its cells are kept apart', () => {
     const html =
       '<google-sheets-html-origin><table dir="ltr" border="1"><colgroup><col></colgroup><tbody><tr><td style="x">Task</td><td>Hours</td></tr><tr><td>Import\n bug</td><td>3</td></tr><tr><td></td><td></td></tr></tbody></table>';
-    expect(clean(html)).toContain('<ol><li>Task | Hours</li><li>Import bug | 3</li></ol>');
+    expect(clean(html)).toContain('<p>Task · Hours</p><p>Import bug · 3</p>');
   });
 
   test('a table of one column is a layout: what it holds stays', () => {
@@ -92,7 +92,27 @@ describe('tables', () => {
 
   test('a table in a table', () => {
     const html = '<table><tr><td>x</td><td><table><tr><td>1</td><td>2</td></tr></table></td></tr></table>';
-    expect(clean(html)).toBe('<ol><li>x | 1 | 2</li></ol>');
+    expect(clean(html)).toBe('<p>x · 1 · 2</p>');
+  });
+});
+
+describe('links', () => {
+  test.each([
+    ['<a href="https://a.example/x">the <b>plan</b></a>, see', 'the <b>plan</b> (https://a.example/x), see'],
+    ['<a href="https://a.example/x">https://a.example/x</a>', 'https://a.example/x'],
+    ['<a href="mailto:a@b.example">Anna</a>', 'Anna (a@b.example)'],
+    ['<a href="javascript:alert(1)">x</a>, <a href="data:text/html,x">y</a>, <a href="/z">z</a>', 'x, y, z'],
+    ['<a href="https://a.example/x"><img src="y"></a> words', '<img src="y"> words'],
+    ['<pre><a href="https://a.example/x">Vec</a></pre>', '<pre>Vec</pre>'],
+  ])('%j keeps its address in words', (html, kept) => {
+    expect(clean(`<p>${html}</p>`).replace(/<\/?a\b[^>]*>/g, '')).toContain(kept);
+  });
+
+  test('so do those of another editor like this one', () => {
+    const html = '<p data-pm-slice="1 1 []">a <a href="https://a.example/x">b</a></p>';
+    expect(cleanPastedHtml(html)).toMatch(
+      /^<p data-pm-slice="1 1 \[\]">a <a .*>b \(https:\/\/a\.example\/x\)<\/a><\/p>$/,
+    );
   });
 });
 

@@ -1,22 +1,26 @@
 /**
  * Pasted HTML, made into HTML that the editor's schema reads as the writer saw it. Word writes lists as paragraphs,
- * Google Docs says bold with styles and puts nested lists beside their item, and the cells of a table would run into one
- * word. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
+ * Google Docs says bold with styles and puts nested lists beside their item, the cells of a table would run into one
+ * word, and the address of a link would be lost. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
  */
+import { addressOfLink } from '#domain/links.ts';
+import { joinCells } from '#domain/pasted-markdown.ts';
 import { parseInert, withoutStyles } from './inert-html.ts';
 
 const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;
-const CELL_SEPARATOR = ' | ';
 
 const styleOf = (element: Element): string => element.getAttribute('data-style') ?? '';
 const textOf = (element: Element): string => (element.textContent ?? '').replace(/\s+/g, ' ').trim();
 
 export function cleanPastedHtml(html: string): string {
   // Copied from an editor like this one: the structure is exact, and the attribute tells ProseMirror how it was cut.
-  if (/\sdata-pm-slice=/.test(html)) return withoutStyles(html);
+  const isSlice = /\sdata-pm-slice=/.test(html);
+  if (isSlice && !/<a\s/i.test(html)) return withoutStyles(html);
   const body = parseInert(html);
+  keepAddresses(body);
+  if (isSlice) return body.innerHTML;
   removeComments(body);
-  tablesToLists(body);
+  tablesToLines(body);
   wordListsToLists(body);
   nestStrayLists(body);
   stylesToMarks(body);
@@ -41,8 +45,18 @@ function rename(element: Element, tag: string): Element {
   return renamed;
 }
 
-/** One item a row. A table of one column lays a page out, it is no table: what it holds stays as it is. */
-function tablesToLists(root: Element): void {
+/** Logs hold no links, so a link keeps its address beside its words. In code it would break what the code says. */
+function keepAddresses(root: Element): void {
+  for (const link of root.querySelectorAll('a[href]')) {
+    if (link.closest('pre, code')) continue;
+    const { after, instead } = addressOfLink(textOf(link), link.getAttribute('href')!);
+    if (instead !== null) link.textContent = instead;
+    if (after !== null) link.append(after);
+  }
+}
+
+/** One line a row. A table of one column lays a page out, it is no table: what it holds stays as it is. */
+function tablesToLines(root: Element): void {
   for (const table of [...root.querySelectorAll('table')].reverse()) {
     const rows = [...table.querySelectorAll('tr')];
     const cells = rows.map((row) => [...row.querySelectorAll('td, th')]);
@@ -50,14 +64,13 @@ function tablesToLists(root: Element): void {
       table.replaceWith(...cells.flat().flatMap((cell) => [...rename(cell, 'div').childNodes]));
       continue;
     }
-    const list = root.ownerDocument.createElement('ol');
-    for (const row of cells) {
-      const words = row.map(textOf);
-      if (words.every((word) => word === '')) continue;
-      const item = list.appendChild(root.ownerDocument.createElement('li'));
-      item.append(words.join(CELL_SEPARATOR));
-    }
-    table.replaceWith(list);
+    const lines = cells.map((row) => joinCells(row.map(textOf))).filter((line) => line !== '');
+    const paragraphs = lines.map((line) => {
+      const paragraph = root.ownerDocument.createElement('p');
+      paragraph.textContent = line;
+      return paragraph;
+    });
+    table.replaceWith(...paragraphs);
   }
 }
 

@@ -1,8 +1,13 @@
 /** Pasting into a log: lines become items, whatever program they come from. */
-import { Extension } from '@tiptap/core';
-import { Fragment, Slice } from '@tiptap/pm/model';
+import { closeHistory } from '@tiptap/pm/history';
+import { DOMParser, Fragment, Slice } from '@tiptap/pm/model';
 import type { Node, ResolvedPos, Schema } from '@tiptap/pm/model';
 import { Plugin } from '@tiptap/pm/state';
+import type { EditorState, Transaction } from '@tiptap/pm/state';
+import type { EditorView } from '@tiptap/pm/view';
+import { readPastedMarkdown } from '#domain/pasted-markdown.ts';
+import { parseInert } from './inert-html.ts';
+import { breakList } from './leave-list.ts';
 import { cleanPastedHtml } from './paste-html.ts';
 import { parsePastedText, withoutMarker } from './paste-text.ts';
 import type { PastedLine } from './paste-text.ts';
@@ -36,9 +41,22 @@ function listOf(lines: PastedLine[], schema: Schema): Node {
   return schema.nodes[type]!.create(null, items(lines, schema));
 }
 
-/** Plain text: several lines become items, or paragraphs where neither they nor the place ask for a list. */
-export function textToSlice(text: string, at: ResolvedPos): Slice {
+const isProse = (node: Node): boolean => ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
+
+/** Headings, quotes and code keep their form; words, lines and lists go into the line at the caret. */
+function markdownToSlice(html: string, schema: Schema): Slice {
+  const { content } = DOMParser.fromSchema(schema).parse(parseInert(html), { preserveWhitespace: true });
+  return content.content.every(isProse) ? Slice.maxOpen(content) : new Slice(content, 0, 0);
+}
+
+/**
+ * Plain text: Markdown as it is meant, otherwise several lines become items, or paragraphs where neither they nor the place
+ * ask for a list. `plain`: pasted with Shift, so asterisks and the like are signs.
+ */
+export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice {
   const { schema } = at.doc.type;
+  const markdown = plain ? null : readPastedMarkdown(text);
+  if (markdown !== null) return markdownToSlice(markdown, schema);
   const lines = parsePastedText(text);
   if (lines.length === 0) return new Slice(Fragment.from(text === '' ? [] : [paragraph(schema, ' ')]), 1, 1);
   if (lines.length === 1) {
@@ -57,9 +75,8 @@ export function paragraphsToItems(slice: Slice, at: ResolvedPos): Slice {
   const { listItem, orderedList } = schema.nodes;
   const blocks: Node[] = [];
   slice.content.forEach((node) => void blocks.push(node));
-  const names = blocks.map((node) => node.type.name);
-  const isProse = names.every((name) => ['paragraph', 'orderedList', 'bulletList'].includes(name));
-  if (!isProse || blocks.length < 2 || !names.includes('paragraph') || !isInList(at, schema)) return slice;
+  const hasParagraph = blocks.some((node) => node.type.name === 'paragraph');
+  if (!blocks.every(isProse) || blocks.length < 2 || !hasParagraph || !isInList(at, schema)) return slice;
   const made = blocks.flatMap((node) => {
     if (node.type.name === 'paragraph') return node.content.size === 0 ? [] : [listItem!.create(null, node)];
     return [...node.children];
@@ -67,16 +84,55 @@ export function paragraphsToItems(slice: Slice, at: ResolvedPos): Slice {
   return made.length === 0 ? slice : Slice.maxOpen(Fragment.from(orderedList!.create(null, made)));
 }
 
-export const pasteIntoLists = Extension.create({
-  name: 'pasteIntoLists',
+/** Words copied from inside one heading are words; a heading with more below it is a heading. */
+const hasForm = ({ content, openStart }: Slice): boolean =>
+  !content.content.every(isProse) && (openStart === 0 || content.childCount > 1);
 
-  addProseMirrorPlugins: () => [
-    new Plugin({
-      props: {
-        clipboardTextParser: (text, at) => textToSlice(text, at),
-        transformPastedHTML: (html) => cleanPastedHtml(html),
-        transformPasted: (slice, view) => paragraphsToItems(slice, view.state.selection.$from),
+function isValid(node: Node): boolean {
+  try {
+    node.check();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function pasteSlice(state: EditorState, slice: Slice): Transaction {
+  const { tr } = state;
+  const blocks = slice.content.content;
+  if (hasForm(slice) && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
+    tr.deleteSelection();
+    const at = tr.selection.from;
+    if (breakList(tr, at, at, blocks)) return tr;
+  }
+  return tr.replaceSelection(slice);
+}
+
+/** One step of undo, without the keys before and after it. */
+function dispatchPaste(view: EditorView, slice: Slice): void {
+  const tr = pasteSlice(view.state, slice).setMeta('paste', true).setMeta('uiEvent', 'paste');
+  view.dispatch(closeHistory(tr).scrollIntoView());
+  view.dispatch(closeHistory(view.state.tr));
+}
+
+/** Pastes as the clipboard's plain text would be, for an event that is over. */
+export function pasteText(view: EditorView, text: string): void {
+  const { $from } = view.state.selection;
+  if ($from.parent.type.spec.code === true) view.pasteText(text);
+  else {
+    dispatchPaste(view, paragraphsToItems(textToSlice(text, $from), $from));
+  }
+}
+
+export const pastePlugin = (): Plugin =>
+  new Plugin({
+    props: {
+      clipboardTextParser: (text, at, plain) => textToSlice(text, at, plain),
+      transformPastedHTML: (html) => cleanPastedHtml(html),
+      transformPasted: (slice, view) => paragraphsToItems(slice, view.state.selection.$from),
+      handlePaste(view, _event, slice) {
+        dispatchPaste(view, slice);
+        return true;
       },
-    }),
-  ],
-});
+    },
+  });

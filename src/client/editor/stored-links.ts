@@ -1,0 +1,29 @@
+/** The addresses in a log that is only shown. A chunk of its own: most logs have none. */
+import { linkTexts } from '#domain/links.ts';
+import type { LinkedText } from '#domain/links.ts';
+
+export type StoredLinks = ReadonlyMap<Node, LinkedText[]>;
+
+const BLOCKS = 'p, h1, h2, h3, pre, li, blockquote';
+
+/** Every text with an address in its line, cut at the ends of the addresses. */
+export function findStoredLinks(root: Element): StoredLinks {
+  const links = new Map<Node, LinkedText[]>();
+  let line: Text[] = [];
+  let block: Element | null = null;
+  const endLine = (): void => {
+    linkTexts(line.map(({ data }) => data))?.forEach((parts, index) => links.set(line[index]!, parts));
+    line = [];
+  };
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (node.nodeName === 'BR') endLine();
+    if (!(node instanceof Text)) continue;
+    const inside = node.parentElement?.closest(BLOCKS) ?? null;
+    if (inside !== block) endLine();
+    block = inside;
+    line.push(node);
+  }
+  endLine();
+  return links;
+}
