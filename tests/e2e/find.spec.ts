@@ -230,6 +230,7 @@ test('the list of keys names Find and the calendar, and Alt+C opens that', async
   const keys = page.getByRole('region', { name: 'Keyboard shortcuts' });
   await expect(keys.locator('div').filter({ hasText: 'Find' })).toContainText('K');
   await expect(keys.locator('div').filter({ hasText: 'Calendar' })).toContainText('C');
+  await expect(keys.locator('div').filter({ hasText: 'Bold' })).toContainText('B');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Alt+c');
   await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();

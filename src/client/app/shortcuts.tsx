@@ -6,30 +6,61 @@ export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
 /** On a Mac, Option alone moves the caret and types special letters. */
 const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
-const KEYS = [
+const MOD = isApple ? '⌘' : 'Ctrl';
+const ALT = isApple ? '⌥' : 'Alt';
+const SHIFT = isApple ? '⇧' : 'Shift';
+
+type Shortcut = { keys: readonly string[]; does: string };
+const KEYS: readonly Shortcut[] = [
   { keys: FIND_KEYS, does: 'Find' },
   { keys: [...DAY_KEYS, '←'], does: 'Previous day' },
   { keys: [...DAY_KEYS, '→'], does: 'Next day' },
   { keys: [...DAY_KEYS, 'T'], does: 'Today' },
   { keys: [...DAY_KEYS, 'C'], does: 'Calendar' },
-  { keys: ['Alt', 'F10'], does: 'Formatting' },
   { keys: ['?'], does: 'This list, in the menu' },
-] as const;
+];
+const FORMATTING: readonly Shortcut[] = [
+  { keys: [MOD, 'B'], does: 'Bold' },
+  { keys: [MOD, 'I'], does: 'Italic' },
+  { keys: [MOD, 'U'], does: 'Underline' },
+  { keys: [MOD, SHIFT, 'S'], does: 'Strikethrough' },
+  { keys: [MOD, 'E'], does: 'Code' },
+  { keys: [MOD, ALT, '1–3'], does: 'Heading' },
+  { keys: [MOD, SHIFT, '7'], does: 'Numbered list' },
+  { keys: [MOD, SHIFT, '8'], does: 'Bullet list' },
+  { keys: ['Tab'], does: 'Indent an item' },
+  { keys: [SHIFT, 'Tab'], does: 'Outdent an item' },
+  { keys: [MOD, SHIFT, 'B'], does: 'Quote' },
+  { keys: [MOD, ALT, 'C'], does: 'Code block' },
+  { keys: [MOD, 'Z'], does: 'Undo' },
+  { keys: [MOD, SHIFT, 'Z'], does: 'Redo' },
+  { keys: [MOD, SHIFT, 'V'], does: 'Paste as plain text' },
+  { keys: [ALT, isApple ? 'Return' : 'Enter'], does: 'Open the link at the caret' },
+  { keys: [ALT, 'F10'], does: 'Formatting toolbar' },
+];
 
 export function Shortcuts() {
   return (
-    <section aria-label="Keyboard shortcuts">
-      <dl className={styles.keys}>
-        {KEYS.map(({ keys, does }) => (
-          <div key={does}>
-            <dt>{does}</dt>
-            <dd>
-              <Keys of={keys} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+    <section className={styles.shortcuts} aria-label="Keyboard shortcuts">
+      <ShortcutList of={KEYS} />
+      <h3>Formatting</h3>
+      <ShortcutList of={FORMATTING} />
     </section>
+  );
+}
+
+function ShortcutList({ of: shortcuts }: { of: readonly Shortcut[] }) {
+  return (
+    <dl className={styles.keys}>
+      {shortcuts.map(({ keys, does }) => (
+        <div key={does}>
+          <dt>{does}</dt>
+          <dd>
+            <Keys of={keys} />
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -83,6 +83,7 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
           <div className={styles.tools}>
             <ThemeToggle />
             <IconButton
+              className={styles.keyboard}
               label="Keyboard shortcuts (?)"
               aria-expanded={shortcuts}
               onClick={() => setShortcuts(!shortcuts)}
