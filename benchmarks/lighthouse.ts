@@ -32,7 +32,9 @@ const browser = await chromium.launch({
 });
 try {
   const figures: Figure[] = [];
-  for (const [name, path] of Object.entries(PAGES)) figures.push(await scoresOf(name, `${app.url}${path}`));
+  // Pages are served under PUBLIC_URL alone.
+  const home = app.url.replace('127.0.0.1', 'localhost');
+  for (const [name, path] of Object.entries(PAGES)) figures.push(await scoresOf(name, home + path));
   printFigures('Lighthouse', figures);
 } finally {
   await browser.close();

@@ -13,6 +13,7 @@ import { dataRoutes } from './data/routes.ts';
 import type { Database } from './database/database.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
+import { canonicalHost } from './http/canonical-host.ts';
 import { errorAnswer } from './http/error-answer.ts';
 import { healthRoutes } from './http/health.ts';
 import { hostGuard } from './http/host-guard.ts';
@@ -72,6 +73,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     app.all('/sandbox/*', forward);
   }
 
+  app.use(canonicalHost(config, (path) => site.pages.has(path)));
   app.route('/', pageRoutes(site));
 
   // A mistyped page leads home; a missing file or API address is an error that its caller must see.

@@ -36,7 +36,7 @@ export type Config = {
     readonly autoconfirm: boolean;
     readonly rateLimits: boolean;
     readonly signingKeyFile: string | null;
-    /** Addresses beyond our own to which links in mails may lead. */
+    /** Addresses beyond our own to which links in mails may lead; pages answer under their hosts too. */
     readonly redirectPatterns: readonly RedirectPattern[];
     readonly clientAddressHeader: string | null;
   };

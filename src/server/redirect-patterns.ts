@@ -51,7 +51,7 @@ export const matchesPattern = (url: URL, pattern: RedirectPattern): boolean =>
   namesHost(url, pattern) && pattern.path.test(url.pathname + url.search);
 
 /** Whether the address lies on a host, with its scheme and port, that the pattern lists. */
-const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
+export const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
   url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
 
 /** A browser sends `https://[::1]` and `127.0.0.1` as they are; labels are compared without regard to case. */

@@ -44,6 +44,24 @@ test.each(['/no-such-page', '/dashboard', '/journal/2026', '/old.html'])('%s lea
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/']);
 });
 
+test('a page asked for under another host name is redirected to PUBLIC_URL, and nothing else is', async () => {
+  const other = server.url.replace('localhost', '127.0.0.1');
+  const at = (path: string, method = 'GET') => fetch(other + path, { redirect: 'manual', method });
+  for (const method of ['GET', 'HEAD']) {
+    const page = await at('/reset-password?token_hash=a%2Fb&type=recovery', method);
+    expect([page.status, page.headers.get('location'), page.headers.get('cache-control')]).toEqual([
+      302,
+      `${server.url}/reset-password?token_hash=a%2Fb&type=recovery`,
+      'no-store',
+    ]);
+  }
+  for (const path of ['/healthz', '/readyz', '/metrics', '/config.json', '/favicon.svg', '/auth/v1/settings']) {
+    expect([path, (await at(path)).status]).toEqual([path, 200]);
+  }
+  expect((await at('/rest/v1/entries')).status).not.toBe(302);
+  expect((await ask('/reset-password')).status).toBe(200);
+});
+
 test.each([
   ['GET', '/assets/missing.js'],
   ['GET', '/missing.png'],

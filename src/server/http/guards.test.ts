@@ -2,6 +2,8 @@
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { AppEnv } from './app-env.ts';
+import { readConfig } from '../config.ts';
+import { canonicalHost } from './canonical-host.ts';
 import { clientAddress } from './client-address.ts';
 import { hostGuard } from './host-guard.ts';
 import { limitBody } from './limit-body.ts';
@@ -22,6 +24,44 @@ test.each([
   ['', 421],
 ])('the host name "%s" is answered with %i', async (host, status) => {
   expect((await guarded.request('/', { headers: { host } })).status).toBe(status);
+});
+
+async function redirectOf(publicUrl: string, host: string, { path = '/journal?date=2026-11-02', listed = '' } = {}) {
+  const app = new Hono<AppEnv>();
+  const config = readConfig({ PUBLIC_URL: publicUrl, SANDBOX: 'off', AUTH_REDIRECT_URLS: listed });
+  app.use(canonicalHost(config, (asked) => asked !== '/healthz'));
+  app.all('*', (context) => context.text('here'));
+  const answer = await app.request(`http://${host || 'localhost'}${path}`, {
+    headers: { host, 'x-forwarded-host': 'evil.example' },
+  });
+  return answer.status === 200 ? 'here' : answer.headers.get('location');
+}
+
+test.each([
+  ['http://localhost:3000', '127.0.0.1:3000', 'http://localhost:3000/journal?date=2026-11-02'],
+  ['http://localhost:3000', '[::1]:3000', 'http://localhost:3000/journal?date=2026-11-02'],
+  ['https://journal.example.com', 'www.example.com', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['https://journal.example.com', '203.0.113.5', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['https://journal.example.com', 'journal.example.com.', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['http://localhost:3000', 'LOCALHOST:3000', 'here'],
+  ['http://localhost:8080', 'localhost', 'here'],
+  ['https://journal.example.com', '127.0.0.1:3000', 'here'],
+  ['https://journal.example.com', 'app:3000', 'here'],
+  ['http://journal.lan', '127.0.0.1:3000', 'here'],
+  ['http://localhost:3000', '', 'here'],
+])('a server at %s asked as "%s" answers %s', async (publicUrl, host, expected) => {
+  expect(await redirectOf(publicUrl, host)).toBe(expected);
+});
+
+test('pages answer under a listed host, and no path leads elsewhere', async () => {
+  const listed = 'https://app.example/**,http://127.0.0.1:4100/**';
+  const at = (host: string) => redirectOf('https://journal.example.com', host, { listed });
+  expect(await at('app.example')).toBe('here');
+  expect(await at('app.example.evil.example')).toBe('https://journal.example.com/journal?date=2026-11-02');
+  const local = (path: string) => redirectOf('http://localhost:3000', '127.0.0.1:3000', { path, listed });
+  expect(await local('//evil.example/x')).toBe('http://localhost:3000//evil.example/x');
+  expect(await local('/@evil.example')).toBe('http://localhost:3000/@evil.example');
+  expect(await local('/healthz')).toBe('here');
 });
 
 const limited = new Hono<AppEnv>();
