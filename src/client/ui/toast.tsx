@@ -7,6 +7,8 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
+/** An address takes longer to read or copy. Not for good: on a phone a toast covers the way to the menu. */
+const LINK_TOAST_MS = 20_000;
 /** A dialog often closes in the moment in which its outcome is said: the region must be in its new place before the words. */
 const ANNOUNCE_DELAY_MS = 100;
 
@@ -15,7 +17,7 @@ export type Toast = {
   text: string;
   /** What can be done about it. A word with such a button stays until somebody sends it away. */
   action?: { label: string; run: () => void };
-  /** Follows the text. A toast with a link stays as well: an address takes longer to read or copy than five seconds. */
+  /** Follows the text. A toast with a link stays longer. */
   link?: { label: string; href: string };
 };
 type ShownToast = Toast & { id: number };
@@ -128,11 +130,14 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
   };
   const [arrived, setArrived] = useState(false);
   useEffect(() => {
-    if (toast.action || toast.link) return;
-    const timer = setInterval(() => {
-      // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
-      if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
-    }, TOAST_MS);
+    if (toast.action) return;
+    const timer = setInterval(
+      () => {
+        // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
+        if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
+      },
+      toast.link ? LINK_TOAST_MS : TOAST_MS,
+    );
     return () => clearInterval(timer);
   }, [onDismiss, toast.action, toast.id, toast.link]);
 
