@@ -144,7 +144,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
             >
               {OPTIONS}
             </SelectField>
-            {isGuess && <p className={styles.guess}>Chosen by your browser's time zone. Change it if it is wrong.</p>}
+            {isGuess && <p className={styles.guess}>Suggested by your browser's settings. Change it if it is wrong.</p>}
             <div className={styles.blocked} role="status">
               {blocked && <Blocked country={country} />}
             </div>
