@@ -89,7 +89,7 @@ test.describe('on a phone', () => {
     }
     for (let line = 0; line < 18; line++) {
       await page.keyboard.press('ArrowUp');
-      expect((await roomAround(page)).above).toBeGreaterThanOrEqual(0);
+      await expectRoom(page, 0);
     }
   });
 
@@ -141,6 +141,26 @@ test.describe('on a phone', () => {
     await expectRoom(page, 30);
     expect(await scrolled(page)).toBeLessThan(place);
   });
+
+  test('a tap on the empty part of the page starts writing, a scroll by finger and a quick option do not', async ({
+    page,
+    signUp,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 500 });
+    await signUp(page);
+    await openDay(page, daysAgo(1));
+    await drag(page, 320);
+    await page.getByRole('button', { name: 'Had a lazy day' }).tap();
+    await expect(items(page)).toHaveText(['Had a lazy day']);
+    await expect(editor(page)).not.toBeFocused();
+
+    await page
+      .getByRole('main')
+      .tap({ position: { x: 200, y: (await page.getByRole('main').boundingBox())!.height - 20 } });
+    await expect(editor(page)).toBeFocused();
+    await page.keyboard.insertText(' in bed');
+    await expect(items(page)).toHaveText(['Had a lazy day in bed']);
+  });
 });
 
 test('the line being written keeps its distance from the edges of a desktop window', async ({ page, signUp }) => {
@@ -154,6 +174,5 @@ test('the line being written keeps its distance from the edges of a desktop wind
   await page.keyboard.press('ArrowUp');
   expect(await scrolled(page)).toBe(place);
   await page.keyboard.press('ControlOrMeta+Home');
-  await page.keyboard.press('End');
-  expect((await roomAround(page)).above).toBeGreaterThanOrEqual(0);
+  await expectRoom(page, 0);
 });

@@ -164,6 +164,8 @@ test('two devices: nothing is overwritten, and both can be kept', async ({
   await page.keyboard.type('\nfrom the desk');
   await expect(page.getByRole('heading', { name: 'This day was changed somewhere else.' })).toBeVisible();
   await expect(status(page, 'Not saved – changed elsewhere')).toBeVisible();
+  // A stray click beside the two versions writes in neither.
+  await expect(page.getByRole('article')).toHaveAttribute('data-writable', 'false');
   // The bars, faded while somebody writes, come back with the pointer.
   await page.mouse.move(300, 300);
   await expectAccessible(page);

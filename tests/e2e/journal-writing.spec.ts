@@ -12,6 +12,7 @@ import {
   sessionOf,
   status,
   storedLog,
+  storeLog,
   today,
 } from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
@@ -282,4 +283,48 @@ test.describe('on a phone', () => {
     await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
     await expect(page.getByRole('button', { name: 'Keyboard shortcuts (?)' })).toBeHidden();
   });
+});
+
+test('a click on the empty part of the page starts writing there, a drag selects', async ({
+  page,
+  signUp,
+  request,
+}) => {
+  await signUp(page);
+  await storeLog(request, await sessionOf(page), daysAgo(1), log('one', 'two'));
+  await openDay(page, daysAgo(1));
+  await page.getByRole('button', { name: 'Next day' }).focus();
+  const { below, beside } = await page.evaluate(() => {
+    const column = document.querySelector('main')!.getBoundingClientRect();
+    const line = document.querySelector('.ProseMirror li')!.getBoundingClientRect();
+    return {
+      below: { x: column.left + column.width / 2, y: innerHeight - 20 },
+      beside: { x: column.right - 5, y: line.top + line.height / 2 },
+    };
+  });
+  const cursor = page.evaluate(({ x, y }) => {
+    return getComputedStyle(document.elementFromPoint(x, y)!, '::before').cursor;
+  }, below);
+  expect(await cursor).toBe('text');
+
+  await page.mouse.click(below.x, below.y);
+  await page.keyboard.insertText(' and a half');
+  await expect(items(page)).toHaveText(['one', 'two and a half']);
+  await page.mouse.click(beside.x, beside.y);
+  await page.keyboard.insertText(' of them');
+  await expect(items(page)).toHaveText(['one of them', 'two and a half']);
+
+  const last = (await items(page).nth(1).boundingBox())!;
+  await page.mouse.move(last.x + 60, last.y + 10);
+  await page.mouse.down();
+  await page.mouse.move(below.x, below.y, { steps: 5 });
+  await page.mouse.up();
+  expect(await page.evaluate(() => getSelection()!.toString())).toMatch(/.half$/);
+
+  await page.mouse.move(below.x, below.y);
+  await page.mouse.down();
+  await expect(editor(page)).not.toBeFocused();
+  await page.mouse.move(beside.x, beside.y, { steps: 5 });
+  await page.mouse.up();
+  await expect(editor(page)).not.toBeFocused();
 });

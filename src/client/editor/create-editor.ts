@@ -23,6 +23,8 @@ export type JournalEditorHandle = {
   read: () => string;
   replace: (html: string) => void;
   isComposing: () => boolean;
+  /** Puts the caret at the end of the paragraph at this height of the window; below the text, of the log. */
+  writeAt: (clientY: number) => void;
 };
 
 /** Runs of spaces are kept, line breaks between tags are not text. */
@@ -67,6 +69,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     read: () => serialise(editor.state.doc),
     replace: (html) => replaceText(editor, html),
     isComposing: () => editor.view.composing,
+    writeAt: (clientY) => writeAt(editor, clientY),
   };
 }
 
@@ -80,9 +83,24 @@ function bringCaretBack(view: Editor['view']): void {
 
 /** At once, where TipTap's own autofocus waits for a frame: the first key must not fall beside the page. */
 function focusAtEnd(editor: Editor): void {
-  const { tr } = editor.state;
-  editor.view.dispatch(tr.setSelection(Selection.atEnd(tr.doc)).scrollIntoView());
-  editor.view.focus();
+  focusAt(editor, Selection.atEnd(editor.state.doc));
+}
+
+function focusAt({ state, view }: Editor, selection: Selection): void {
+  view.dispatch(state.tr.setSelection(selection).scrollIntoView());
+  view.focus();
+}
+
+/** Above the text the first line is meant: the end of a long log would be out of sight. */
+function writeAt(editor: Editor, clientY: number): void {
+  const { dom } = editor.view;
+  const { top, right } = dom.getBoundingClientRect();
+  const isBelow = clientY > dom.lastElementChild!.getBoundingClientRect().bottom;
+  const beside = isBelow ? null : editor.view.posAtCoords({ left: right - 1, top: Math.max(clientY, top + 1) });
+  if (!beside) return focusAtEnd(editor);
+  const at = editor.state.doc.resolve(beside.pos);
+  const end = at.parent.isTextblock ? at.doc.resolve(at.end()) : at;
+  focusAt(editor, Selection.near(end, -1));
 }
 
 /**

@@ -4,6 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { QUICK_SAVE_DELAY_MS } from '#domain/entry.ts';
+import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { ConflictNotice } from './conflict-notice.tsx';
 import { useJournal } from './day-savers-provider.tsx';
@@ -14,6 +15,7 @@ import { logOf, takeFirstLine } from './first-line.ts';
 import styles from './journal.module.css';
 import { QuickOptions } from './quick-options.tsx';
 import { SaveStatusLine } from './save-status-line.tsx';
+import { useBlankPage } from './use-blank-page.ts';
 import { useEditor } from './use-editor.ts';
 
 type DayPageProps = {
@@ -41,9 +43,13 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
     if (line !== null) saver.write(logOf(line), 0);
   }, [belongsHere, saver]);
 
+  const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
+  const isWritable = editor !== null && !view.conflict && !refused;
+  const blankPage = useBlankPage((clientY) => isWritable && editor.writeAt(clientY));
+
   return (
-    <article className={styles.day}>
-      <Log saver={saver} label={`Log for ${dayLabel(date)}`} />
+    <article className={styles.day} data-writable={isWritable} {...blankPage}>
+      <Log saver={saver} label={`Log for ${dayLabel(date)}`} onEditor={setEditor} />
       {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
       <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
@@ -53,8 +59,10 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   );
 }
 
+type LogProps = { saver: DaySaver; label: string; onEditor: (editor: JournalEditorHandle | null) => void };
+
 /** The stored text at once, then the editor in its place. */
-function Log({ saver, label }: { saver: DaySaver; label: string }) {
+function Log({ saver, label, onEditor }: LogProps) {
   const { module, failed, retry } = useEditor();
   const [unreadable, setUnreadable] = useState(false);
   const [html] = useState(() => saver.text());
@@ -91,7 +99,14 @@ function Log({ saver, label }: { saver: DaySaver; label: string }) {
       label={label}
       autofocus={mayTakeFocus()}
       onEdit={() => saver.edited()}
-      onOpen={(editor) => saver.attach(editor)}
+      onOpen={(editor) => {
+        const close = saver.attach(editor);
+        onEditor(editor);
+        return () => {
+          onEditor(null);
+          close();
+        };
+      }}
       onUnreadable={() => setUnreadable(true)}
     />
   );
