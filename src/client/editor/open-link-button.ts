@@ -1,11 +1,10 @@
 /** On a touch screen, where no key can be held: a tap on a link offers to open it. */
 import type { EditorState, PluginView } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
+import { DAY_BAR_PX } from './follow-caret.ts';
 import styles from './toolbar.module.css';
 
 const GAP_PX = 8;
-/** The height of the bar at the top of the journal, which sticks. */
-const CEILING_PX = 68;
 
 type LinkAt = (state: EditorState) => string | null;
 
@@ -27,7 +26,7 @@ export function openLinkButton(view: EditorView, linkAt: LinkAt, open: (href: st
     const { offsetWidth: width, offsetHeight: height } = button;
     const left = Math.max(text.left, Math.min(caret.left - width / 2, text.right - width));
     const above = caret.top - height - GAP_PX;
-    const top = above < CEILING_PX ? caret.bottom + GAP_PX : above;
+    const top = above < DAY_BAR_PX ? caret.bottom + GAP_PX : above;
     button.style.translate = `${Math.round(left - page.left)}px ${Math.round(top - page.top)}px`;
   };
 
