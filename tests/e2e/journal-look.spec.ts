@@ -1,4 +1,5 @@
 /** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
+import { day } from '#domain/day.ts';
 import {
   daysAgo,
   editor,
@@ -51,6 +52,28 @@ test('320 pixels are enough', async ({ page, signUp }) => {
   await expect.poll(width).toBeLessThanOrEqual(320);
 });
 
+test('the arrows of the day bar stay where they are, whatever the day is called', async ({ page, signUp, admin }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  const arrow = async (name: string) => {
+    const box = await page.getByRole('button', { name }).boundingBox();
+    return [box!.x, box!.y];
+  };
+  for (const width of [320, 360, 390]) {
+    await page.setViewportSize({ width, height: 700 });
+    const places = new Set<string>();
+    for (const [date, label] of [
+      ['2026-05-04', 'Monday - May 4, 2026'],
+      ['2026-09-30', 'Wednesday - September 30, 2026'],
+    ] as const) {
+      await openDay(page, day(date));
+      await expect(page.getByRole('button', { name: label, exact: true })).toBeInViewport({ ratio: 1 });
+      places.add(JSON.stringify([await arrow('Previous day'), await arrow('Next day')]));
+    }
+    expect([...places], `at ${width} px`).toHaveLength(1);
+  }
+});
+
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
@@ -87,7 +110,7 @@ test('less motion means none', async ({ page, signUp }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await signUp(page);
   await page.getByRole('button', { name: 'Previous day' }).click();
-  const names = await page.getByRole('article').evaluate((day) => getComputedStyle(day).animationName);
+  const names = await page.getByRole('article').evaluate((element) => getComputedStyle(element).animationName);
   expect(names).toBe('none');
 });
 
