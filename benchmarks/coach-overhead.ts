@@ -4,7 +4,7 @@
  * model is the simulator in a process of its own; its time is next to nothing, so that ours cannot hide in it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { logItems } from '#domain/coach.ts';
+import { citableLines } from '#domain/citations.ts';
 import { readConfig } from '#server/config.ts';
 import { createCoachModel } from '#server/coach/model.ts';
 import type { CoachModel } from '#server/coach/model.ts';
@@ -13,6 +13,7 @@ import type { Fault } from '../simulators/ai-model/faults.ts';
 import { modelSettingsAt } from '../simulators/ai-model/server.ts';
 import { CoachJournal, daysAgo, today } from './coach/closer.ts';
 import type { Closer } from './coach/closer.ts';
+import { asHtml } from './coach/logs.ts';
 import { percentile, printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';
@@ -88,7 +89,7 @@ async function overheadOf(closer: Closer, straight: CoachModel): Promise<Figure[
 async function firstWordsOf(straight: CoachModel): Promise<number> {
   const earlier = [1, 2, 3].map((days) => ({ date: daysAgo(days), text: LINES.join('\n') }));
   const { data, ...instructions } = feedbackPrompt(
-    { date: today, items: logItems(LINES.join('\n')), earlier },
+    { date: today, lines: citableLines(asHtml(LINES)), earlier },
     'object',
   );
   const startedAt = performance.now();

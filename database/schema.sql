@@ -210,6 +210,7 @@ create table public.analyses (
   cited smallint[] not null default '{}'::smallint[],
   missing_fact text,
   created_at timestamp with time zone not null default now(),
+  cited_refs text[],
   constraint analyses_known_kind CHECK ((kind = ANY (ARRAY['feedback'::text, 'trend'::text]))),
   constraint analyses_score_range CHECK (((score >= 1) AND (score <= 10))),
   constraint analyses_whole CHECK ((((kind = 'feedback'::text) AND (date IS NOT NULL) AND (score IS NOT NULL) AND (period_from IS NULL) AND (period_to IS NULL)) OR ((kind = 'trend'::text) AND (date IS NULL) AND (score IS NULL) AND (period_from <= period_to)))),
@@ -557,7 +558,7 @@ begin
 end
 $function$;
 
-CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, input_hash, provider, model, model_version, prompt_version, finish_reason, input_tokens, output_tokens, duration_ms, score, text, cited, cited_refs, missing_fact, created_at ON public.analyses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
@@ -665,7 +666,7 @@ grant insert on public.plan_reminders to service_role;
 grant insert on public.plan_uses to service_role;
 grant insert on public.profiles to service_role;
 grant select (id, user_id, order_id, amount_minor, currency, country, status, created_at, completed_at) on public.payments to authenticated;
-grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at) on public.analyses to authenticated;
+grant select (user_id, id, kind, date, period_from, period_to, provider, model, score, text, cited, missing_fact, created_at, cited_refs) on public.analyses to authenticated;
 grant select on public.analyses to service_role;
 grant select on public.analysis_runs to service_role;
 grant select on public.coach_reader to service_role;

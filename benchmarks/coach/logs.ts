@@ -52,6 +52,42 @@ export function readLogs(): CoachLog[] {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** As the editor keeps them: a numbered list. */
-export const asHtml = (lines: readonly string[]): string =>
-  `<ol>${lines.map((line) => `<li><p>${line.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!)}</p></li>`).join('')}</ol>`;
+const escaped = (text: string): string => text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!);
+
+/**
+ * As the editor keeps them: a numbered list. A line that begins with two blanks is an item within the one above it, and
+ * one that begins with `## ` is a heading, after which the numbers begin anew.
+ */
+export function asHtml(lines: readonly string[]): string {
+  const html: string[] = [];
+  let open = 0;
+  const closeTo = (depth: number): void => {
+    for (; open > depth; open -= 1) html.push('</li></ol>');
+  };
+  for (const line of lines) {
+    const heading = /^## (.+)/.exec(line)?.[1];
+    const depth = line.startsWith('  ') ? 2 : 1;
+    closeTo(heading === undefined ? depth : 0);
+    if (heading !== undefined) html.push(`<h2>${escaped(heading)}</h2>`);
+    else {
+      html.push(open === depth ? '</li><li>' : '<ol><li>', `<p>${escaped(line.trimStart())}</p>`);
+      open = depth;
+    }
+  }
+  closeTo(0);
+  return html.join('');
+}
+
+/** The numbers that the page shows before these lines, each once; written apart from the product's own rule. */
+export function pageNumbers(lines: readonly string[]): Set<string> {
+  const shown = new Map<string, number>();
+  let [outer, inner] = [0, 0];
+  for (const line of lines) {
+    if (line.startsWith('## ')) [outer, inner] = [0, 0];
+    else if (line.startsWith('  ')) inner += 1;
+    else [outer, inner] = [outer + 1, 0];
+    const number = inner > 0 ? `${outer}.${inner}` : String(outer);
+    if (!line.startsWith('## ')) shown.set(number, (shown.get(number) ?? 0) + 1);
+  }
+  return new Set([...shown].flatMap(([number, times]) => (times === 1 ? [number] : [])));
+}

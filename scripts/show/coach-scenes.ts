@@ -98,7 +98,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await open(page);
-      const item = page.getByRole('button', { name: /show item \d in your log/ });
+      const item = page.getByRole('button', { name: /in your log$/ });
       if (await item.count()) await item.first().click();
     },
   },

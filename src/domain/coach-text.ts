@@ -4,10 +4,12 @@
  * Threat: a log can tell the model what to write. So there is no way from its text to markup: what comes out is this
  * closed set of shapes, without a link, an image, an attribute or raw HTML. Everything else stays the text that it is.
  */
+import { MAX_CITATION } from './citations.ts';
+
 export type CoachSpan =
   | { kind: 'text'; text: string }
-  /** An item of the log that is spoken of; `text` is how it was written: `3` or `[3]`. */
-  | { kind: 'item'; item: number; text: string }
+  /** A citation of a line of the log (citations.ts); `text` is how it was written: `3.2` or `[3.2]`. */
+  | { kind: 'citation'; ref: string; text: string }
   | { kind: 'strong' | 'em'; spans: CoachSpan[] };
 
 export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'list' | 'numbers'; items: CoachSpan[][] };
@@ -29,11 +31,15 @@ const LINK =
 const HALF_LINK =
   /!?\[[^[\]]{0,200}(?:\](?:\((?:[^()\s]|\([^()\s]{0,100}\)){0,500}(?:\([^()\s]{0,100}|\s{1,3}(?:"[^"]{0,200}"?)?)?)?)?$/;
 
+const NO_REFS: ReadonlySet<string> = new Set();
+
 /**
  * `writing`: more is to come, so that an emphasis that was begun holds until the end of its line, and a sign that may
  * become one is not shown yet. What is on the screen then never changes its look when the rest arrives.
+ * `refs`: the lines that can be cited; everything else in brackets is text.
  */
-export function coachBlocks(text: string, { writing = false } = {}): CoachBlock[] {
+export function coachBlocks(text: string, { writing = false, refs = NO_REFS } = {}): CoachBlock[] {
+  const spansOf = (words: string, unfinished: boolean) => spansIn(words, unfinished, refs);
   const blocks: CoachBlock[] = [];
   let lines: string[] = [];
   const endParagraph = (last: boolean): void => {
@@ -91,8 +97,8 @@ function withoutSigns(written: string, writing: boolean): string {
   return cells.filter((cell) => cell !== '').join(' · ');
 }
 
-/** Numbers alone are items of the log. */
-const wordsOfLink = (_link: string, words: string): string => (/^[\d\s,]+$/.test(words) ? `[${words}]` : words);
+/** Numbers alone are citations. */
+const wordsOfLink = (_link: string, words: string): string => (/^[\d\s,.]+$/.test(words) ? `[${words}]` : words);
 
 /** `## Wins ##` says Wins. */
 const withoutClosing = (heading: string): string =>
@@ -106,13 +112,19 @@ const MARK = /\*\*|[*_]/;
 const DEEPEST = 4;
 
 /** `unclosed`: signs that are known not to close any more in what is left, so that nobody looks for them twice. */
-function spansOf(text: string, writing: boolean, depth = 0, unclosed = new Set<string>()): CoachSpan[] {
-  if (depth > DEEPEST) return withItems(text);
+function spansIn(
+  text: string,
+  writing: boolean,
+  refs: ReadonlySet<string>,
+  depth = 0,
+  unclosed = new Set<string>(),
+): CoachSpan[] {
+  if (depth > DEEPEST) return withCitations(text, refs);
   const spans: CoachSpan[] = [];
-  let rest = writing ? text.replace(/[*_]{1,3}$|\[[\d\s,]*$/, '') : text;
+  let rest = writing ? text.replace(/[*_]{1,3}$|\[[\d\s,.]*$/, '') : text;
   let plain = '';
   const endPlain = (): void => {
-    if (plain !== '') spans.push(...withItems(plain));
+    if (plain !== '') spans.push(...withCitations(plain, refs));
     plain = '';
   };
   while (rest !== '') {
@@ -135,7 +147,7 @@ function spansOf(text: string, writing: boolean, depth = 0, unclosed = new Set<s
       continue;
     }
     endPlain();
-    const inner = end < 0 ? spansOf(held, writing, depth + 1, unclosed) : spansOf(held, false, depth + 1);
+    const inner = end < 0 ? spansIn(held, writing, refs, depth + 1, unclosed) : spansIn(held, false, refs, depth + 1);
     spans.push({ kind: sign === '**' ? 'strong' : 'em', spans: inner });
     rest = end >= 0 ? inside.slice(end + sign.length) : '';
   }
@@ -155,35 +167,41 @@ function closing(inside: string, sign: string): number {
   return -1;
 }
 
-/** `[3]` and `[1, 3]`, as the coach is asked to write; or `item 3`, `items 2, 4 and 5`, where the word says it. */
-const ITEMS =
-  /\[\d{1,3}(?:\s{0,3},\s{0,3}\d{1,3})*\]|\bitems?\s{1,3}#?\d{1,3}(?:\s{0,3}(?:,\s{0,3}(?:and\s|or\s)?|and|or|to|through|&|[-–])\s{0,3}#?\d{1,3}(?!\s{0,3}%))*/gi;
+const CITED_NUMBER = String.raw`#?\d{1,7}(?:\.\d{1,7}){0,40}`;
+/** `[3.2]` and `[1, 3]`, as the coach is asked to write; or `item 3`, `items 2, 4 and 5`, where the word says it. */
+const CITATIONS = new RegExp(
+  String.raw`\[[^\[\]\n]{1,${MAX_CITATION}}\]|\bitems?\s{1,3}${CITED_NUMBER}` +
+    String.raw`(?:\s{0,3}(?:,\s{0,3}(?:and\s|or\s)?|and|or|to|through|&|[-–])\s{0,3}${CITED_NUMBER}(?!\s{0,3}%))*`,
+  'gi',
+);
 
-function withItems(text: string): CoachSpan[] {
+function withCitations(text: string, refs: ReadonlySet<string>): CoachSpan[] {
   const spans: CoachSpan[] = [];
   let at = 0;
-  const add = (to: number): void => {
+  const addText = (to: number): void => {
     if (to > at) spans.push({ kind: 'text', text: text.slice(at, to) });
     at = Math.max(at, to);
   };
-  for (const words of text.matchAll(ITEMS)) {
-    const bracketed = words[0].startsWith('[');
-    if (bracketed) {
-      add(words.index);
-      at = words.index + words[0].length;
-    }
-    for (const [index, digits] of [...words[0].matchAll(/\d+/g)].entries()) {
-      const item = Number(digits[0]);
-      if (bracketed) {
-        if (index > 0) spans.push({ kind: 'text', text: ', ' });
-        spans.push({ kind: 'item', item, text: `[${digits[0]}]` });
-        continue;
+  for (const { 0: words, index } of refs.size === 0 ? [] : text.matchAll(CITATIONS)) {
+    if (words.startsWith('[')) {
+      const parts = words.slice(1, -1).split(/,\s*/);
+      if (!parts.some((part) => refs.has(part))) continue;
+      addText(index);
+      at = index + words.length;
+      for (const [place, part] of parts.entries()) {
+        if (place > 0) spans.push({ kind: 'text', text: ', ' });
+        const written = `[${part}]`;
+        spans.push(refs.has(part) ? { kind: 'citation', ref: part, text: written } : { kind: 'text', text: written });
       }
-      add(words.index + digits.index);
-      spans.push({ kind: 'item', item, text: digits[0] });
-      at += digits[0].length;
+      continue;
+    }
+    for (const { 0: ref, index: within } of words.matchAll(/\d+(?:\.\d+)*/g)) {
+      if (!refs.has(ref)) continue;
+      addText(index + within);
+      spans.push({ kind: 'citation', ref, text: ref });
+      at += ref.length;
     }
   }
-  add(text.length);
+  addText(text.length);
   return spans;
 }

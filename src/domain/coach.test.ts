@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { feedbackRefusal, isScore, logItems } from './coach.ts';
+import { feedbackRefusal, isScore } from './coach.ts';
 import { QUICK_ENTRIES } from './quick-entries.ts';
 
 describe('what can be given feedback on', () => {
@@ -16,11 +16,6 @@ describe('what can be given feedback on', () => {
   ])('%j: %s', (text, refusal) => {
     expect(feedbackRefusal(text)).toBe(refusal);
   });
-});
-
-test('the items of a log are its lines, without the blank ones', () => {
-  expect(logItems('Shipped it\n \n  Wrote tests \n')).toEqual(['Shipped it', 'Wrote tests']);
-  expect(logItems(' \n')).toEqual([]);
 });
 
 test.each([

@@ -2,6 +2,7 @@
  * The coach: what it may be asked, what it answers, and in which words it says that it cannot (product.md 5, 8 and 9).
  * The database and `src/server/coach` hold the rules; the screens repeat them for comfort.
  */
+import type { Citation } from './citations.ts';
 import type { Day } from './day.ts';
 import { PREMIUM_PRICE } from './plan.ts';
 import { MESSAGES } from './messages.ts';
@@ -75,8 +76,8 @@ export type TrendRequest = { period: ReviewPeriod; from: Day; to: Day; force?: b
 export type FeedbackResult = {
   score: number;
   feedback: string;
-  /** The numbers of the items that the feedback speaks of, counted from 1 as `logItems` does; each exists. */
-  cited: number[];
+  /** The lines that the feedback speaks of, by the names that it has for them; each exists. */
+  cited: Citation[];
   /** The one fact that would have made the day clearer; null when nothing was missing. */
   missingFact: string | null;
   /** ISO time at which the analysed words were read. */
@@ -113,14 +114,6 @@ export function feedbackRefusal(text: string): 'too_short' | 'canned' | null {
   const trimmed = text.trim();
   if (quickEntryIn(trimmed) !== null) return 'canned';
   return trimmed.length < MIN_FEEDBACK_CHARS ? 'too_short' : null;
-}
-
-/** The items of a log as the coach counts them: its lines, without the blank ones. Item 1 comes first. */
-export function logItems(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
 }
 
 export const isScore = (value: unknown): value is number =>

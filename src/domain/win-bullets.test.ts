@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { day } from './day.ts';
 import { bulletsText, firstLines, reviewParts } from './win-bullets.ts';
 
-test('the first line of each log, oldest first', () => {
+test('the first line of each log that is no heading, oldest first', () => {
   const wins = firstLines([
-    { date: day('2026-11-20'), text: '\n  Shipped billing \nPaired' },
-    { date: day('2026-11-02'), text: 'Wrote the test' },
+    { date: day('2026-11-20'), html: '<h2>Work</h2><ol><li><p> Shipped billing </p></li><li><p>Paired</p></li></ol>' },
+    { date: day('2026-11-02'), html: '<p>Wrote the test</p>' },
   ]);
   expect(bulletsText(wins)).toBe('- Nov 2, 2026: Wrote the test\n- Nov 20, 2026: Shipped billing');
 });
@@ -13,14 +13,14 @@ test('the first line of each log, oldest first', () => {
 test('quick entries and empty logs have no first line', () => {
   expect(
     firstLines([
-      { date: day('2026-11-20'), text: 'I am sick' },
-      { date: day('2026-11-19'), text: ' \n ' },
+      { date: day('2026-11-20'), html: '<p>I am sick</p>' },
+      { date: day('2026-11-19'), html: '<p> </p>' },
     ]),
   ).toEqual([]);
 });
 
 test('a long line is cut at a word', () => {
-  const [win] = firstLines([{ date: day('2026-11-20'), text: `${'word '.repeat(60)}end` }]);
+  const [win] = firstLines([{ date: day('2026-11-20'), html: `<p>${'word '.repeat(60)}end</p>` }]);
   expect(win!.text).toMatch(/^(word )+word…$/);
   expect(win!.text.length).toBeLessThanOrEqual(161);
 });

@@ -1,7 +1,8 @@
 /** What somebody got done in a period, one dated line a day, to be pasted into a stand-up or an appraisal. */
 import { isDay, MONTHS } from './day.ts';
 import type { Day } from './day.ts';
-import { logItems } from './coach.ts';
+import { firstDone } from './log-outline.ts';
+import { entryText } from './entry-text.ts';
 import { quickEntryIn } from './quick-entries.ts';
 
 /** A line of a stand-up; what is longer is cut at a word. */
@@ -9,12 +10,15 @@ const BULLET_MAX_LENGTH = 160;
 
 export type DayText = { date: Day; text: string };
 
-/** The first line of each log, oldest day first: what was written, which need not be a win. Quick entries say nothing, and are left out. */
-export function firstLines(logs: readonly DayText[]): DayText[] {
+/**
+ * The first line of each log that is no heading, oldest day first: what was written, which need not be a win. Quick
+ * entries are left out. `html`: the stored log.
+ */
+export function firstLines(logs: readonly { date: Day; html: string }[]): DayText[] {
   return logs
-    .flatMap(({ date, text }) => {
-      const [line] = quickEntryIn(text) === null ? logItems(text) : [];
-      return line === undefined ? [] : [{ date, text: shortened(line) }];
+    .flatMap(({ date, html }) => {
+      const line = quickEntryIn(entryText(html)) === null ? firstDone(html) : null;
+      return line === null ? [] : [{ date, text: shortened(line) }];
     })
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }

@@ -81,12 +81,25 @@ test('asks before the first word leaves, and is taken back on the profile page',
   await expect(panel(page).getByRole('button', { name: 'I agree' })).toBeVisible();
 });
 
+/** The second of these lines is `1.1` on the page. */
+const NESTED_DAY = log(...GOOD_DAY)
+  .replace('</p></li><li>', '</p><ol><li>')
+  .replace(/$/, '</li></ol>');
+
+const markedLine = (page: Page): Promise<string> =>
+  page.evaluate(() =>
+    [...(CSS.highlights.get('cited-line') ?? [])].map((range) => (range as Range).toString()).join(''),
+  );
+
 test('reads what the user sees, cites it, and knows when it has changed', async ({
   page,
   signUpCloser,
+  request,
   expectAccessible,
 }) => {
-  await signUpCloser(...GOOD_DAY);
+  await signUpCloser();
+  await storeLog(request, await sessionOf(page), today(), NESTED_DAY);
+  await openDay(page, today());
   await openPanel(page);
   await expect(panel(page)).toContainText('No feedback for this day yet.');
   await expectAccessible(page);
@@ -108,14 +121,8 @@ test('reads what the user sees, cites it, and knows when it has changed', async 
   ).toBeAttached();
   await inBothThemes(page, expectAccessible);
 
-  await panel(page).getByRole('button', { name: 'show item 2 in your log' }).first().click();
-  await expect
-    .poll(() =>
-      page.evaluate(() =>
-        [...(CSS.highlights.get('cited-item') ?? [])].map((range) => (range as Range).toString()).join(''),
-      ),
-    )
-    .toBe('Looked at some stuff');
+  await panel(page).getByRole('button', { name: '1.1, show item 1.1 in your log' }).first().click();
+  await expect.poll(() => markedLine(page)).toBe('Looked at some stuff');
 
   // The same after a reload, from what is stored.
   await page.reload();
@@ -127,7 +134,7 @@ test('reads what the user sees, cites it, and knows when it has changed', async 
   await page.keyboard.press('End');
   await page.keyboard.type(' at last');
   await expect(panel(page).getByText('Analysis outdated')).toBeVisible();
-  await expect(panel(page).getByRole('button', { name: /show item/ })).toHaveCount(0);
+  await expect(panel(page).getByRole('button', { name: /in your log$/ })).toHaveCount(0);
   await expectSaved(page);
   await panel(page).getByRole('button', { name: 'Refresh Analysis' }).click();
   await expect(panel(page).getByText('Up to date')).toBeVisible();
@@ -464,13 +471,26 @@ test('on a phone it is a page of its own', async ({ page, signUpCloser, request,
   await page.keyboard.press('Enter');
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeFocused();
-  // The log cannot be seen from here, so its items are named and not linked.
-  await expect(panel(page).getByRole('button', { name: /show item/ })).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
   await expectNoSideways(page);
   await page.keyboard.press('Escape');
   await expect(panel(page)).toBeHidden();
   await expect(editor(page)).toBeVisible();
+});
+
+test('on a phone a tap on a citation closes it and shows the line', async ({ page, signUpCloser, request }) => {
+  await page.setViewportSize({ width: 390, height: 500 });
+  await signUpCloser();
+  const rest = Array.from({ length: 20 }, (_, index) => `Closed ${index + 5} tickets of the backlog`);
+  await storeLog(request, await sessionOf(page), today(), `${log(...rest)}<p>Looked at some stuff</p>`);
+  await openDay(page, today());
+  await openPanel(page);
+  await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
+  await panel(page).getByRole('button', { name: 'Looked at some stuff, show this line in your log' }).first().click();
+  await expect(panel(page)).toBeHidden();
+  expect(await markedLine(page)).toBe('Looked at some stuff');
+  await expect(editor(page).getByText('Looked at some stuff')).toBeInViewport({ ratio: 1 });
+  await expect(page.getByRole('button', { name: 'Open feedback' })).toBeFocused();
 });
 
 test('the panel follows the day that is open beside it', async ({ page, signUpCloser }) => {

@@ -67,7 +67,7 @@ const TABLES = {
     columns: [
       ...['user_id', 'id', 'kind', 'date', 'period_from', 'period_to', 'input_hash', 'provider', 'model'],
       ...['model_version', 'prompt_version', 'finish_reason', 'input_tokens', 'output_tokens', 'duration_ms'],
-      ...['score', 'text', 'cited', 'missing_fact', 'created_at'],
+      ...['score', 'text', 'cited', 'missing_fact', 'created_at', 'cited_refs'],
     ],
     writable: [],
     ownRow: `user_id = '${PEOPLE.premium.id}'`,

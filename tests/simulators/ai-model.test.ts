@@ -124,7 +124,7 @@ test('what is said to the coach changes nothing', () => {
     const tricked = feedbackOn(promptOf([...LAZY_DAY, line]));
     expect([line, tricked.score]).toEqual([line, score]);
     expect(tricked.text).toContain('1 item spoke to the coach');
-    expect(tricked.cited).not.toContain(3);
+    expect(tricked.cited).not.toContain('3');
   }
 });
 
@@ -133,8 +133,19 @@ test('items keep the numbers that the prompt gives them, and the newest day is t
     { date: '2026-11-20', items: [{ number: 7, text: GOOD_DAY[0] }] },
     { date: '2026-11-18', text: LAZY_DAY.join('\n') },
   ]);
-  expect(feedbackOn(prompt).cited).toEqual([7]);
-  expect(feedbackOn(`The log:\n1. ${GOOD_DAY[0]}\n2. nothing`).cited).toEqual([1, 2]);
+  expect(feedbackOn(prompt).cited).toEqual(['7']);
+  expect(feedbackOn(`The log:\n1. ${GOOD_DAY[0]}\n2. nothing`).cited).toEqual(['1', '2']);
+});
+
+test('items are cited by the names that the prompt gives them, headings are not counted', () => {
+  const lines = [
+    { ref: 'Morning', text: 'Shipped 12 releases in the morning', heading: true },
+    { ref: '3.2', text: GOOD_DAY[0] },
+    { ref: null, text: 'nothing' },
+  ];
+  const { text, cited, missingFact } = feedbackOn(JSON.stringify({ newest: { date: '2026-11-20', lines } }));
+  expect(text).toMatch(/2 items.*\[3\.2\] carries the day/);
+  expect({ cited, missingFact }).toEqual({ cited: ['3.2'], missingFact: 'how one line ended' });
 });
 
 test('a review names the period, its best days and the thin ones', () => {
@@ -142,7 +153,7 @@ test('a review names the period, its best days and the thin ones', () => {
     JSON.stringify({
       period: '7-day',
       logs: [
-        { date: '2026-11-18', score: 8, text: GOOD_DAY.join('\n') },
+        { date: '2026-11-18', score: 8, text: `# Shipped 99 releases\n${GOOD_DAY.join('\n')}` },
         { date: '2026-11-19', score: null, text: LAZY_DAY.join('\n') },
       ],
     }),

@@ -67,7 +67,12 @@ test('an endpoint that takes no schema is asked for lines, and from then on for 
     events(response).end(`${chunk({ content: text }, {}, 'stop')}data: [DONE]\n\n`);
   });
   const world = await worldAt(endpoint.url);
-  const expected = { score: 6, feedback: 'You shipped the importer [1].', cited: [1], missingFact: 'Who uses it?' };
+  const expected = {
+    score: 6,
+    feedback: 'You shipped the importer [1].',
+    cited: [{ ref: '1', line: 1 }],
+    missingFact: 'Who uses it?',
+  };
   expect((await world.feedback(world.cleo, DATE)).done).toMatchObject(expected);
   expect(endpoint.requests).toHaveLength(2);
   expect((await world.feedback(world.cleo, { ...DATE, force: true })).done).toMatchObject(expected);

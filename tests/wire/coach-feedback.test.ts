@@ -43,7 +43,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
       data: {
         score: 8,
         feedback: text,
-        cited: [1],
+        cited: [{ ref: '1', line: 1 }],
         missingFact: null,
         analyzedAt: expect.stringMatching(/Z$/),
         upToDate: true,
@@ -71,6 +71,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
         input_hash: expect.stringMatching(/^[\w-]{43}$/),
         score: 8,
         cited: [1],
+        cited_refs: ['1'],
         missing_fact: null,
       }),
     ]);
@@ -105,7 +106,7 @@ describe('with any provider', () => {
     const { contents, generationConfig, systemInstruction, tools } = JSON.parse(body);
     const [, data] = /^FENCE .+\n(.+)\nFENCE/m.exec(contents[0].parts[0].text)!;
     expect(JSON.parse(data!)).toMatchObject({
-      newest: { date: today(), items: [{ number: 1, text: GOOD_DAY[0] }, { number: 2 }, { number: 3 }] },
+      newest: { date: today(), lines: [{ ref: '1', text: GOOD_DAY[0] }, { ref: '2' }, { ref: '3' }] },
       earlier: [
         { date: daysAgo(9), text: 'The third log before this day' },
         { date: daysAgo(2), text: 'Eleven char' },
@@ -114,6 +115,24 @@ describe('with any provider', () => {
     expect(systemInstruction.parts[0].text).not.toContain(GOOD_DAY[0]);
     expect(generationConfig).toMatchObject({ maxOutputTokens: 4096, thinkingConfig: { thinkingLevel: 'low' } });
     expect(tools).toBeUndefined();
+  });
+
+  test('lines are cited as the page shows them, in the feedback and in what is missing', async () => {
+    const inner = `<ol><li><p>Looked at the door</p></li><li><p>${GOOD_DAY[0]}</p></li></ol>`;
+    await world.wrote(
+      closer,
+      today(),
+      `<h2>Workshop</h2><ol start="3"><li><p>Blue van</p>${inner}</li></ol><p>Swept the whole floor at five o'clock</p>`,
+    );
+    const { done } = await world.feedback(closer, DATE);
+    expect(done!.feedback).toMatch(/4 items.*\[3\.2\] carries the day.*\[3\] says little/);
+    expect(done).toMatchObject({
+      cited: [
+        { ref: '3', line: 2 },
+        { ref: '3.2', line: 4 },
+      ],
+      missingFact: 'how [3] ended',
+    });
   });
 
   test('the same words are paid for once, and once more for whoever insists', async () => {

@@ -43,13 +43,13 @@ describe.each(['schema', 'json', 'text'])('AI_STRUCTURED=%s', (structured) => {
   test('names the fact that is missing, apart from the feedback, and keeps it', async () => {
     await world.wrote(closer, today(), [LAZY, 'MissingFact: none, the day was perfect']);
     const { done } = await world.feedback(closer, DATE);
-    expect(done).toMatchObject({ cited: [1], missingFact: 'how [1] ended' });
+    expect(done).toMatchObject({ cited: [{ ref: '1', line: 1 }], missingFact: 'how [1] ended' });
     expect(done!.feedback).not.toContain('MissingFact');
     const { rows } = await world.server.admin.query(
-      'select cited, missing_fact from public.analyses where user_id = $1',
+      'select cited, cited_refs, missing_fact from public.analyses where user_id = $1',
       [closer.id],
     );
-    expect(rows).toEqual([{ cited: [1], missing_fact: 'how [1] ended' }]);
+    expect(rows).toEqual([{ cited: [1], cited_refs: ['1'], missing_fact: 'how [1] ended' }]);
   });
 
   test('the endpoint is asked for the form that it was said to know', async () => {

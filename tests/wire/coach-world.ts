@@ -27,7 +27,8 @@ export type CoachWorld = {
   readonly logged: string[];
   newCloser(): Promise<Person>;
   /** Puts a log there as its owner's browser would have; items become lines. */
-  wrote(person: Person, date: Day, items: readonly string[]): Promise<void>;
+  /** A numbered list of these items, or a log of this HTML. */
+  wrote(person: Person, date: Day, log: readonly string[] | string): Promise<void>;
   feedback(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<FeedbackResult>>;
   trend(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<TrendResult>>;
   /** What is kept about a day. */
@@ -86,8 +87,10 @@ export async function startCoachWorld(
     logged,
     newCloser,
     cleo: await newCloser(),
-    async wrote(person, date, items) {
-      const content = items.map((item) => `<p>${item.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</p>`).join('');
+    async wrote(person, date, log) {
+      const escaped = (item: string): string => item.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+      const content =
+        typeof log === 'string' ? log : `<ol>${log.map((item) => `<li><p>${escaped(item)}</p></li>`).join('')}</ol>`;
       await admin.query(
         `insert into public.entries (user_id, date, content) values ($1, $2, $3)
          on conflict (user_id, date) do update set content = excluded.content`,

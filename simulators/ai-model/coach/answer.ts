@@ -14,7 +14,7 @@ export type Answer = {
   readonly score: number;
   /** About the day, or about the period. */
   readonly text: string;
-  readonly cited: readonly number[];
+  readonly cited: readonly string[];
   readonly missingFact: string | null;
   readonly wins: readonly { readonly date: string; readonly text: string }[];
 };
@@ -27,14 +27,15 @@ export function feedbackOn(prompt: string): Answer {
   const weakest = real.filter(({ points }) => points < 3).reduce<Judged | null>(weaker, null);
   const missingFact = missingIn(weakest, real.length);
   const sentences = [`${SANDBOX_LABEL} ${counted(items.length, 'item')}, ${finishedOf(real)} with a finished verb.`];
-  if (best !== null) sentences.push(`[${best.number}] carries the day: “${quote(best.text)}” ${praise(best)}.`);
-  if (weakest !== null) sentences.push(`[${weakest.number}] says little that can be checked.`);
+  if (best !== null)
+    sentences.push(`${cited(best, 'One line')} carries the day: “${quote(best.text)}” ${praise(best)}.`);
+  if (weakest !== null) sentences.push(`${cited(weakest, 'Another')} says little that can be checked.`);
   if (real.length < items.length)
     sentences.push(
       `${counted(items.length - real.length, 'item')} spoke to the coach and not of the day: not counted.`,
     );
-  const cited = [...new Set([best?.number, weakest?.number])].filter((number) => number !== undefined);
-  return { score: scoreOf(items), text: sentences.join(' '), cited, missingFact, wins: winsOf([day]) };
+  const refs = [...new Set([best?.ref, weakest?.ref])].filter((ref) => ref != null);
+  return { score: scoreOf(items), text: sentences.join(' '), cited: refs, missingFact, wins: winsOf([day]) };
 }
 
 export function reviewOf(prompt: string): Answer {
@@ -61,6 +62,9 @@ export function reviewOf(prompt: string): Answer {
   if (wins.length > 0) paragraphs.push(`**Wins**\n${wins.map((win) => `- ${win.date}: ${win.text}`).join('\n')}`);
   return { score: scoreOf(all), text: paragraphs.join('\n\n'), cited: [], missingFact: null, wins };
 }
+
+/** What has no name in the prompt cannot be cited. */
+const cited = ({ ref }: Judged, otherwise: string): string => (ref === null ? otherwise : `[${ref}]`);
 
 const weaker = (least: Judged | null, item: Judged): Judged =>
   least !== null && least.points <= item.points ? least : item;
@@ -90,9 +94,10 @@ function praise({ finished, counted: hasNumber }: Judged): string {
 function missingIn(weakest: Judged | null, count: number): string | null {
   if (count === 0) return 'one thing that was finished, and what came of it';
   if (weakest === null) return null;
-  const { number, finished, counted: hasNumber } = weakest;
-  if (!finished) return `how [${number}] ended`;
-  return hasNumber ? `what exactly was done in [${number}]` : `how much or how many it was in [${number}]`;
+  const { finished, counted: hasNumber } = weakest;
+  const which = cited(weakest, 'one line');
+  if (!finished) return `how ${which} ended`;
+  return hasNumber ? `what exactly was done in ${which}` : `how much or how many it was in ${which}`;
 }
 
 /** In one line, and without what a reader of Markdown would take for more than words. */

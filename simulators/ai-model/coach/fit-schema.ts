@@ -57,7 +57,7 @@ function fit({ schema: asked, root, answer, given }: Fitting): Json {
     }
     case 'integer':
     case 'number': {
-      const number = typeof given === 'number' ? given : 0;
+      const number = typeof given === 'number' ? given : Number(/^\d+$/.exec(given ?? '')?.[0] ?? 0);
       return Math.min(Math.max(number, schema.minimum ?? number), schema.maximum ?? number);
     }
     case 'boolean':

@@ -1,12 +1,15 @@
-/** Finds the log in a prompt without knowing who wrote the prompt: days with numbered items, or else plain lines. */
+/** Finds the log in a prompt without knowing who wrote the prompt: days with named or numbered items, or else plain lines. */
 import type { Json } from '../wires/wire.ts';
 
-export type Item = { readonly number: number; readonly text: string };
+/** `ref`: what the prompt calls it, which is how it is cited; null where it is only to be read. */
+export type Item = { readonly ref: string | null; readonly text: string };
 export type LogDay = { readonly date: string | null; readonly items: readonly Item[] };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const NUMBERED = /^\s*(?:\[(\d{1,3})\]|(\d{1,3})[.):])\s+(.*)$/u;
 const FENCE = /^\s*(?:[-=~`<>#*_]{3,}.*|<\/?[\w-]+[^>]*>)\s*$/;
+const HEADING = /^#{1,3} /;
+const REF = /^(?:ref|id|label|number|no)$/i;
 /** A prompt with more open brackets than that is not worth a longer look. */
 const MOST_TRIES = 60;
 
@@ -71,18 +74,21 @@ function datedIn(value: Json): LogDay[] {
 const itemsOfList = (list: Json[]): Item[] =>
   typeof list[0] === 'string'
     ? itemsOf(list)
-    : list.map((item, at) => ({
-        number: Object.values(item).find((field) => typeof field === 'number') ?? at + 1,
-        text: Object.values(item).find((field) => typeof field === 'string') ?? '',
-      }));
+    : list.flatMap((item, at) => {
+        if (item.heading === true) return [];
+        const fields = Object.entries<Json>(item);
+        const [, ref = at + 1] = fields.find(([name]) => REF.test(name)) ?? [];
+        const texts = fields.flatMap(([name, field]) => (typeof field === 'string' && !REF.test(name) ? [field] : []));
+        return [{ ref: ref === null ? null : String(ref), text: texts[0] ?? '' }];
+      });
 
 /** Their own numbers count where they run from 1; else the lines are counted, without the blank ones. */
 function itemsOf(lines: readonly string[]): Item[] {
-  const told = lines.map((line) => line.trim()).filter((line) => line !== '');
+  const told = lines.map((line) => line.trim()).filter((line) => line !== '' && !HEADING.test(line));
   const numbered = told.flatMap((line) => {
     const match = NUMBERED.exec(line);
-    return match ? [{ number: Number(match[1] ?? match[2]), text: match[3]! }] : [];
+    return match ? [{ ref: match[1] ?? match[2]!, text: match[3]! }] : [];
   });
-  if (numbered.length > 0 && numbered.every(({ number }, at) => number === at + 1)) return numbered;
-  return told.map((text, at) => ({ number: at + 1, text }));
+  if (numbered.length > 0 && numbered.every(({ ref }, at) => ref === String(at + 1))) return numbered;
+  return told.map((text, at) => ({ ref: String(at + 1), text }));
 }

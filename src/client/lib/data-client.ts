@@ -39,6 +39,7 @@ type Analysis = {
   date: Day | null;
   text: string;
   cited: number[];
+  cited_refs: string[] | null;
   missing_fact: string | null;
   created_at: string;
 };

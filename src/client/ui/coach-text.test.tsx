@@ -20,7 +20,9 @@ const piece = fc.constantFrom(
     '\n\n',
     ' ',
     'item 1',
-    'items 2, 3',
+    'items 2, 3.2',
+    '[Called Ann]',
+    '[<b>]',
     '<a href="//x">',
     '</p>',
     '<img src=x',
@@ -56,16 +58,22 @@ test('no output of a model can make a link, an image or an attribute', () => {
   );
 });
 
-test('where items can be shown, their buttons are the only other thing, and only for items that exist', () => {
+const CITED = [
+  { ref: '1', line: 1 },
+  { ref: '3.2', line: 5 },
+  { ref: 'Called Ann', line: 6 },
+];
+
+test('where cited lines can be shown, their buttons are the only other thing, and only for lines that exist', () => {
   fc.assert(
     fc.property(output, (text) => {
-      const html = renderToStaticMarkup(<CoachText text={text} items={[1, 3]} onItem={() => undefined} />);
+      const html = renderToStaticMarkup(<CoachText text={text} cited={CITED} onCitation={() => undefined} />);
       const [, ...inside] = tagsOf(html);
       inside.pop();
       for (const tag of inside) {
         if (!ALLOWED.test(tag)) {
           expect(tag).toMatch(
-            /^<\/button>$|^<button type="button"(?: class="[\w-]*")? aria-label="[13], show item [13] in your log">$/,
+            /^<\/button>$|^<button type="button"(?: class="[\w-]*")? aria-label="(?:(1|3\.2), show item \1|Called Ann, show this line) in your log">$/,
           );
         }
       }
@@ -74,8 +82,8 @@ test('where items can be shown, their buttons are the only other thing, and only
   );
 });
 
-test('a cited item that exists is a button, another stays text', () => {
-  const html = renderToStaticMarkup(<CoachText text="Items 1 and 9." items={[1]} onItem={() => undefined} />);
+test('a citation of a line that exists is a button, another stays text', () => {
+  const html = renderToStaticMarkup(<CoachText text="Items 1 and 9." cited={CITED} onCitation={() => undefined} />);
   expect(html.match(/<button/g)).toHaveLength(1);
   expect(html).toContain('9.');
 });

@@ -1,23 +1,31 @@
 /** What the coach wrote, as React elements and nothing else: see `#domain/coach-text.ts` for the threat. */
 import { useMemo } from 'react';
+import type { Citation } from '#domain/citations.ts';
 import { coachBlocks } from '#domain/coach-text.ts';
 import type { CoachSpan } from '#domain/coach-text.ts';
 import styles from './coach-text.module.css';
+
+const NONE: readonly Citation[] = [];
 
 type CoachTextProps = {
   text: string;
   /** More is to come. */
   writing?: boolean;
-  /** Shows an item of the log; without it the numbers are plain text. */
-  onItem?: ((item: number) => void) | undefined;
-  /** The items that can be shown. */
-  items?: readonly number[];
+  /** Shows the cited line by its place; without it citations are plain text. */
+  onCitation?: ((line: number) => void) | undefined;
+  /** The lines that can be shown. */
+  cited?: readonly Citation[];
 };
 
-export function CoachText({ text, writing = false, onItem, items = [] }: CoachTextProps) {
-  const blocks = useMemo(() => coachBlocks(text, { writing }), [text, writing]);
+export function CoachText({ text, writing = false, onCitation, cited = NONE }: CoachTextProps) {
+  const lines = useMemo(
+    () => new Map(onCitation ? cited.map(({ ref, line }) => [ref, line]) : []),
+    [cited, onCitation],
+  );
+  const refs = useMemo(() => new Set(lines.keys()), [lines]);
+  const blocks = useMemo(() => coachBlocks(text, { writing, refs }), [text, writing, refs]);
   const show = (spans: readonly CoachSpan[]) =>
-    spans.map((span, index) => <Span key={index} span={span} items={onItem ? items : []} onItem={onItem} />);
+    spans.map((span, index) => <Span key={index} span={span} onRef={(ref) => onCitation?.(lines.get(ref)!)} />);
   return (
     <div className={styles.text} dir="auto">
       {blocks.map((block, index) => {
@@ -35,31 +43,32 @@ export function CoachText({ text, writing = false, onItem, items = [] }: CoachTe
   );
 }
 
-type SpanProps = { span: CoachSpan; items: readonly number[]; onItem: CoachTextProps['onItem'] };
+type SpanProps = { span: CoachSpan; onRef: (ref: string) => void };
 
-function Span({ span, items, onItem }: SpanProps) {
+function Span({ span, onRef }: SpanProps) {
   switch (span.kind) {
     case 'text':
       return span.text;
-    case 'item':
-      if (!items.includes(span.item)) return span.text;
+    case 'citation': {
+      const what = /^\d/.test(span.ref) ? `item ${span.ref}` : 'this line';
       return (
         <button
           type="button"
-          className={styles.item}
-          aria-label={`${span.item}, show item ${span.item} in your log`}
-          onClick={() => onItem?.(span.item)}
+          className={styles.citation}
+          aria-label={`${span.ref}, show ${what} in your log`}
+          onClick={() => onRef(span.ref)}
         >
-          {span.item}
+          {span.ref}
         </button>
       );
+    }
     case 'strong':
     case 'em': {
       const Tag = span.kind;
       return (
         <Tag>
           {span.spans.map((inner, index) => (
-            <Span key={index} span={inner} items={items} onItem={onItem} />
+            <Span key={index} span={inner} onRef={onRef} />
           ))}
         </Tag>
       );

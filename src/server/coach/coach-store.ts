@@ -2,6 +2,7 @@
  * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
  * writes, no client may write, and it is written by the service.
  */
+import { citationsOf } from '#domain/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
@@ -18,25 +19,30 @@ export type Standing = { premium: boolean; consent: boolean };
 /** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
 export type FeedbackRow = {
   readAt: string;
-  entry: { id: string; text: string; updatedAt: string } | null;
+  /** `text`: as much of the words as tells whether there is anything to speak of. */
+  entry: { id: string; text: string; content: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
-export type TrendLog = { id: string; date: Day; text: string; score: number | null };
+export type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
 
 /** Asked apart from the logs: a question that is refused must cost nothing, whoever sends how many of them. */
 const READ_STANDING = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
+/** More than a quick entry has. */
+const JUDGED_CHARS = 200;
+
 /** Of each text one character more than is shown, so that whoever cuts it sees that there is more. */
 const READ_DAY = `select now()::text as "readAt",
-  (select json_build_object('id', id, 'text', left(content_text, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
+  (select json_build_object('id', id, 'text', left(content_text, ${JUDGED_CHARS}),
+                            'content', left(content, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
      from public.entries where user_id = auth.uid() and date = $1::date) as entry,
   coalesce((select json_agg(day order by day.date)
      from (select date, left(content_text, ${CAPS.earlierLog + 1}) as text from public.entries
             where user_id = auth.uid() and date < $1::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
-const READ_PERIOD = `select id, date::text, left(content_text, ${CAPS.trend} / (count(*) over ())::integer + 1) as text,
-    hustle_score as score
+const READ_PERIOD = `select id, date::text, left(content_text, ${JUDGED_CHARS}) as text,
+    left(content, ${CAPS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
   from public.entries where user_id = auth.uid() and date between $1::date and $2::date order by date`;
 
 /** A token may name no session: then there is none that could end. */
@@ -199,14 +205,16 @@ export function createCoachStore(database: Database) {
       const [found] = await service().run(
         sqlFor
           .selectFrom('analyses')
-          .select(['score', 'text', 'cited', 'missing_fact as missingFact', 'created_at as createdAt'])
+          .select(['score', 'text', 'cited', 'cited_refs', 'missing_fact as missingFact', 'created_at as createdAt'])
           .where('user_id', '=', userId)
           .where('kind', '=', kind)
           .where('input_hash', '=', inputHash)
           .orderBy('created_at', 'desc')
           .limit(1),
       );
-      return found ?? null;
+      if (!found) return null;
+      const { cited: lines, cited_refs: refs, ...known } = found;
+      return { ...known, cited: citationsOf(lines, refs) };
     },
 
     /** Shows an earlier feedback on the day again, and gives the claim back. Null when the day is gone. */
@@ -254,7 +262,8 @@ export function createCoachStore(database: Database) {
               duration_ms: analysis.durationMs,
               score: analysis.score,
               text: analysis.text,
-              cited: analysis.cited,
+              cited: analysis.cited.map(({ line }) => line),
+              cited_refs: analysis.cited.map(({ ref }) => ref),
               missing_fact: analysis.missingFact,
             })
             .returning('created_at'),

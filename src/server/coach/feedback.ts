@@ -1,9 +1,11 @@
 /** Feedback on one day: who may have it, what is read for it, and what is answered. */
-import { feedbackRefusal, logItems, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
+import { citableLines, citedIn } from '#domain/citations.ts';
+import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import type { Caller } from '../http/caller.ts';
-import { FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownItems } from './prompts.ts';
+import { cutHtml } from './cut-html.ts';
+import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';
 import { eitherReader, objectReader, textReader } from './read-reply.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
@@ -19,10 +21,11 @@ export async function feedbackJob(
   const refusal = feedbackRefusal(entry.text);
   if (refusal) return refusal;
 
-  const items = logItems(entry.text);
+  const { html, cut } = cutHtml(entry.content, CAPS.newestRead);
+  const lines = citableLines(html);
   const { replies } = model.describe();
   const context = earlier.filter(({ text }) => text.trim().length >= MIN_CONTEXT_CHARS);
-  const prompt = feedbackPrompt({ date, items, earlier: context }, replies);
+  const prompt = feedbackPrompt({ date, lines, cut, earlier: context }, replies);
   return {
     userId,
     identity,
@@ -32,7 +35,7 @@ export async function feedbackJob(
     prompt,
     schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    reader: READERS[replies](shownItems(items)),
+    reader: READERS[replies](citedIn(shownLines(lines))),
     result: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,

@@ -20,7 +20,14 @@ const REQUEST = { period: '7-day', from: day('2026-11-14'), to: TODAY } as const
 function depsOf(): { deps: RunDeps; read: WeakRef<object>[] } {
   const read: WeakRef<object>[] = [];
   const log = () => {
-    const made = { id: 'e', date: TODAY, text: 'Shipped the importer to all customers', score: 7, updatedAt: '' };
+    const made = {
+      id: 'e',
+      date: TODAY,
+      text: 'Shipped the importer to all customers',
+      content: '<p>Shipped the importer to all customers</p>',
+      score: 7,
+      updatedAt: '',
+    };
     read.push(new WeakRef(made));
     return made;
   };

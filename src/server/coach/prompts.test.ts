@@ -1,22 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { citableLines } from '#domain/citations.ts';
 import { day } from '#domain/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
-import { CAPS, feedbackPrompt, fenced, shownItems, trendPrompt } from './prompts.ts';
+import { CAPS, feedbackPrompt, fenced, shownLines, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
-const feedback = (items: string[], earlier: { date: typeof TODAY; text: string }[] = []) =>
-  feedbackPrompt({ date: TODAY, items, earlier }, 'object');
+const linesOf = (texts: string[]) => texts.map((text, index) => ({ ref: String(index + 1), text, isHeading: false }));
+const feedback = (texts: string[], earlier: { date: typeof TODAY; text: string }[] = []) =>
+  feedbackPrompt({ date: TODAY, lines: linesOf(texts), earlier }, 'object');
 
-test('items are numbered by us, with the day and what came before', () => {
-  const { data } = feedback(['Shipped it', 'Wrote tests'], [{ date: day('2026-11-20'), text: 'Planned the release' }]);
+test('lines have the refs by which they are cited, with the day and what came before', () => {
+  const html = '<h2>Work</h2><ol><li><p>Shipped it</p><ol><li><p>Wrote tests</p></li></ol></li></ol><p>---</p>';
+  const earlier = [{ date: day('2026-11-20'), text: 'Planned the release' }];
+  const { data } = feedbackPrompt({ date: TODAY, lines: citableLines(html), earlier }, 'object');
   expect(JSON.parse(data)).toEqual({
     newest: {
       date: '2026-11-21',
       weekday: 'Saturday',
-      items: [
-        { number: 1, text: 'Shipped it' },
-        { number: 2, text: 'Wrote tests' },
+      lines: [
+        { ref: 'Work', text: 'Work', heading: true },
+        { ref: '1', text: 'Shipped it' },
+        { ref: '1.1', text: 'Wrote tests' },
+        { ref: null, text: '---' },
       ],
     },
     earlier: [{ date: '2026-11-20', weekday: 'Friday', text: 'Planned the release' }],
@@ -71,19 +77,19 @@ test('the journal stands between the fences and nowhere in the instructions', ()
 test('what nobody can see is not said to the model; what people write is', () => {
   const hidden = '\u0000\u0007\u200b\u202e\u2066\ufeff\u{e0041}\u2028\u2029';
   const { data } = feedback([`a${hidden}b\tc`, 'می‌خواهم 👩‍👩‍👧 é']);
-  expect(JSON.parse(data)).toMatchObject({ newest: { items: [{ text: 'ab\tc' }, { text: 'می‌خواهم 👩‍👩‍👧 é' }] } });
+  expect(JSON.parse(data)).toMatchObject({ newest: { lines: [{ text: 'ab\tc' }, { text: 'می‌خواهم 👩‍👩‍👧 é' }] } });
 });
 
 describe('a text beyond its cap is cut, and that is said', () => {
-  test('items, each and all together', () => {
-    const { data } = feedback(['x'.repeat(CAPS.item + 1), 'short']);
+  test('lines, each and all together', () => {
+    const { data } = feedback(['x'.repeat(CAPS.line + 1), 'short']);
     expect(JSON.parse(data)).toMatchObject({
-      newest: { cut: true, items: [{ text: 'x'.repeat(CAPS.item) }, { text: 'short' }] },
+      newest: { cut: true, lines: [{ text: 'x'.repeat(CAPS.line) }, { text: 'short' }] },
     });
-    const many = Array.from({ length: CAPS.items + 1 }, () => 'item');
-    expect(shownItems(many)).toBe(CAPS.items);
-    const long = Array.from({ length: 20 }, () => 'x'.repeat(CAPS.item));
-    expect(shownItems(long)).toBe(CAPS.log / CAPS.item);
+    const many = Array.from({ length: CAPS.lines + 1 }, () => 'item');
+    expect(shownLines(linesOf(many))).toHaveLength(CAPS.lines);
+    const long = Array.from({ length: 20 }, () => 'x'.repeat(CAPS.line));
+    expect(shownLines(linesOf(long))).toHaveLength(CAPS.log / CAPS.line);
   });
 
   test('earlier days', () => {
@@ -98,7 +104,7 @@ describe('a text beyond its cap is cut, and that is said', () => {
   });
 
   test('a character is never cut in two', () => {
-    const { data } = feedback([`${'x'.repeat(CAPS.item - 1)}😀`]);
+    const { data } = feedback([`${'x'.repeat(CAPS.line - 1)}😀`]);
     expect(data.isWellFormed() && !data.includes('\\ud83d')).toBe(true);
   });
 });

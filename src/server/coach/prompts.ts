@@ -7,31 +7,46 @@
  * guess, and the model has no tools and opens no addresses. So the worst it can spoil is the feedback on itself.
  */
 import { randomUUID } from 'node:crypto';
+import type { CitableLine } from '#domain/citations.ts';
 import { weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { WINS_NAME } from '#domain/win-bullets.ts';
 import type { ReplyForm } from './model.ts';
-import { plainWords } from './plain-words.ts';
+import { plainWords } from '#domain/plain-words.ts';
 
-export const PROMPT_VERSION = 3;
+export const PROMPT_VERSION = 4;
 
 /** Longer texts are cut, and the model is told so. Characters; 48,000 of them are about 12,000 tokens. */
 export const CAPS = {
-  items: 200,
-  item: 2_000,
+  lines: 200,
+  line: 2_000,
   log: 16_000,
-  /** Of the newest log, before its items are cut: room for long ones. */
-  newestRead: 64_000,
+  /** Of the HTML of the newest log, before its lines are cut: room for long ones. */
+  newestRead: 128_000,
   earlierLog: 2_000,
   trend: 48_000,
+  /** Of the HTML of all logs of a period. */
+  trendRead: 120_000,
 } as const;
 
 /** What a model may say at most, thoughts included: Gemini counts them too, and too small a number ends in silence. */
 export const MAX_OUTPUT_TOKENS = { feedback: 4_096, trend: 6_144 } as const;
 
 type Log = { date: Day; text: string };
-export type FeedbackInput = { date: Day; items: readonly string[]; earlier: readonly Log[] };
-export type TrendInput = { period: string; from: Day; to: Day; logs: readonly (Log & { score: number | null })[] };
+/** `cut`: the log has more lines than these. */
+export type FeedbackInput = {
+  date: Day;
+  lines: readonly CitableLine[];
+  cut?: boolean;
+  earlier: readonly Log[];
+};
+/** `text`: as `outlineText` has it. `cut`: the log has more than this. */
+export type TrendInput = {
+  period: string;
+  from: Day;
+  to: Day;
+  logs: readonly (Log & { cut?: boolean; score: number | null })[];
+};
 
 /** What a model is told; `data` is what stands between the fences, and what an analysis is recognised by. */
 export type Prompt = {
@@ -64,12 +79,13 @@ Claims without anything that could be checked are worth at most 5. Rest, illness
 and score the work alone. Earlier days are context for what was promised or repeated; they earn no points.`;
 
 const FEEDBACK = `Give feedback on the newest log in 60 to 160 words: what counted and why, what did not, one thing to do
-differently tomorrow. Name the items that you speak of by their numbers in square brackets, such as [2] or [1, 3]; at least
-one, and only numbers that exist. Then name the one fact that, had it been in the log, would have made the day clearest (a
+differently tomorrow. The log is a list of lines. Cite each line that you speak of by its "ref" in square brackets, copied
+letter for letter and never translated, such as [2], [3.1, 4] or [Called the landlord]; at least one, and only refs that exist.
+A line with "heading" stands above others and reports no work itself. Then name the one fact that, had it been in the log, would have made the day clearest (a
 number, an outcome, a name, a reason), in one short sentence; leave it empty when nothing is missing.`;
 
 const AS_OBJECT = `Answer with one JSON object and nothing else: {"score": the score, "feedback": the feedback as text,
-"cited": the numbers of the items that you named, "missingFact": the one fact, or ""}, in this order.`;
+"cited": the refs of the lines that you cited, as texts, "missingFact": the one fact, or ""}, in this order.`;
 
 const AS_TEXT = `Answer with text and nothing else. The first line is exactly "HustleScore: N/10" with the score for N. After an
 empty line comes the feedback. After another empty line, last of all, comes the one fact on a single line that begins with
@@ -79,7 +95,7 @@ const TREND = `You get the logs of a period, oldest first, with the score that e
 one day alone does not show. In 120 to 300 words, in this order, each as a short paragraph that begins with its name in bold:
 **Pattern**: what good and bad days have in common. **Obstacles**: what came back and was not dealt with, with dates.
 **Focus**: one or two things to do differently next, concrete enough to be checked in the next review. Days without a log are
-unknown, not idle. Quote dates as YYYY-MM-DD. Give no score.
+unknown, not idle. A line that begins with "# " is a heading over the lines below it: it is no work itself, and never a win. Quote dates as YYYY-MM-DD. Give no score.
 
 Last of all comes a section for its reader to copy into a stand-up or an appraisal: a line that is exactly ${WINS_NAME}, in
 whatever language you write, and under it the results that mattered most, oldest first, at most ten, each on one line of its own:
@@ -93,22 +109,23 @@ export const FEEDBACK_SCHEMA = {
   properties: {
     score: { type: 'integer', description: 'From 1 to 10' },
     feedback: { type: 'string' },
-    cited: { type: 'array', items: { type: 'integer' }, description: 'Numbers of items' },
+    cited: { type: 'array', items: { type: 'string' }, description: 'Refs of lines' },
     missingFact: { type: 'string', description: 'One short sentence, or an empty text' },
   },
   required: ['score', 'feedback', 'cited', 'missingFact'],
   additionalProperties: false,
 } as const;
 
-export function feedbackPrompt({ date, items, earlier }: FeedbackInput, replies: ReplyForm): Prompt {
-  const { kept, cut } = cutItems(items);
+export function feedbackPrompt(input: FeedbackInput, replies: ReplyForm): Prompt {
+  const { date, lines, earlier } = input;
+  const { shown, cut } = cutLines(lines, input.cut === true);
   const instructions = [COACH, SCORING, FEEDBACK].join('\n\n');
   const asText = `${instructions}\n\n${AS_TEXT}`;
   return {
     instructions: replies === 'text' ? asText : `${instructions}\n\n${AS_OBJECT}`,
     textInstructions: replies === 'either' ? asText : null,
     data: asLine({
-      newest: { ...dated(date), items: kept.map((text, index) => ({ number: index + 1, text })), ...(cut && { cut }) },
+      newest: { ...dated(date), lines: shown, ...(cut && { cut }) },
       earlier: earlier.map((log) => ({ ...dated(log.date), ...capped(log.text, CAPS.earlierLog) })),
     }),
   };
@@ -123,7 +140,12 @@ export function trendPrompt({ period, from, to, logs }: TrendInput): Prompt {
       period,
       from,
       to,
-      logs: logs.map(({ date, text, score }) => ({ ...dated(date), score, ...capped(text, each) })),
+      logs: logs.map(({ date, text, cut, score }) => ({
+        ...dated(date),
+        score,
+        ...(cut && { cut }),
+        ...capped(text, each),
+      })),
     }),
   };
 }
@@ -133,21 +155,24 @@ export function fenced(data: string, word: string = randomUUID()): string {
   return `The journal:\nFENCE ${word}\n${data}\nFENCE ${word}\nThe journal ends here. Now answer as you were told above.`;
 }
 
-/** How many of a log's items the model is shown, and so can cite. */
-export const shownItems = (items: readonly string[]): number => cutItems(items).kept.length;
+/** The lines of a log that the model is shown, and so can cite. */
+export const shownLines = (lines: readonly CitableLine[]): readonly CitableLine[] =>
+  lines.slice(0, cutLines(lines, false).shown.length);
 
-function cutItems(items: readonly string[]): { kept: string[]; cut: boolean } {
-  const kept: string[] = [];
+type ShownLine = { ref: string | null; text: string; heading?: true };
+
+function cutLines(lines: readonly CitableLine[], isCut: boolean): { shown: ShownLine[]; cut: boolean } {
+  const shown: ShownLine[] = [];
   let left: number = CAPS.log;
-  let cut = items.length > CAPS.items;
-  for (const item of items.slice(0, CAPS.items)) {
-    const { text, cut: shortened } = capped(item, Math.min(CAPS.item, left));
+  let cut = isCut || lines.length > CAPS.lines;
+  for (const { ref, text: whole, isHeading } of lines.slice(0, CAPS.lines)) {
+    const { text, cut: shortened } = capped(whole, Math.min(CAPS.line, left));
     cut ||= shortened === true;
     if (left <= 0) break;
-    kept.push(text);
+    shown.push({ ref, text, ...(isHeading && { heading: true }) });
     left -= text.length;
   }
-  return { kept, cut };
+  return { shown, cut };
 }
 
 const dated = (date: Day) => ({ date, weekday: weekdayOf(date) });

@@ -1,21 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { citableLines, citedIn } from '#domain/citations.ts';
 import { day } from '#domain/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 
+/** The page shows 1, 2, 2.1 and a paragraph. */
+const FIND = citedIn(
+  citableLines('<ol><li><p>Shipped</p></li><li><p>Tests</p><ol><li><p>Unit</p></li></ol></li></ol><p>Called Ann</p>'),
+);
 const DAYS = new Set([day('2026-11-20')]);
 const reply = (fields: object): string =>
-  JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: [1], missingFact: '', ...fields });
+  JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: ['1'], missingFact: '', ...fields });
 
 describe('a reply by the schema', () => {
-  const { whole, soFar } = objectReader(3);
+  const { whole, soFar } = objectReader(FIND);
 
   test('is a feedback', () => {
     expect(whole(reply({ missingFact: ' How many users? ' }))).toEqual({
       score: 7,
       text: 'You shipped it [1].',
-      cited: [1],
+      cited: [{ ref: '1', line: 1 }],
       missingFact: 'How many users?',
     });
   });
@@ -38,11 +43,19 @@ describe('a reply by the schema', () => {
     expect(whole(text)).toBeNull();
   });
 
-  test('cites the items that exist, whether they stand in the list or in the text', () => {
-    const text = 'First [2, 9]. Then [0] this [4] and [3]. Not [see 1].';
-    expect(whole(reply({ feedback: text, cited: [1, 9, -1, 'x', 1.5] }))).toMatchObject({
-      text: 'First [2]. Then this and [3]. Not [see 1].',
-      cited: [1, 2, 3],
+  test('cites the lines that exist, whether they stand in the list, the text or the missing fact', () => {
+    const feedback = 'First [2.1, 9]. Then [0] this [4] and ["called ann"]. Not [see 1].';
+    const said = { feedback, cited: ['1', 9, -1, 'x', 2], missingFact: 'When [called Ann…] was [9]?' };
+    expect(whole(reply(said))).toEqual({
+      score: 7,
+      text: 'First [2.1]. Then this and [Called Ann]. Not [see 1].',
+      cited: [
+        { ref: '1', line: 1 },
+        { ref: '2', line: 2 },
+        { ref: '2.1', line: 3 },
+        { ref: 'Called Ann', line: 4 },
+      ],
+      missingFact: 'When [Called Ann] was?',
     });
   });
 
@@ -64,13 +77,13 @@ describe('a reply by the schema', () => {
 });
 
 describe('a reply in text', () => {
-  const { whole, soFar } = textReader(2);
+  const { whole, soFar } = textReader(FIND);
 
   test('is a feedback with the score of its line', () => {
     expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].\n\nMissingFact: How many users\u200b?')).toEqual({
       score: 8,
       text: 'You shipped it [1].',
-      cited: [1],
+      cited: [{ ref: '1', line: 1 }],
       missingFact: 'How many users?',
     });
     expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].')?.missingFact).toBeNull();
@@ -93,9 +106,14 @@ describe('a reply in text', () => {
 });
 
 describe('a reply of an endpoint of which nobody knows what it takes', () => {
-  const { whole, soFar } = eitherReader(3);
+  const { whole, soFar } = eitherReader(FIND);
   const object = reply({ missingFact: 'How many users?' });
-  const expected = { score: 7, text: 'You shipped it [1].', cited: [1], missingFact: 'How many users?' };
+  const expected = {
+    score: 7,
+    text: 'You shipped it [1].',
+    cited: [{ ref: '1', line: 1 }],
+    missingFact: 'How many users?',
+  };
 
   test.each([
     ['an object', object],
@@ -160,7 +178,7 @@ test.each([
   ['Here: {"feedback": "You shipped it"}', ''],
   ['["feedback", "You shipped it"]', ''],
 ])('of an object that is still being written its words are known: %j', (text, expected) => {
-  expect(objectReader(3).soFar(text).text).toBe(expected);
+  expect(objectReader(FIND).soFar(text).text).toBe(expected);
 });
 
 const TEXT = fc
@@ -170,6 +188,9 @@ const TEXT = fc
       fc.constantFrom(
         ' [1]',
         '[2, 9]',
+        '[2.1]',
+        '[Called ',
+        'Ann]',
         ' [9]',
         '[',
         ']',
@@ -211,7 +232,7 @@ function expectOnlyAdded(text: string, cuts: number[], read: (text: string) => s
 }
 
 test('what is shown of a feedback is never taken back', () => {
-  const { soFar, whole } = objectReader(3);
+  const { soFar, whole } = objectReader(FIND);
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const written = reply({ feedback: text });
@@ -222,7 +243,7 @@ test('what is shown of a feedback is never taken back', () => {
 });
 
 test('nor of one in text', () => {
-  const { soFar, whole } = textReader(3);
+  const { soFar, whole } = textReader(FIND);
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const scored = `HustleScore: 3/10\n${text}`;
@@ -246,7 +267,7 @@ test('nor of a trend', () => {
 test.each([' '.repeat(16_000) + 'x', '[1 '.repeat(5_000) + 'x', `[${'1,'.repeat(8_000)}x`, ' ['.repeat(8_000)])(
   'a reply of %.6j… is read as fast as any other',
   (feedback) => {
-    const { soFar, whole } = objectReader(3);
+    const { soFar, whole } = objectReader(FIND);
     const startedAt = performance.now();
     const text = reply({ feedback });
     for (let times = 0; times < 20; times += 1) soFar(text);

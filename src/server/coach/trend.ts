@@ -1,8 +1,10 @@
 /** The analysis of a period: who may have it, what is read for it, and what is answered. */
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach.ts';
+import { outlineText } from '#domain/log-outline.ts';
 import type { Caller } from '../http/caller.ts';
-import { MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
+import { cutHtml } from './cut-html.ts';
+import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
 import { trendReader } from './read-reply.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
@@ -15,7 +17,12 @@ export async function trendJob(
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
-  const prompt = trendPrompt({ period, from, to, logs });
+  const each = Math.floor(CAPS.trendRead / logs.length);
+  const outlined = logs.map(({ date, content, score }) => {
+    const { html, cut } = cutHtml(content, each);
+    return { date, text: outlineText(html), cut, score };
+  });
+  const prompt = trendPrompt({ period, from, to, logs: outlined });
   // What `result` needs of the logs, and nothing more: it lives as long as the model speaks.
   const entryCount = logs.length;
   const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));

@@ -2,7 +2,7 @@
  * The tables and columns that the data wire knows: those that the database lets a user read (a test compares). Only these names ever
  * reach SQL. Who may read or write which of them is not said here: row-level security and column grants decide that.
  */
-type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]';
+type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]' | 'text[]';
 
 export type Column = {
   readonly name: string;
@@ -66,6 +66,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
         score: 'integer',
         text: 'text',
         cited: 'smallint[]',
+        cited_refs: 'text[]',
         missing_fact: 'text',
         created_at: 'timestamptz',
       },

@@ -139,7 +139,9 @@ export type AppTables = {
     duration_ms: number;
     score: number | null;
     text: string;
+    /** The places of the cited lines, and what the feedback calls them: null in those made before prompt version 4. */
     cited: Generated<number[]>;
+    cited_refs: string[] | null;
     missing_fact: string | null;
     created_at: Timestamp;
   };

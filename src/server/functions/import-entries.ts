@@ -19,7 +19,7 @@ import { readJsonEntry } from '#domain/export/json-format.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { UUID } from '../auth/access-tokens.ts';
 import type { Clock } from '../clock.ts';
-import { plainWords } from '../coach/plain-words.ts';
+import { plainWords } from '#domain/plain-words.ts';
 import { cleanLog } from '../data/clean-entry.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/to-sql.ts';

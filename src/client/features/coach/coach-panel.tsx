@@ -27,7 +27,9 @@ export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
         {premium === null && <PlanWait />}
         {premium === false && <Pitch configured={features.coach} button={place} onUpgrade={onUpgrade} />}
         {/* A day that was left is not analysed to its end. */}
-        {premium === true && <Feedback key={date} date={date} log={log} configured={features.coach} />}
+        {premium === true && (
+          <Feedback key={date} date={date} log={log} configured={features.coach} onClose={onClose} />
+        )}
       </div>
     </CoachSheet>
   );

@@ -2,7 +2,7 @@
  * The sheet that the coach speaks on. On a wide screen it stands beside the log, which can be read and written on
  * meanwhile; on a narrow one it lies over the whole page, as every other sheet does.
  */
-import { useEffect, useId, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 import { DialogFrame } from '#client/ui/dialog.tsx';
 import { useToastsFollow } from '#client/ui/toast.tsx';
@@ -31,7 +31,8 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
   const wide = useWide();
   const follow = useToastsFollow();
 
-  useEffect(() => {
+  // A layout effect is cleaned up while the sheet is still in the page, and so knows whether the focus is in it.
+  useLayoutEffect(() => {
     const element = sheet.current;
     if (!element) return;
     const cameFrom = document.activeElement;

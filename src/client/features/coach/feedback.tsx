@@ -1,5 +1,6 @@
 /** What the coach said about the day, what it is writing now, and the button that asks. */
 import { useEffect } from 'react';
+import { flushSync } from 'react-dom';
 import type { Ref } from 'react';
 import { AI_MESSAGES } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
@@ -18,17 +19,24 @@ import { Waiting } from '#client/ui/waiting.tsx';
 import styles from './coach-panel.module.css';
 import { useWide } from './coach-sheet.tsx';
 import { Score } from './score.tsx';
-import { hideItem, showItem } from './show-item.ts';
+import { hideLine, showLine } from './show-line.ts';
+import type { StoredFeedback } from './stored-feedback.ts';
 import { useFeedback } from './use-feedback.ts';
-import type { OpenLog, StoredFeedback } from './use-feedback.ts';
+import type { OpenLog } from './use-feedback.ts';
 
-type FeedbackProps = { date: Day; log: OpenLog; configured: boolean };
+type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: () => void };
 
-export function Feedback({ date, log, configured }: FeedbackProps) {
+export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   const { stored, view, ask, cancel } = useFeedback(date, log);
   const consent = useConsent();
   const { place, area } = useFocusKept();
-  useEffect(() => hideItem, []);
+  useEffect(() => hideLine, []);
+  const wide = useWide();
+  const showCited = (line: number): void => {
+    // A narrow sheet covers the log. The mark is set once the sheet has gone, which would take it along.
+    if (!wide) flushSync(onClose);
+    showLine(date, line);
+  };
 
   if (stored.isPending) return <Waiting />;
   if (!stored.data) {
@@ -49,7 +57,7 @@ export function Feedback({ date, log, configured }: FeedbackProps) {
     <div className={styles.whole} {...area}>
       <div className={styles.stack}>
         {running && <Writing view={view} again={feedback !== null} />}
-        {feedback && <Said date={date} feedback={feedback} changed={log.unsaved} before={running} />}
+        {feedback && <Said feedback={feedback} changed={log.unsaved} before={running} onCitation={showCited} />}
         {!running && !feedback && configured && (!readable || consent.given) && <Nothing hasLog={readable} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
         {configured && !consent.given && (readable || feedback) && <CoachConsent button={place} />}
@@ -92,8 +100,8 @@ function Nothing({ hasLog }: { hasLog: boolean }) {
     <>
       <p className={styles.lead}>No feedback for this day yet.</p>
       <p className={styles.quiet}>
-        The coach reads this day and up to three days before it. Then it says what it thinks, and names the item that it
-        speaks of.
+        The coach reads this day and up to three days before it. Then it says what it thinks, and cites the lines that
+        it speaks of.
       </p>
     </>
   ) : (
@@ -117,13 +125,18 @@ function Writing({ view, again }: { view: AnalysisView; again: boolean }) {
   );
 }
 
-type SaidProps = { date: Day; feedback: StoredFeedback; changed: boolean; before: boolean };
+type SaidProps = {
+  feedback: StoredFeedback;
+  changed: boolean;
+  before: boolean;
+  onCitation: (line: number) => void;
+};
 
-function Said({ date, feedback, changed, before }: SaidProps) {
+function Said({ feedback, changed, before, onCitation }: SaidProps) {
   const { score, feedback: text, missingFact, analyzedAt, upToDate, cited } = feedback;
   const current = upToDate && !changed;
-  // The numbers are those of the log as it was read, and the log must be seen while its item is shown.
-  const onItem = useWide() && current ? (item: number) => showItem(date, item) : undefined;
+  // Citations are of the log as it was read.
+  const show = current ? onCitation : undefined;
   return (
     <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
       <p className={styles.state} data-state={before ? 'before' : current ? 'current' : 'outdated'}>
@@ -137,11 +150,11 @@ function Said({ date, feedback, changed, before }: SaidProps) {
       </p>
       {score !== null && <Score score={score} />}
       <h3>Raw Feedback</h3>
-      <CoachText text={text} items={cited} onItem={onItem} />
+      <CoachText text={text} cited={cited} onCitation={show} />
       {missingFact !== null && missingFact !== '' && (
         <aside className={styles.missing} aria-label="Would have made the day clearer">
           <h4>Would have made the day clearer</h4>
-          <CoachText text={missingFact} items={cited} onItem={onItem} />
+          <CoachText text={missingFact} cited={cited} onCitation={show} />
         </aside>
       )}
     </section>

@@ -10,15 +10,8 @@ import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useAnalysis } from '#client/lib/use-analysis.ts';
-
-export type StoredFeedback = {
-  score: number | null;
-  feedback: string;
-  cited: readonly number[];
-  missingFact: string | null;
-  analyzedAt: string;
-  upToDate: boolean;
-};
+import { storedFeedback } from './stored-feedback.ts';
+import type { StoredFeedback } from './stored-feedback.ts';
 
 /** `hasLog`: there is something to speak of. */
 type DayFeedback = { hasLog: boolean; feedback: StoredFeedback | null };
@@ -57,7 +50,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           .throwOnError(),
         data
           .from('analyses')
-          .select('text, cited, missing_fact')
+          .select('text, cited, cited_refs, missing_fact')
           .eq('user_id', user.id)
           .eq('kind', 'feedback')
           .eq('date', date)
@@ -66,19 +59,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           .abortSignal(signal)
           .maybeSingle(),
       ]);
-      if (!entry?.ai_feedback || !entry.ai_analyzed_at) return { hasLog: entry !== null, feedback: null };
-      const known = analysis?.text === entry.ai_feedback ? analysis : null;
-      return {
-        hasLog: true,
-        feedback: {
-          score: entry.hustle_score,
-          feedback: entry.ai_feedback,
-          cited: known?.cited ?? [],
-          missingFact: known?.missing_fact ?? null,
-          analyzedAt: entry.ai_analyzed_at,
-          upToDate: entry.ai_analyzed_at >= entry.updated_at,
-        },
-      };
+      return { hasLog: entry !== null, feedback: storedFeedback(entry, analysis) };
     },
     networkMode: 'always',
     // Another tab or device may have asked the coach, which changes nothing that the journal itself reads.

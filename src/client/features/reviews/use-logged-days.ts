@@ -3,7 +3,6 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Day } from '#domain/day.ts';
 import { firstDayOf } from '#domain/review-period.ts';
 import type { ReviewPeriod } from '#domain/review-period.ts';
-import type { DayText } from '#domain/win-bullets.ts';
 import { yearRows } from '#domain/year-weeks.ts';
 import { useData } from '#client/lib/data-client.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
@@ -37,22 +36,22 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
 /** Oldest first. */
 export const useLoggedDays = (today: Day) => useQuery(loggedDaysQuery(useData(), useUser().id, today));
 
-/** The words of a period, for the first lines of its logs. */
-export function usePeriodTexts(period: ReviewPeriod, today: Day) {
+/** The logs of a period, for the first lines of each. */
+export function usePeriodLogs(period: ReviewPeriod, today: Day) {
   const data = useData();
   const { id } = useUser();
   return useQuery({
-    queryKey: [...DAYS_READ_KEY, 'texts', period, today],
-    queryFn: async ({ signal }): Promise<DayText[]> => {
+    queryKey: [...DAYS_READ_KEY, 'logs', period, today],
+    queryFn: async ({ signal }): Promise<{ date: Day; html: string }[]> => {
       const { data: rows } = await data
         .from('entries')
-        .select('date, content_text')
+        .select('date, content')
         .eq('user_id', id)
         .gte('date', firstDayOf(period, today))
         .lte('date', today)
         .abortSignal(signal)
         .throwOnError();
-      return rows.map(({ date, content_text: text }) => ({ date, text }));
+      return rows.map(({ date, content: html }) => ({ date, html }));
     },
     ...ALWAYS_READ,
   });

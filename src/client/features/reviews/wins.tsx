@@ -9,7 +9,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';
 import pictures from './review-pictures.module.css';
-import { usePeriodTexts } from './use-logged-days.ts';
+import { usePeriodLogs } from './use-logged-days.ts';
 import styles from './wins.module.css';
 
 /** Those that an analysis names, and where it names none a line that says so. More may come while it is `writing`. */
@@ -26,13 +26,13 @@ export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boo
 
 /** What was written, called what it is: which of it is a win is for an analysis to say. */
 export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day }) {
-  const texts = usePeriodTexts(period, today);
+  const logs = usePeriodLogs(period, today);
   const heading = <h2 id="first-lines">First lines of your logs</h2>;
   return (
     <section className={pictures.section} aria-labelledby="first-lines">
-      {texts.data ? (
+      {logs.data ? (
         <Lines
-          lines={firstLines(texts.data)}
+          lines={firstLines(logs.data)}
           nothing="Nothing to show for this period yet. The first line of each log appears here."
         >
           {heading}
@@ -40,12 +40,12 @@ export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day
       ) : (
         <>
           {heading}
-          {texts.isPending ? (
+          {logs.isPending ? (
             <Waiting />
           ) : (
             <>
               <Notice kind="error">Your logs could not be read. They are safe.</Notice>
-              <Button onClick={() => void texts.refetch()} busy={texts.isFetching} busyLabel="Loading...">
+              <Button onClick={() => void logs.refetch()} busy={logs.isFetching} busyLabel="Loading...">
                 Try Again
               </Button>
             </>

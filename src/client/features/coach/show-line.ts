@@ -1,20 +1,20 @@
 /**
- * Shows an item of the open log: brings it into view and marks it, until somebody writes there or another is shown.
+ * Shows a cited line of the open log: scrolls to it and marks it, until the log is edited or another line is shown.
  * With the browser's own highlights, because the log's elements are the editor's.
  */
 import { dayLabel } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 
 /** The name in coach-panel.module.css. */
-const NAME = 'cited-item';
+const NAME = 'cited-line';
 
 let stop: () => void = () => undefined;
 
-/** `item` counts as `logItems` does: the lines of the log without the blank ones, from 1. */
-export function showItem(date: Day, item: number): void {
+/** `place`: among the lines of the log that hold text, from 1, as `citableLines` has them. */
+export function showLine(date: Day, place: number): void {
   stop();
   const log = document.querySelector<HTMLElement>(`.ProseMirror[aria-label="Log for ${dayLabel(date)}"]`);
-  const range = log && linesIn(log)[item - 1];
+  const range = log && linesIn(log)[place - 1];
   if (!log || !range) return;
   if ('highlights' in CSS) CSS.highlights.set(NAME, new Highlight(range));
   const written = new AbortController();
@@ -27,7 +27,7 @@ export function showItem(date: Day, item: number): void {
   range.startContainer.parentElement?.scrollIntoView({ block: 'center', behavior: still ? 'auto' : 'smooth' });
 }
 
-export const hideItem = (): void => stop();
+export const hideLine = (): void => stop();
 
 /** The lines that `entryText` makes of the same log: each block of text, and in it each part between line breaks. */
 function linesIn(log: HTMLElement): Range[] {
