@@ -5,6 +5,7 @@ import {
   isCommonPassword,
   newPasswordProblem,
   profileProblem,
+  readCode,
   signUpProblem,
 } from './account.ts';
 
@@ -66,4 +67,12 @@ describe('the profile form', () => {
   ])('%j -> %j', (form, expected) => {
     expect(profileProblem(form, now)).toBe(expected);
   });
+});
+
+test.each(['042117', ' 042117 ', '042 117', '042-117', '042–117', '042\u00a0117', '0 4 2 1 1 7\n', '０４２１１７'])(
+  '%j is the code 042117',
+  (typed) => expect(readCode(typed)).toBe('042117'),
+);
+test.each(['', '04211', '0421177', 'O42117', '042117 is it', '4.2117'])('%j is no code', (typed) => {
+  expect(readCode(typed)).toBeNull();
 });

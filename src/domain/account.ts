@@ -66,3 +66,9 @@ export function profileProblem(form: ProfileForm, now: ProfileNow): string | nul
   const unchanged = form.name.trim() === now.name && form.email.trim() === now.email;
   return unchanged ? 'No changes to save' : null;
 }
+
+/** The six digits of a mail's code, however they were typed or pasted; null when they are not six digits. */
+export function readCode(typed: string): string | null {
+  const digits = typed.normalize('NFKC').replaceAll(/[\s\p{Pd}]/gu, '');
+  return /^\d{6}$/.test(digits) ? digits : null;
+}

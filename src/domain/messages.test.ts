@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
+  codeMessage,
+  isSessionGone,
   isWorthRetrying,
   linkMessage,
   MESSAGES,
@@ -53,9 +55,35 @@ test.each([
 ])('a link that brought the code %s', (code, shown) => expect(linkMessage(code)).toBe(shown));
 
 test.each([
-  [{ message: 'Failed to fetch', status: 0 }, true],
-  [{ message: 'busy', status: 503 }, true],
+  [{ name: 'AuthRetryableFetchError', message: 'Failed to fetch', status: 0 }, true],
+  [{ name: 'AuthRetryableFetchError', message: 'busy', status: 503 }, true],
   [{ code: 'over_request_rate_limit', message: '', status: 429 }, true],
   [{ code: 'otp_expired', message: '', status: 403 }, false],
-  [{ message: 'invalid_grant', status: 400 }, false],
+  [{ name: 'AuthSessionMissingError', message: 'Auth session missing!', status: 400 }, false],
+  [{ name: 'AuthApiError', message: 'invalid_grant', status: 400 }, false],
 ])('%o is worth another try: %s', (error, isWorth) => expect(isWorthRetrying(error)).toBe(isWorth));
+
+describe('an error that the client library made up is known by its class', () => {
+  const missing = { name: 'AuthSessionMissingError', message: 'Auth session missing!', status: 400, code: undefined };
+  test('a missing session', () => {
+    expect(providerMessage(missing)).toBe('No user is signed in');
+    expect(resetMessage(missing)).toBe('Your reset link has expired. Please request a new one.');
+    expect(isSessionGone(missing)).toBe(true);
+  });
+  test.each([
+    'AuthRetryableFetchError',
+    'AuthUnknownError',
+    'AuthInvalidCredentialsError',
+    'AuthInvalidTokenResponseError',
+  ])('the words of %s are not shown', (name) =>
+    expect(providerMessage({ name, message: 'Auth internals', status: 400 })).toBe(MESSAGES.unexpected),
+  );
+  test('an answer of the service without a code is shown as it put it', () => {
+    expect(providerMessage({ name: 'AuthApiError', message: 'Nonces mismatch', status: 400 })).toBe('Nonces mismatch');
+  });
+});
+
+test('a wrong code of a mail', () => {
+  expect(codeMessage({ code: 'otp_expired', message: '', status: 403 })).toBe(MESSAGES.codeInvalid);
+  expect(codeMessage({ code: 'over_request_rate_limit', message: '', status: 429 })).toBe(MESSAGES.tooManyRequests);
+});

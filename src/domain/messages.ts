@@ -1,10 +1,16 @@
 /**
  * The product's error catalogue (product.md 8): what a person reads when something goes wrong.
  *
- * A provider's error is recognised by its code alone. Words in messages change with every release of a service, and
+ * A provider's error is recognised by its code, or by its class where the client made it up itself. Words in messages change with every release of a service, and
  * a text that is matched today is shown raw tomorrow. What the catalogue does not name is shown as the provider put it.
  */
-export type ProviderError = { code?: string | undefined; message: string; status?: number | undefined };
+export type ProviderError = {
+  code?: string | undefined;
+  message: string;
+  status?: number | undefined;
+  /** The class of an error of the client library, which has a code only where the service sent one. */
+  name?: string | undefined;
+};
 
 export const MESSAGES = {
   unexpected: 'An unexpected error occurred. Please try again.',
@@ -32,8 +38,11 @@ export const MESSAGES = {
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',
   serverUnreachable: 'The server cannot be reached, so your other devices stay signed in.',
+  codeIncomplete: 'Enter the six digits from the mail.',
+  codeInvalid: 'This code is wrong or has expired. Use the code of the newest mail, or ask for a new one.',
   linkUnusable: 'This link cannot be used. Ask for a new one.',
   signInLinkInvalid: 'This link has expired or was already used.',
+  firstCodeAccepted: 'Confirmed. Now type the code that we sent to your other address.',
   firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
 } as const;
 
@@ -41,15 +50,24 @@ const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_li
 
 /** The same request may be answered otherwise soon: nothing was decided about what it carried. */
 export const isWorthRetrying = (error: ProviderError): boolean =>
-  !cameFromService(error) || RATE_LIMITS.has(error.code ?? '');
+  error.name === 'AuthRetryableFetchError' || RATE_LIMITS.has(error.code ?? '');
 
-/** A request that got no answer of the service, such as a lost connection, has no code and no words worth showing. */
-const cameFromService = (error: ProviderError): boolean =>
-  error.code !== undefined || (error.status !== undefined && error.status >= 400 && error.status < 500);
+/** Codes of a session that is of no more use. */
+const SESSION_GONE = new Set(['session_not_found', 'session_expired', 'bad_jwt', 'no_authorization', 'user_not_found']);
 
-/** The provider's words, or the general text where there are none. */
-export const providerMessage = (error: ProviderError): string =>
-  cameFromService(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
+/** The client has no session, or the service no longer knows it. */
+export const isSessionGone = (error: ProviderError): boolean =>
+  error.code === undefined ? error.name === 'AuthSessionMissingError' : SESSION_GONE.has(error.code);
+
+/** Words of the service are worth showing; those of the client library, about itself or the network, are not. */
+const cameFromService = ({ code, name = 'AuthApiError', status = 0 }: ProviderError): boolean =>
+  code !== undefined || (name === 'AuthApiError' && status >= 400 && status < 500);
+
+/** The provider's words, or ours where there are none. */
+export function providerMessage(error: ProviderError): string {
+  if (isSessionGone(error)) return MESSAGES.notSignedIn;
+  return cameFromService(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
+}
 
 export function signInMessage(error: ProviderError): string {
   if (error.code === 'invalid_credentials') return MESSAGES.invalidCredentials;
@@ -58,16 +76,19 @@ export function signInMessage(error: ProviderError): string {
   return providerMessage(error);
 }
 
+/** What to say of a code that was typed from a mail. */
+export function codeMessage(error: ProviderError): string {
+  return error.code === 'otp_expired' ? MESSAGES.codeInvalid : recoverMessage(error);
+}
+
 export function recoverMessage(error: ProviderError): string {
   return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);
 }
 
-/** Codes after which the recovery session is of no more use. */
-const SESSION_GONE = new Set(['session_not_found', 'session_expired', 'bad_jwt', 'no_authorization', 'user_not_found']);
 const PASSWORD_REFUSED = new Set(['weak_password', 'same_password']);
 
 export function resetMessage(error: ProviderError): string {
-  if (error.code && SESSION_GONE.has(error.code)) return MESSAGES.resetLinkExpired;
+  if (isSessionGone(error)) return MESSAGES.resetLinkExpired;
   if (error.code && PASSWORD_REFUSED.has(error.code)) return MESSAGES.passwordUpdateFailed;
   return providerMessage(error);
 }

@@ -1,6 +1,6 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
-import { linkTo } from '../../scripts/show/mail.ts';
+import { codeTo, linkTo } from '../../scripts/show/mail.ts';
 import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
@@ -86,6 +86,26 @@ test('a new address counts once both mailboxes have said yes', async ({ page, si
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your email address is changed.' })).toBeVisible();
   await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
+});
+
+test('a new address counts once the codes of both mails were typed', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  const wanted = `new-${email}`;
+  await page.goto('/profile');
+  await page.getByLabel('Email Address').fill(wanted);
+  await update(page);
+  const type = async (address: string): Promise<void> => {
+    const code = page.getByLabel(`Code sent to ${address}`);
+    await code.fill(await codeTo(page, address));
+    await code.press('Enter');
+  };
+  await type(email);
+  await expect(page.getByText('Confirmed. Now type the code that we sent to your other address.')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await expectNoSideways(page);
+  await type(wanted);
+  await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
+  await expect(page.getByText('Your address changes to')).toHaveCount(0);
 });
 
 test('is accessible in both themes and fits a narrow phone', async ({ page, signUp, expectAccessible }) => {

@@ -4,6 +4,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useSubmit } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
+import { CodeForm } from '#client/ui/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import styles from './account.module.css';
@@ -14,7 +15,7 @@ export function CheckYourMail({ address }: { address: string }) {
     const { error } = await auth.resend({ type: 'signup', email: address });
     return error
       ? { kind: 'error', text: recoverMessage(error) }
-      : { kind: 'success', text: 'The link is on its way.' };
+      : { kind: 'success', text: 'The mail is on its way.' };
   });
 
   return (
@@ -22,7 +23,7 @@ export function CheckYourMail({ address }: { address: string }) {
       title="Check your e-mail"
       lead={
         <>
-          We sent a link to <strong>{address}</strong>. Open it to confirm the address, and your first page is ready.
+          We sent a mail to <strong>{address}</strong>. Open its link, or type its code here.
         </>
       }
       footer={
@@ -31,6 +32,15 @@ export function CheckYourMail({ address }: { address: string }) {
         </>
       }
     >
+      <CodeForm
+        className={styles.form}
+        autoFocus
+        check={async (token) => {
+          // The address is the one that was typed here, so its session is stored at once: the guard goes on to the journal.
+          const { error } = await auth.verifyOtp({ email: address, token, type: 'signup' });
+          return error ? { error } : { outcome: null };
+        }}
+      />
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <p>Nothing there? Look in the spam folder, or have it sent once more.</p>

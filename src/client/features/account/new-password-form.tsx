@@ -1,5 +1,6 @@
 /** The two fields of a new password. Whose password it is stands above them, on the screen that shows them. */
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { newPasswordProblem } from '#domain/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -18,9 +19,13 @@ type NewPasswordFormProps = {
   address: string;
   /** Called once the new password counts. */
   onAccepted: () => Promise<Outcome>;
+  /** The way to another link or code, offered when this one's session has ended. */
+  askAgain?: ReactNode;
 };
 
-export function NewPasswordForm({ auth, address, onAccepted }: NewPasswordFormProps) {
+const REQUEST_LINK = <Link to={ROUTES.forgotPassword.path}>Request a new link</Link>;
+
+export function NewPasswordForm({ auth, address, onAccepted, askAgain = REQUEST_LINK }: NewPasswordFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const password = textOf(form, 'password');
     const problem = newPasswordProblem(password, textOf(form, 'confirmation'));
@@ -40,12 +45,7 @@ export function NewPasswordForm({ auth, address, onAccepted }: NewPasswordFormPr
       {outcome && outcome.field === undefined && (
         <Notice kind={outcome.kind}>
           {outcome.text}
-          {outcome.text === MESSAGES.resetLinkExpired && (
-            <>
-              {' '}
-              <Link to={ROUTES.forgotPassword.path}>Request a new link</Link>
-            </>
-          )}
+          {outcome.text === MESSAGES.resetLinkExpired && <> {askAgain}</>}
         </Notice>
       )}
       <input type="email" name="username" autoComplete="username" value={address} readOnly hidden />

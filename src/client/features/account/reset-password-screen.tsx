@@ -13,10 +13,12 @@ import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import type { MailLink } from './mail-link.ts';
 import { NewPasswordForm } from './new-password-form.tsx';
+import { RecoveryCodeForm } from './recovery-code-form.tsx';
 import { SignedInAs } from './signed-in-as.tsx';
 import { useArrivedLink } from './use-arrived-link.ts';
 import { adoptSession, useProof } from './use-proof.ts';
 import type { Proof } from './use-proof.ts';
+import { WhosePassword } from './whose-password.tsx';
 import styles from './account.module.css';
 
 const REDIRECT_MS = 2_000;
@@ -27,6 +29,8 @@ export function ResetPasswordScreen() {
   const { status, user, expired } = useSession();
   const { link } = useArrivedLink();
   const [isDone, setDone] = useState(false);
+  /** Proven by the code of the mail instead of its link. */
+  const [typed, setTyped] = useState<Proof | null>(null);
   const finish = async (): Promise<Outcome> => {
     dropArrivedLink();
     setDone(true);
@@ -36,8 +40,9 @@ export function ResetPasswordScreen() {
   if (isDone) return <Done />;
   // Not before it is known who is signed in: both accounts have to be named.
   if (status === 'loading') return <Checking />;
-  if (link) return <WithLink link={link} onDone={finish} />;
-  if (!user || expired) return <InvalidLink />;
+  if (typed) return <ProvenReset proof={typed} onDone={finish} />;
+  if (link) return <WithLink link={link} onDone={finish} onProven={setTyped} />;
+  if (!user || expired) return <InvalidLink onProven={setTyped} />;
   return (
     <AccountLayout title={TITLE}>
       <SignedInAs />
@@ -46,11 +51,10 @@ export function ResetPasswordScreen() {
   );
 }
 
-function WithLink({ link, onDone }: { link: MailLink; onDone: () => Promise<Outcome> }) {
-  const { auth } = useSupabase();
-  const { user } = useSession();
-  const state = useProof(link);
+type ResetProps = { onDone: () => Promise<Outcome>; onProven: (proof: Proof) => void };
 
+function WithLink({ link, onDone, onProven }: ResetProps & { link: MailLink }) {
+  const state = useProof(link);
   switch (state.step) {
     case 'checking':
       return <Checking />;
@@ -58,35 +62,31 @@ function WithLink({ link, onDone }: { link: MailLink; onDone: () => Promise<Outc
       return <OpenLink onOpen={state.open} />;
     case 'refused':
     case 'halfDone':
-      return <InvalidLink />;
-    case 'proven': {
-      const { proof } = state;
-      const accept = async (): Promise<Outcome> => {
-        // The password counts already. Should the session not be stored, the next screen asks for it.
-        await adoptSession(auth, proof);
-        return onDone();
-      };
-      return (
-        <AccountLayout title={TITLE}>
-          <WhosePassword proof={proof} />
-          {user && user.id !== proof.user.id && (
-            <p className={styles.lead}>
-              You are signed in as <strong>{user.email}</strong>. With the new password this browser changes to the
-              other account.
-            </p>
-          )}
-          <NewPasswordForm auth={proof.auth} address={proof.user.email ?? ''} onAccepted={accept} />
-        </AccountLayout>
-      );
-    }
+      return <InvalidLink onProven={onProven} />;
+    case 'proven':
+      return <ProvenReset proof={state.proof} onDone={onDone} />;
   }
 }
 
-function WhosePassword({ proof }: { proof: Proof }) {
+function ProvenReset({ proof, onDone }: Pick<ResetProps, 'onDone'> & { proof: Proof }) {
+  const { auth } = useSupabase();
+  const { user } = useSession();
+  const accept = async (): Promise<Outcome> => {
+    // The password counts already. Should the session not be stored, the next screen asks for it.
+    await adoptSession(auth, proof);
+    return onDone();
+  };
   return (
-    <p className={styles.lead}>
-      For the account <strong>{proof.user.email}</strong>.
-    </p>
+    <AccountLayout title={TITLE}>
+      <WhosePassword proof={proof} />
+      {user && user.id !== proof.user.id && (
+        <p className={styles.lead}>
+          You are signed in as <strong>{user.email}</strong>. Once the password is set, you are signed in to the other
+          account instead.
+        </p>
+      )}
+      <NewPasswordForm auth={proof.auth} address={proof.user.email ?? ''} onAccepted={accept} />
+    </AccountLayout>
   );
 }
 
@@ -109,7 +109,7 @@ function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
   );
 }
 
-function InvalidLink() {
+function InvalidLink({ onProven }: Pick<ResetProps, 'onProven'>) {
   return (
     <AccountLayout title={TITLE} footer={<Link to={ROUTES.login.path}>Back to Login</Link>}>
       <div className={styles.notice}>
@@ -122,7 +122,9 @@ function InvalidLink() {
           </Link>
           .
         </p>
+        <p>Or type the code from the mail.</p>
       </div>
+      <RecoveryCodeForm onProven={onProven} />
     </AccountLayout>
   );
 }

@@ -54,7 +54,6 @@ export function ProfileForm() {
   return (
     <form className={styles.form} onSubmit={onSubmit}>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-      {user.new_email && <PendingAddress from={now.email} to={user.new_email} />}
       <Field
         label="Full Name"
         name="name"
@@ -102,14 +101,5 @@ export function ProfileForm() {
         Update Profile
       </Button>
     </form>
-  );
-}
-
-function PendingAddress({ from, to }: { from: string; to: string }) {
-  return (
-    <Notice kind="info">
-      Your address changes to <strong>{to}</strong> once you open the links that we sent to both addresses. Until then
-      you sign in with <strong>{from}</strong>.
-    </Notice>
   );
 }

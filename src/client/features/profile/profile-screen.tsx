@@ -4,6 +4,7 @@ import { BackToJournal } from '#client/ui/back-to-journal.tsx';
 import { Page, Section } from '#client/ui/page.tsx';
 import { CoachConsentSection } from './coach-consent-section.tsx';
 import { PaymentHistory } from './payment-history.tsx';
+import { PendingAddress } from './pending-address.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { Subscription } from './subscription.tsx';
 
@@ -13,6 +14,7 @@ export function ProfileScreen({ onUpgrade }: { onUpgrade: () => void }) {
     <Page title="Profile" back={<BackToJournal />}>
       <Subscription onUpgrade={onUpgrade} />
       <Section title="Your details">
+        <PendingAddress />
         <ProfileForm />
       </Section>
       <CoachConsentSection />
