@@ -1,4 +1,5 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
+import { codeTo } from '../../scripts/show/mail.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { endSession } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -122,6 +123,31 @@ test('a session that ended elsewhere is noticed on every screen', async ({ page,
   await expect(page.getByRole('radio', { name: 'Monospace' })).toBeEnabled();
 });
 
+test('a forgotten password is replaced over the page, and no word on it is lost', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await page.locator(editor).click();
+  await page.keyboard.type('Half a thought');
+  await endSession(page);
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await overlay.getByRole('button', { name: 'Forgot your password?' }).click();
+  const code = overlay.getByLabel('Code from your e-mail');
+  await expect(code).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await code.fill(await codeTo(page, email));
+  await code.press('Enter');
+  await expect(overlay.getByText(`For the account ${email}.`)).toBeVisible();
+  await overlay.getByLabel('New password', { exact: true }).fill('a new horse');
+  await overlay.getByLabel('Confirm new password').fill('a new horse');
+  await overlay.getByRole('button', { name: 'Update Password' }).click();
+  await expect(overlay).toHaveCount(0);
+  await expect(page.locator(editor)).toContainText('Half a thought');
+  await expect(page.getByText(/^Saved/)).toBeVisible();
+});
+
 test('whoever does not sign in again leaves for the landing page', async ({ page, signUp }) => {
   await signUp(page);
   await endSession(page);
@@ -155,7 +181,7 @@ test('whoever never opened the link of the first mail can have another', async (
   await expect(page.getByRole('heading', { name: 'Check your e-mail' })).toBeVisible();
   await expect(page.getByText(email)).toBeVisible();
   await page.getByRole('button', { name: 'Send Again' }).click();
-  await expect(page.getByText('The link is on its way.')).toBeVisible();
+  await expect(page.getByText('The mail is on its way.')).toBeVisible();
   // Two sign-ups with different passwords leave neither of them valid: here is where to choose one.
   await expect(page.getByText('Signed up before with another password? Choose a new one with')).toBeVisible();
   await page.getByRole('link', { name: 'Forgot your password?' }).click();

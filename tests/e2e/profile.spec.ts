@@ -1,6 +1,7 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
 import { codeTo, linkTo } from '../../scripts/show/mail.ts';
+import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
@@ -107,6 +108,34 @@ test('a new address counts once the codes of both mails were typed', async ({ pa
   await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
   await expect(page.getByText('Your address changes to')).toHaveCount(0);
 });
+
+for (const { how, end } of [
+  {
+    how: 'ended on the server',
+    end: async (page: Page) => {
+      const headers = headersOf(await sessionOf(page));
+      expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
+    },
+  },
+  { how: 'gone from the browser', end: (page: Page) => page.evaluate(() => localStorage.clear()) },
+]) {
+  test(`a session that is ${how} asks for the password over the profile`, async ({ page, signUp }) => {
+    const { password } = await signUp(page);
+    await page.goto('/profile');
+    await page.getByLabel('Full Name').fill('Grace Jones');
+    await end(page);
+    await update(page);
+    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay).toBeVisible();
+    await expect(page.getByText('No user is signed in')).toBeVisible();
+    await overlay.getByLabel('Password').fill(password);
+    await overlay.getByRole('button', { name: 'Sign in' }).click();
+    await expect(overlay).toHaveCount(0);
+    await expect(page.getByText('No user is signed in')).toHaveCount(0);
+    await update(page);
+    await expect(page.getByText('Profile updated successfully')).toBeVisible();
+  });
+}
 
 test('is accessible in both themes and fits a narrow phone', async ({ page, signUp, expectAccessible }) => {
   await signUp(page);

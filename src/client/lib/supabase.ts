@@ -20,8 +20,13 @@ export type Supabase = {
    */
   createMemoryAuth: () => Auth;
   apiUrl: string;
-  /** Puts the publishable key and the signed-in user's token on a request. A refused token is renewed, or the session ends. */
+  /**
+   * Puts the publishable key and the signed-in user's token on a request. A refused token is renewed, or the session ends.
+   * Without a session nothing is sent: a guest would be answered with no rows, and that looks like an empty journal.
+   */
   withSession: (base: Fetch) => Fetch;
+  /** After an answer that says the session is gone: renews it, or ends it here as well, and the page asks to sign in. */
+  renewOrEnd: () => Promise<void>;
   /**
    * Calls one of the server's functions. Resolves with its answer, whatever the status: a refusal is
    * `{ success: false, error }`. Rejects only when no readable answer came.
@@ -47,7 +52,12 @@ export function createSupabase(config: ClientConfig): Supabase {
 
   let renewedAt = -Infinity;
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
-    const { data } = await auth.getSession();
+    const { data, error } = await auth.getSession();
+    if (!data.session && !isAuthRetryableFetchError(error)) {
+      void renewOrEnd(auth);
+      // The words of product.md 8; as a code they would cost the journal the whole catalogue.
+      return Response.json({ message: 'User not authenticated' }, { status: 401 });
+    }
     const headers = new Headers(init?.headers);
     headers.set('apikey', config.publishableKey);
     if (data.session) headers.set('authorization', `Bearer ${data.session.access_token}`);
@@ -69,7 +79,7 @@ export function createSupabase(config: ClientConfig): Supabase {
     return { ...((await response.json()) as FunctionAnswer), status: response.status };
   };
 
-  return { auth, createMemoryAuth, apiUrl, withSession, callFunction };
+  return { auth, createMemoryAuth, apiUrl, withSession, renewOrEnd: () => renewOrEnd(auth), callFunction };
 }
 
 /**

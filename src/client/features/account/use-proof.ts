@@ -28,6 +28,9 @@ type LinkState =
   | { step: 'halfDone' }
   | { step: 'proven'; proof: Proof };
 
+/** Tokens that are none make the client throw. */
+const UNREADABLE = { data: { session: null, user: null }, error: new AuthSessionMissingError() } as const;
+
 type Step = 'checking' | 'waiting' | 'halfDone' | { refused: string } | { proof: Proof };
 
 function firstStep(link: MailLink): Step {
@@ -45,10 +48,9 @@ export function useProof(link: MailLink): LinkState {
     async (adopt?: (proof: Proof) => Promise<Outcome> | null): Promise<Outcome> => {
       if (link.kind !== 'hash' && link.kind !== 'tokens') return null;
       const auth = createMemoryAuth();
-      const { data, error } =
-        link.kind === 'tokens'
-          ? await auth.setSession(link)
-          : await auth.verifyOtp({ token_hash: link.tokenHash, type: link.type });
+      const { data, error } = await (
+        link.kind === 'tokens' ? auth.setSession(link) : auth.verifyOtp({ token_hash: link.tokenHash, type: link.type })
+      ).catch(() => UNREADABLE);
       if (error && isWorthRetrying(error)) {
         setStep('waiting');
         return { kind: 'error', text: providerMessage(error) };

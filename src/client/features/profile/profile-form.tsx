@@ -1,10 +1,12 @@
 /** Name, address and password in one form (product.md 2 and 5). */
 import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account.ts';
-import { MESSAGES, providerMessage } from '#domain/messages.ts';
-import { givenName, useUser } from '#client/lib/session.ts';
+import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
+import type { ProviderError } from '#domain/messages.ts';
+import { givenName, useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import type { Outcome } from '#client/lib/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -12,7 +14,8 @@ import { PasswordField } from '#client/ui/password-field.tsx';
 import styles from './profile.module.css';
 
 export function ProfileForm() {
-  const { auth } = useSupabase();
+  const { auth, renewOrEnd } = useSupabase();
+  const { expired } = useSession();
   const user = useUser();
   const now = { name: givenName(user), email: user.email ?? '' };
   const [codeSent, setCodeSent] = useState(false);
@@ -30,6 +33,10 @@ export function ProfileForm() {
     if (problem) return { kind: 'error', text: problem };
 
     const nonce = textOf(data, 'code').trim();
+    const refuse = async (error: ProviderError, field?: string): Promise<Outcome> => {
+      if (isSessionGone(error)) await renewOrEnd();
+      return { kind: 'error', text: providerMessage(error), ...(field !== undefined && { field }) };
+    };
     const { error } = await auth.updateUser({
       ...(form.name === now.name ? {} : { data: { name: form.name } }),
       ...(form.email === now.email ? {} : { email: form.email }),
@@ -38,22 +45,23 @@ export function ProfileForm() {
     });
     if (error?.code === 'reauthentication_needed') {
       const { error: unsent } = await auth.reauthenticate();
-      if (unsent) return { kind: 'error', text: providerMessage(unsent) };
+      if (unsent) return refuse(unsent);
       setCodeSent(true);
       return { kind: 'error', text: 'You signed in a while ago. Enter the code that we sent you, then update again.' };
     }
-    if (error?.code === 'reauthentication_not_valid')
-      return { kind: 'error', text: providerMessage(error), field: 'code' };
-    if (error) return { kind: 'error', text: providerMessage(error) };
+    if (error) return refuse(error, error.code === 'reauthentication_not_valid' ? 'code' : undefined);
 
     setCodeSent(false);
     if (form.password !== '') setPasswordsUsed((count) => count + 1);
     return { kind: 'success', text: MESSAGES.profileUpdated };
   });
 
+  // Said under the sign-in overlay; whoever has signed in again need not read it.
+  const isMended = outcome?.text === MESSAGES.notSignedIn && !expired;
+
   return (
     <form className={styles.form} onSubmit={onSubmit}>
-      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {outcome && outcome.field === undefined && !isMended && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       <Field
         label="Full Name"
         name="name"
