@@ -1,9 +1,10 @@
 /** Links that bring tokens or an error, on every page: taken out of the address, explained, and never a session by themselves. */
+import { MESSAGES } from '#domain/messages.ts';
 import { linkTo } from '../../scripts/show/mail.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { tracesOf } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expect, expectSaid, test } from '../support/story.ts';
 
 const PAGES = ['/', '/privacy-policy', '/journal?date=2026-01-02', '/reviews', '/signup', '/reset-password', '/login'];
 
@@ -103,4 +104,28 @@ test('an error in a link is explained by its code, in our words, with a way to a
   await page.goto('/#error=server_error');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByLabel('Password')).toBeVisible();
+});
+
+test('a link or a way back under another host name ends at PUBLIC_URL, signed in and explained', async ({
+  page,
+  baseURL,
+  signUp,
+}) => {
+  const otherHost = baseURL!.replace('localhost', '127.0.0.1');
+  await signUp(page);
+  const { access_token, refresh_token } = await sessionOf(page);
+
+  await page.goto(`${otherHost}/reset-password#error=access_denied&error_code=otp_expired&sb=`);
+  await expect(page).toHaveURL(`${baseURL}/reset-password`);
+  await expect(page.getByRole('link', { name: 'Request a new link' })).toBeVisible();
+
+  await page.goto(
+    `${otherHost}/#${new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString()}`,
+  );
+  await expect(page).toHaveURL(`${baseURL}/login`);
+  await expect(page.getByText(/^This link signs you in as /)).toBeVisible();
+
+  await page.goto(`${otherHost}/journal?payment=cancelled`);
+  await expectSaid(page, MESSAGES.paymentCancelled);
+  await expect(page).toHaveURL(`${baseURL}/journal`);
 });
