@@ -17,7 +17,7 @@ import { canonicalHost } from './http/canonical-host.ts';
 import { errorAnswer } from './http/error-answer.ts';
 import { healthRoutes } from './http/health.ts';
 import { hostGuard } from './http/host-guard.ts';
-import { limitBody } from './http/limit-body.ts';
+import { BodyTooLarge, limitBody } from './http/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
 import { requestLog } from './http/request-log.ts';
 import { sandboxForward } from './http/sandbox-forward.ts';
@@ -64,7 +64,10 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/rest/v1', dataRoutes(deps));
 
   app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
-  app.use('/functions/v1/*', limitBody(SMALL_BODY_BYTES, { '/functions/v1/import-entries': IMPORT_BODY_BYTES }));
+  app.use(
+    '/functions/v1/*',
+    limitBody(SMALL_BODY_BYTES, { others: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
+  );
   app.route('/functions/v1', functionRoutes(deps));
 
   if (config.sandbox.url !== null) {
@@ -83,6 +86,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
       : errorAnswer(context, 'not_found'),
   );
   app.onError((error, context) => {
+    if (error instanceof BodyTooLarge) return errorAnswer(context, 'payload_too_large');
     log.error({ err: error, method: context.req.method }, 'unexpected failure');
     return errorAnswer(context, 'unexpected_failure');
   });

@@ -4,8 +4,8 @@
  * `accounts/` (rows). Codes and texts of errors stand in `wire/errors.ts` alone.
  */
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { limitBody } from '#server/http/limit-body.ts';
 import type { AuthDeps, AuthParts, Endpoint } from './auth-deps.ts';
 import { followLink, showLink } from './follow-link.ts';
 import { health } from './health.ts';
@@ -62,7 +62,7 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
     },
   };
   const routes = new Hono<AppEnv>();
-  routes.use(bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: refuseBody }));
+  routes.use(limitBody(BODY_LIMIT_BYTES, { refuse: refuseBody }));
   routes.use(async (context, next) => {
     await next();
     // Tokens and accounts must not stay in any cache on the way.

@@ -5,24 +5,45 @@ import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import type { Rows, Scalar } from './query.ts';
 
-/** Cleaning a large log can take tens of milliseconds; between two of them the other requests have their turn. */
-const LARGE_LOG = 16_384;
+/**
+ * How much is cleaned before other requests get the event loop: in UTF-16 units of logs, some milliseconds of the parser.
+ * A log cannot be cleaned in parts, so one that is longer is the longest that anybody waits.
+ */
+const CHUNK = 16_384;
+/** What a log costs before its first character. */
+const COST_OF_LOG = 64;
+
+type Options = {
+  clean?: (log: string) => string;
+  /** Lets everything run that waits for the event loop. */
+  yieldToOthers?: () => Promise<unknown>;
+};
 
 /** Logs are cleaned; every other text is refused when it holds U+0000, which PostgreSQL cannot store. */
-export async function cleanRows(table: ExposedTable, { columns, rows }: Rows): Promise<Rows> {
+export async function cleanRows(
+  table: ExposedTable,
+  { columns, rows }: Rows,
+  { clean = cleanLog, yieldToOthers = setImmediate }: Options = {},
+): Promise<Rows> {
   const log = table.log === null ? -1 : columns.indexOf(table.log.content);
   const cleaned: Scalar[][] = [];
+  let work = 0;
   for (const row of rows) {
+    // Before the log that fills a chunk and not after it: the last one needs no yield, and a single one none at all.
+    const cost = log === -1 ? COST_OF_LOG : COST_OF_LOG + String(row[log]).length;
+    if (work > 0 && work + cost > CHUNK) {
+      await yieldToOthers();
+      work = 0;
+    }
+    work += cost;
     const values = row.map((value, index) => {
-      if (index === log && value !== null) return cleanLog(String(value));
+      if (index === log && value !== null) return clean(String(value));
       if (typeof value === 'string' && value.includes('\0')) {
         throw dataError('22P05', { details: '\\u0000 cannot be converted to text.' });
       }
       return value;
     });
     cleaned.push(values);
-    const size = log === -1 ? 0 : String(row[log]).length;
-    if (size > LARGE_LOG && rows.length > 1) await setImmediate();
   }
   return { columns, rows: cleaned };
 }

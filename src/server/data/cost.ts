@@ -58,6 +58,19 @@ export function readsManyTexts(table: ExposedTable, query: Query): boolean {
   return goesThroughTexts(table, query) || (showsTexts && query.range.limit !== 1);
 }
 
+/**
+ * Writes the texts of more than one row: one log can be put over every day of a journal, and each is stored in full.
+ * The journal's own saves name one row.
+ */
+export const writesManyTexts = ({ longTexts, log }: ExposedTable, { where }: Query): boolean =>
+  longTexts.size > 0 && !where.some((condition) => namesOneRow(condition, log?.day));
+
+/** In UTF-16 units: five thousand words, more than people write in a day. */
+const LARGE_BODY = 32 * 1024;
+
+/** The body of a write that takes turns: it may hold many rows, or is long. */
+export const isBulk = (body: string): boolean => body.length > LARGE_BODY || /^\s*\[/.test(body);
+
 /** The rows that a reading is given at most, as PostgREST's `db-max-rows` has it. Logs are not cut: an export reads them all. */
 export function boundedRange({ log, longTexts }: ExposedTable, range: Range): Range {
   if (log !== null || longTexts.size === 0) return range;

@@ -4,6 +4,12 @@
  */
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 
+/**
+ * The rows of one write. As many as a page of a hosted project's data API holds by default, so that what a client has read
+ * at once it can write at once; ten years of logs are four requests.
+ */
+export const MAX_ROWS = 1_000;
+
 type Known = { status: number; message: string };
 
 const DATA_ERRORS = {
@@ -31,12 +37,13 @@ const DATA_ERRORS = {
   '42703': { status: 400, message: 'column does not exist' },
   '54000': { status: 413, message: `A log can hold ${ENTRY_MAX_BYTES / 1024} KB at most. Please shorten it` },
   '54001': { status: 400, message: 'The log is nested too deeply' },
+  '54023': { status: 413, message: `A request can write ${MAX_ROWS} rows at most. Please send fewer at once` },
   XX000: { status: 500, message: 'Something went wrong on our side' },
 } as const satisfies Record<string, Known>;
 
 export type DataErrorCode = keyof typeof DATA_ERRORS;
 
-type Particulars = { message?: string; details?: string | null; hint?: string | null };
+type Particulars = { message?: string; details?: string | null; hint?: string | null; status?: 401 };
 
 /** What a client is told, and the status it is told with. */
 export class DataError extends Error {
@@ -55,8 +62,9 @@ export class DataError extends Error {
   }
 }
 
-/** An error of the catalogue; its text may be made more exact. */
-export function dataError(code: DataErrorCode, { message, details = null, hint = null }: Particulars = {}): DataError {
+/** An error of the catalogue; its text may be made more exact. `status` is for a guest, who is asked to sign in. */
+export function dataError(code: DataErrorCode, particulars: Particulars = {}): DataError {
   const known = DATA_ERRORS[code];
-  return new DataError(known.status, code, message ?? known.message, details, hint);
+  const { message, details = null, hint = null, status = known.status } = particulars;
+  return new DataError(status, code, message ?? known.message, details, hint);
 }

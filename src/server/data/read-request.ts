@@ -1,7 +1,12 @@
-/** Reads a request of the data wire up to the statement it means; nothing has touched the database by then. */
+/**
+ * Reads a request of the data wire up to the statement it means; nothing has touched the database by then.
+ *
+ * In two steps. `readRequest` looks at method, headers and query alone, so that a caller can be refused before the body is
+ * read; `writeSql` then takes the body.
+ */
 import type { HonoRequest } from 'hono';
 import { cleanRows } from './clean-rows.ts';
-import { boundedRange, readsManyTexts, refuseCostly } from './cost.ts';
+import { boundedRange, readsManyTexts, refuseCostly, writesManyTexts } from './cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import { checkSchema, JSON_OBJECT, parseAccept, parsePreferences, rangeOf } from './parse/parse-headers.ts';
@@ -13,18 +18,19 @@ import type { Sql } from './sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
 
 type Understood = Asked & {
-  /** null: there is nothing to do, and the answer is that of no rows. */
-  sql: Sql | null;
   /** The statement answers one `Answer` row; otherwise only its row count tells what happened. */
   answersRow: boolean;
   /** To be carried out in turn (`turns.ts`). */
   costly: boolean;
 };
-export type Reading = Understood & { method: 'GET' | 'HEAD' };
-export type Writing = Understood & { method: 'POST' | 'PATCH' | 'DELETE' };
+export type Reading = Understood & { method: 'GET' | 'HEAD'; sql: Sql };
+export type Writing = Understood & { method: 'POST' | 'PATCH' | 'DELETE'; table: ExposedTable; query: Query };
 
-/** Throws a DataError for everything that can be refused without asking the database. */
-export async function readRequest(request: HonoRequest, table: ExposedTable): Promise<Reading | Writing | 'options'> {
+export const isReading = (request: Reading | Writing): request is Reading =>
+  request.method === 'GET' || request.method === 'HEAD';
+
+/** Throws a DataError for everything that can be refused without the body and without asking the database. */
+export function readRequest(request: HonoRequest, table: ExposedTable): Reading | Writing | 'options' {
   const { method } = request;
   if (method === 'OPTIONS') return 'options';
   const reading = method === 'GET' || method === 'HEAD';
@@ -36,35 +42,30 @@ export async function readRequest(request: HonoRequest, table: ExposedTable): Pr
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, searchOf(request.url));
   refuseCostly(table, query);
-  const costly = method !== 'POST' && readsManyTexts(table, query);
   if (reading) {
     query.range = boundedRange(table, rangeOf(query.range, request.header('range')));
     const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
+    const costly = readsManyTexts(table, query);
     return { method, single, preferences, range: query.range, sql, answersRow: true, costly };
   }
+  if (method !== 'POST') refuseUnbounded(method, query);
+  if (method !== 'DELETE') checkContentType(request.header('content-type'));
   const wanted = method === 'POST' ? preferences : { ...preferences, resolution: null };
-  const sql = await writeSql(request, method, table, query, wanted);
   const answersRow = wanted.representation || wanted.resolution === 'merge';
-  return { method, single, preferences: wanted, range: query.range, sql, answersRow, costly };
+  const costly = method !== 'POST' && writesManyTexts(table, query);
+  return { method, single, preferences: wanted, range: query.range, table, query, answersRow, costly };
 }
 
-async function writeSql(
-  request: HonoRequest,
-  method: Writing['method'],
-  table: ExposedTable,
-  query: Query,
-  wanted: Asked['preferences'],
-): Promise<Sql | null> {
-  if (method !== 'POST') refuseUnbounded(method, query);
-  if (method === 'DELETE') return deleteSql(table, query, wanted);
-  checkContentType(request.header('content-type'));
-  const body = parseBody(await request.text());
+/** The statement of a write; null when there is nothing to do, which is answered like no rows. Throws a DataError. */
+export async function writeSql({ method, table, query, preferences }: Writing, body: string): Promise<Sql | null> {
+  if (method === 'DELETE') return deleteSql(table, query, preferences);
+  const value = parseBody(table, body);
   if (method === 'POST') {
-    const rows = await cleanRows(table, rowsToInsert(table, body, query.columns, wanted.missingIsDefault));
-    return rows.rows.length === 0 ? null : insertSql(table, query, rows, wanted);
+    const rows = await cleanRows(table, rowsToInsert(table, value, query.columns, preferences.missingIsDefault));
+    return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences);
   }
-  const changes = await cleanRows(table, changesToMake(table, body, query.columns));
-  return changes.columns.length === 0 ? null : updateSql(table, query, changes, wanted);
+  const changes = await cleanRows(table, changesToMake(table, value, query.columns));
+  return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
 }
 
 /**

@@ -2,7 +2,8 @@
  * The data wire: what PostgREST answers to postgrest-js, for the tables of `exposed-tables.ts` (wire-contract 13).
  *
  * parse -> clean -> one statement as the caller -> respond. What a caller may see or change is decided by PostgreSQL
- * (row-level security, column grants), never here.
+ * (row-level security, column grants), never here. One of its rules is repeated, because its answer would come after the
+ * work: a guest writes nothing.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -13,17 +14,20 @@ import type { AppEnv } from '../http/app-env.ts';
 import { callerHasLeft } from '../http/caller-left.ts';
 import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
+import { BodyTooLarge, readText } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
+import { isBulk } from './cost.ts';
 import { answerFor, loggable } from './database-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { readRequest } from './read-request.ts';
+import { isReading, readRequest, writeSql } from './read-request.ts';
 import type { Reading, Writing } from './read-request.ts';
 import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
+import type { Sql } from './sql-text.ts';
 import type { Answer } from './to-sql.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, inTurn } from './turns.ts';
 
 type DataDeps = {
   config: { publishableKey: string };
@@ -35,18 +39,21 @@ type DataDeps = {
 export function dataRoutes({ config, database, accessTokens, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
-  const turns = createTurns();
+  const readTurns = createTurns();
+  // Fewer than for reading: a write is also parsed and cleaned here, and each that waits holds its body in memory.
+  const writeTurns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
 
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
     try {
       caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
-      const request = await readRequest(context.req, tableNamed(context.req.param('table')));
+      const request = readRequest(context.req, tableNamed(context.req.param('table')));
       if (request === 'options') return allowedMethods();
-      const answer = await (request.costly ? inTurn(request, caller) : carryOut(request, caller));
+      const answer = await (isReading(request) ? read(request, caller) : write(request, caller, context));
       return answerWith(request, answer);
     } catch (error) {
+      if (error instanceof BodyTooLarge) throw error;
       return answerWithError(explain(error, caller, context));
     }
   });
@@ -59,19 +66,28 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   });
 
   /** A guest reads nothing, and nothing costs nothing. */
-  async function inTurn(request: Reading | Writing, caller: Caller): Promise<Answer> {
-    if (caller.userId === null) return carryOut(request, caller);
-    const end = await turns.take(caller.userId);
-    try {
-      return await carryOut(request, caller);
-    } finally {
-      end();
-    }
+  function read(request: Reading, caller: Caller): Promise<Answer> {
+    const run = () => carryOut(request, request.sql, caller);
+    return request.costly && caller.userId !== null ? inTurn(readTurns, caller.userId, run) : run();
+  }
+
+  /**
+   * The body is read only for somebody who may write, and before the turn: who sends it slowly keeps nobody waiting. It is
+   * parsed, cleaned and stored in the turn.
+   */
+  async function write(request: Writing, caller: Caller, context: Context<AppEnv>): Promise<Answer> {
+    const { method, table, costly } = request;
+    const { userId } = caller;
+    if (userId === null)
+      throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
+    const body = method === 'DELETE' ? '' : await readText(context);
+    const run = async () => carryOut(request, await writeSql(request, body), caller);
+    return costly || isBulk(body) ? inTurn(writeTurns, userId, run) : run();
   }
 
   /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */
-  async function carryOut(request: Reading | Writing, { identity }: Caller): Promise<Answer> {
-    const { sql, single } = request;
+  async function carryOut(request: Reading | Writing, sql: Sql | null, { identity }: Caller): Promise<Answer> {
+    const { single } = request;
     if (sql === null) {
       checkSingle(single, 0);
       return request.preferences.representation ? { body: '[]', amount: 0 } : { amount: 0 };
@@ -82,8 +98,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
       checkSingle(single, answer.amount);
       return answer;
     };
-    const reading = request.method === 'GET' || request.method === 'HEAD';
-    return single && !reading ? database.transactAsUser(identity, run) : run(database.asUser(identity));
+    return single && !isReading(request) ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
   function explain(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {

@@ -9,6 +9,16 @@ export type Turns = {
   take(userId: string): Promise<() => void>;
 };
 
+/** Runs the work in the user's turn. */
+export async function inTurn<Result>(turns: Turns, userId: string, run: () => Promise<Result>): Promise<Result> {
+  const end = await turns.take(userId);
+  try {
+    return await run();
+  } finally {
+    end();
+  }
+}
+
 type Limits = { users: number; waiting: number; waitingOfOne: number };
 
 export function createTurns(limits: Limits = { users: 4, waiting: 100, waitingOfOne: 10 }): Turns {

@@ -7,5 +7,7 @@ export type AppEnv = {
   Variables: {
     /** Set by whoever has verified an access token; the request log writes it. */
     userId?: string;
+    /** Set by `limitBody`, for whoever reads the body. */
+    maxBodyBytes?: number;
   };
 };

@@ -10,7 +10,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { limitBody } from '../http/limit-body.ts';
+import { limitBody, readBytes } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
 import type { WebhookTransmission } from './paypal/paypal-client.ts';
 import { PaypalError } from './paypal/paypal.ts';
@@ -56,7 +56,7 @@ export function webhookRoutes(deps: WebhookDeps): Hono<AppEnv> {
   routes.post('/', limitBody(BODY_MAX_BYTES), async (context) => {
     const transmission = readTransmission((name) => context.req.header(name));
     if (transmission === null) return refuse(context, 400, 'bad_headers');
-    const body = new Uint8Array(await context.req.arrayBuffer());
+    const body = await readBytes(context);
     const text = new TextDecoder().decode(body);
     const event = parseEvent(text);
     if (event === null) return refuse(context, 400, 'bad_event');

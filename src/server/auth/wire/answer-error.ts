@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { callerHasLeft } from '#server/http/caller-left.ts';
+import { BodyTooLarge } from '#server/http/limit-body.ts';
 import type { Logger } from '#server/log.ts';
 import { PasswordQueueFull } from '../accounts/passwords.ts';
 import { AuthError } from './errors.ts';
@@ -37,6 +38,7 @@ const isForeseen = (thrown: unknown): boolean => thrown instanceof AuthError || 
 
 function authErrorOf(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;
+  if (thrown instanceof BodyTooLarge) return new AuthError('body_too_large');
   if (thrown instanceof PasswordQueueFull) return new AuthError('try_again');
   return new AuthError(isPassing(thrown) ? 'try_again' : 'unexpected_failure');
 }

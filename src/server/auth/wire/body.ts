@@ -1,10 +1,15 @@
 /** Reads a JSON body and gives out its fields by type. Whatever is sent, the outcome is a value or an AuthError. */
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/auth-tables.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { readText } from '#server/http/limit-body.ts';
+import { hasMoreValues } from '#server/parse-json.ts';
 import { AuthError } from './errors.ts';
 
 /** Deeper than any form, and shallow enough for every JSON reader behind us. */
 const DEPTH_LIMIT = 32;
+/** User metadata has 8 KB at most, so no body that can be accepted holds as many. Guests send these bodies too. */
+const MAX_VALUES = 5_000;
 
 export class Body {
   readonly #fields: JsonObject;
@@ -34,10 +39,12 @@ export class Body {
 }
 
 /** Throws `bad_json`, or `validation_failed` for text that PostgreSQL cannot store. */
-export async function readBody(context: Context): Promise<Body> {
+export async function readBody(context: Context<AppEnv>): Promise<Body> {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(await context.req.text());
+    const text = await readText(context);
+    if (hasMoreValues(text, MAX_VALUES)) throw new AuthError('body_too_many_values');
+    parsed = JSON.parse(text);
   } catch (error) {
     // Too large a body is noticed while it is read, and is told by its own error.
     if (!(error instanceof SyntaxError)) throw error;

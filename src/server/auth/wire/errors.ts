@@ -11,6 +11,7 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Text must be valid Unicode without null characters',
   },
+  body_too_many_values: { status: 400, code: 'validation_failed', text: 'The request body holds too many values' },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
 
   no_authorization: { status: 401, code: 'no_authorization', text: 'This endpoint requires a valid Bearer token' },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { DataError } from '../errors.ts';
+import { DataError, MAX_ROWS } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parseAccept, parsePreferences, rangeOf } from './parse-headers.ts';
 import { parseQuery } from './parse-query.ts';
-import { changesToMake, rowsToInsert } from './parse-rows.ts';
+import { changesToMake, parseBody, rowsToInsert } from './parse-rows.ts';
 import type { Condition } from '../query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
@@ -227,4 +227,23 @@ describe('rows', () => {
     expect(changesToMake(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
     expect(refusal(() => changesToMake(entries, [], null))).toMatchObject({ code: 'PGRST102' });
   });
+});
+
+describe('the body of one write', () => {
+  const rows = (count: number, row: unknown = { date: 'a', content: '{[,' }) =>
+    JSON.stringify(Array.from({ length: count }, () => row));
+  const everyColumn = Object.fromEntries([...entries.columns.keys()].map((name) => [name, '']));
+
+  test('holds so many rows, and every column of each', () => {
+    expect(parseBody(entries, rows(MAX_ROWS, everyColumn))).toHaveLength(MAX_ROWS);
+  });
+  test.each([rows(MAX_ROWS + 1), rows(90_500, {})])('is refused by its code when it holds more: %.20s', (body) => {
+    expect(refusal(() => parseBody(entries, body))).toMatchObject({ code: '54023', status: 413 });
+  });
+  test.each([`{"content":[${'[],'.repeat(100_000)}1]}`, '['.repeat(100_000), `{${'"a":{'.repeat(100_000)}`])(
+    'is not parsed when it holds more values than such rows could: %.20s',
+    (body) => {
+      expect(refusal(() => parseBody(entries, body))).toMatchObject({ code: 'PGRST102', details: 'too many values' });
+    },
+  );
 });

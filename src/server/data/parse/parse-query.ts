@@ -27,7 +27,7 @@ export function parseQuery(table: ExposedTable, search: string): Query {
     else if (name === 'limit') limit = parseCount(name, text);
     else if (name === 'offset') offset = parseCount(name, text);
     else if (name === 'columns') columns = parseColumns(table, text);
-    else if (name === 'on_conflict') onConflict = names(text).map((column) => columnOf(table, column));
+    else if (name === 'on_conflict') onConflict = [...new Set(names(text).map((column) => columnOf(table, column)))];
     else if (GROUPS.has(name)) where.push(parseGroup(table, name, text));
     else if (!NOT_A_FILTER.has(name)) where.push(parseFilter(table, name, text));
     if (where.length > MAX_CONDITIONS) throw dataError('PGRST100', { details: `more than ${MAX_CONDITIONS} filters` });

@@ -2,8 +2,8 @@
  * The body of a write, understood or refused: which columns it sets, and their values row by row. Pure.
  * Keys are looked up in a Map and never used as property names, so `__proto__` is only a column that does not exist.
  */
-import { parseJson } from '../../parse-json.ts';
-import { dataError } from '../errors.ts';
+import { hasMoreValues, parseJson } from '../../parse-json.ts';
+import { dataError, MAX_ROWS } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { writableColumn } from './parse-query.ts';
 import type { Rows, Scalar } from '../query.ts';
@@ -18,11 +18,18 @@ export function checkContentType(header: string | undefined): void {
   throw dataError('PGRST102', { message: `Content-Type not acceptable: ${header.slice(0, 100)}` });
 }
 
-export function parseBody(text: string): unknown {
+/** Throws before it parses anything when the text holds more values than `MAX_ROWS` rows of this table could have. */
+export function parseBody(table: ExposedTable, text: string): unknown {
+  if (hasMoreValues(text, MAX_ROWS * (table.columns.size + 1) + 1)) {
+    throw ARRAY_OF_OBJECTS.test(text) ? dataError('54023') : dataError('PGRST102', { details: 'too many values' });
+  }
   const body = parseJson(text);
   if (body === undefined) throw dataError('PGRST102');
+  if (Array.isArray(body) && body.length > MAX_ROWS) throw dataError('54023', { details: `${body.length} rows` });
   return body;
 }
+
+const ARRAY_OF_OBJECTS = /^\s*\[\s*\{/;
 
 /**
  * The rows of an insert: an object, or an array of them. Without `columns=` all must have the same keys; with it, other
