@@ -171,11 +171,8 @@ describe('what the database forbids', () => {
     expect(data).toEqual({ content_text: 'x' });
   });
   test.each([
-    ['entries', { ai_feedback: 'great' }],
-    ['entries', { hustle_score: 10 }],
-    ['entries', { ai_analyzed_at: '2026-01-01' }],
     ['entries', { revision: 1 }],
-    ['entries', { updated_at: '2026-01-01' }],
+    ['entries', { id: '11111111-2222-4333-8444-555555555555' }],
     ['profiles', { subscription_plan: 'premium' }],
     ['profiles', { access_valid_until: '2099-01-01' }],
   ])('columns that only the server writes: %s %j', async (table, change) => {

@@ -198,6 +198,52 @@ describe('update', () => {
   });
 });
 
+describe("a save in the specification's own shape", () => {
+  const feedback = { ai_feedback: 'Mine.', hustle_score: 10, ai_analyzed_at: '2099-01-01T00:00:00.000Z' };
+  const shape = (content: string, date: Day) => ({
+    content: withDateHeader(date, content),
+    date,
+    user_id: ana.id,
+    updated_at: '2099-01-01T00:00:00.000Z',
+    ...feedback,
+  });
+  const none = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
+
+  /** As `product.md` 7 has it: look for the day, update it or insert it, and retry a duplicate as an update. */
+  async function saveEntry(content: string, date: Day) {
+    const { data: found } = await entries().select('id').eq('user_id', ana.id).eq('date', date).maybeSingle();
+    const update = () =>
+      entries().update(shape(content, date)).eq('user_id', ana.id).eq('date', date).select().single().throwOnError();
+    if (found) return (await update()).data;
+    const { data, error } = await entries().insert(shape(content, date)).select().single();
+    return error?.code === '23505' ? (await update()).data : data;
+  }
+
+  test('is taken, and the answer shows what the server keeps', async () => {
+    const begun = await saveEntry('<p>one</p>', today());
+    expect(begun).toMatchObject({ ...none, content: withDateHeader(today(), '<p>one</p>'), revision: 1 });
+    expect(begun.updated_at < '2099').toBe(true);
+    await world.server.admin.query(
+      "update public.entries set ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now() where user_id = $1",
+      [ana.id],
+    );
+    const changed = await saveEntry('<p>two</p>', today());
+    expect(changed).toMatchObject({ id: begun.id, ai_feedback: 'Good.', hustle_score: 7, revision: 2 });
+    expect(changed.updated_at > begun.updated_at && changed.updated_at < '2099').toBe(true);
+    expect(changed.ai_analyzed_at < changed.updated_at).toBe(true);
+  });
+
+  test('is taken twice at once, and by an upsert', async () => {
+    const both = await Promise.all([saveEntry('<p>a</p>', today()), saveEntry('<p>b</p>', today())]);
+    expect(both.map(({ revision }) => revision).sort()).toEqual([1, 2]);
+    const upserted = await entries()
+      .upsert(shape('<p>c</p>', today()), { onConflict: 'user_id,date' })
+      .select()
+      .single();
+    expect(upserted).toMatchObject({ status: 200, data: { ...none, revision: 3 } });
+  });
+});
+
 describe('delete', () => {
   beforeEach(async () => {
     await entries().insert([row(today(), 'a'), row(daysAgo(1), 'a')]);

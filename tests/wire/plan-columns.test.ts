@@ -1,6 +1,10 @@
-/** What only the server writes: no kind of user changes it, by any way of writing that the wire knows. */
+/**
+ * What only the server writes: no kind of user changes it, by any way of writing that the wire knows. Some of it is refused,
+ * and what clients send along with a save is accepted and not written.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
 import { KINDS, startPlanWorld } from './plan-world.ts';
 import type { Kind, PlanWorld } from './plan-world.ts';
 
@@ -24,13 +28,9 @@ afterAll(async () => {
 
 const FORBIDDEN = {
   entries: {
-    ai_feedback: 'You did great.',
-    hustle_score: 10,
-    ai_analyzed_at: '2030-01-01T00:00:00Z',
     revision: 1,
     content_text: 'other words',
     created_at: '2020-01-01T00:00:00Z',
-    updated_at: '2020-01-01T00:00:00Z',
     id: '11111111-2222-4333-8444-555555555555',
   },
   profiles: {
@@ -39,6 +39,12 @@ const FORBIDDEN = {
     created_at: '2020-01-01T00:00:00Z',
     updated_at: '2020-01-01T00:00:00Z',
   },
+} as const;
+const KEPT = {
+  ai_feedback: 'You did great.',
+  hustle_score: 10,
+  ai_analyzed_at: '2030-01-01T00:00:00Z',
+  updated_at: '2030-01-01T00:00:00Z',
 } as const;
 type Table = keyof typeof FORBIDDEN;
 const CELLS = (Object.keys(FORBIDDEN) as Table[]).flatMap((table) =>
@@ -128,6 +134,33 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
         });
       }
       expect(await everything(table)).toEqual(before);
+    }
+  });
+
+  test.each(KINDS)('%s sends what the server keeps in vain', async (kind) => {
+    const own = `select to_jsonb(entries) as row from public.entries where user_id = $1 and date = $2`;
+    const rowAt = async (date: Day) =>
+      (await world.server.admin.query<{ row: object }>(own, [world.people[kind].id, date])).rows[0]?.row;
+    const analysed = { ai_feedback: 'Good.', hustle_score: 7, ai_analyzed_at: '2026-10-31T00:00:00+00:00' };
+    const none = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
+    await world.server.admin.query(
+      'update public.entries set ai_feedback = $2, hustle_score = $3, ai_analyzed_at = $4 where user_id = $1',
+      [world.people[kind].id, ...Object.values(analysed)],
+    );
+    for (const change of [...Object.entries(KEPT).map(([column, value]) => ({ [column]: value })), KEPT]) {
+      const [method, path, body, prefer] = way('entries', kind, change);
+      const answer = await world.ask(world.people[kind], method, `/rest/v1/${path}`, {
+        body,
+        headers: prefer ? { prefer } : {},
+      });
+      expect([200, 201, 204]).toContain(answer.status);
+      expect(await rowAt(TODAY)).toMatchObject(analysed);
+      const begun = await rowAt(NEW_DAY);
+      if (begun) expect(begun).toMatchObject(none);
+      for (const row of [await rowAt(TODAY), begun]) {
+        if (row) expect((row as { updated_at: string }).updated_at < KEPT.updated_at).toBe(true);
+      }
+      await world.server.admin.query('delete from public.entries where date = $1', [NEW_DAY]);
     }
   });
 
