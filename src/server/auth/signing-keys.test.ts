@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair } from 'jose';
+import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadSigningKeys } from './signing-keys.ts';
 
@@ -18,6 +18,22 @@ test('a key is made once, also when several processes start together', async () 
   expect(loaded[0]!.derive('refresh-tokens')).not.toEqual(loaded[0]!.derive('one-time-codes'));
   const stored = JSON.parse(await readFile(join(dataDir, 'signing-key.json'), 'utf8'));
   expect(JSON.stringify(loaded[0]!.jwks)).not.toContain(stored.d);
+});
+
+test.each(['ES256', 'RS256'])('a %s key whose key_ops name both sign and verify signs', async (algorithm) => {
+  const file = join(dataDir, 'key.json');
+  const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
+  const jwk = { ...(await exportJWK(privateKey)), alg: algorithm, use: 'sig', key_ops: ['sign', 'verify'] };
+  await writeFile(file, JSON.stringify(jwk));
+  const keys = await loadSigningKeys({ signingKeyFile: file, dataDir });
+  const { payload } = await jwtVerify(
+    await keys.sign({ sub: 'ana' }),
+    createLocalJWKSet({ keys: [...keys.jwks.keys] }),
+  );
+  expect(payload.sub).toBe('ana');
+  expect(keys.jwks.keys[0]!.key_ops).toEqual(['verify']);
+  await writeFile(file, JSON.stringify({ ...jwk, key_ops: ['verify'] }));
+  await expect(loadSigningKeys({ signingKeyFile: file, dataDir })).rejects.toThrow('its key_ops do not name sign');
 });
 
 test('an unusable key is refused by name, and never quoted', async () => {

@@ -42,8 +42,10 @@ class UnusableKey extends Error {}
 async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
   const algorithm = algorithmOf(jwk);
   if (typeof jwk.d !== 'string') throw new UnusableKey('it has no private part');
+  // Key generators name what the pair can do, sign and verify. WebCrypto imports a private key for signing alone.
+  if (jwk.key_ops && !jwk.key_ops.includes('sign')) throw new UnusableKey('its key_ops do not name sign');
   const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
-  const privateKey = (await importJWK(jwk, algorithm)) as CryptoKey;
+  const privateKey = (await importJWK({ ...jwk, key_ops: ['sign'] }, algorithm)) as CryptoKey;
   const published: JWK = { ...publicMembers(jwk), kid, alg: algorithm, use: 'sig', key_ops: ['verify'] };
   const publicKey = (await importJWK(published, algorithm)) as CryptoKey;
   const privatePart = Buffer.from(jwk.d, 'base64url');
