@@ -1,5 +1,6 @@
 /** Puts the texts of a write into the form in which they may be stored, before any of them reaches the database. */
 import { setImmediate } from 'node:timers/promises';
+import { checkDate } from './check-dates.ts';
 import { cleanLog } from './clean-entry.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
@@ -19,7 +20,7 @@ type Options = {
   yieldToOthers?: () => Promise<unknown>;
 };
 
-/** Logs are cleaned; every other text is refused when it holds U+0000, which PostgreSQL cannot store. */
+/** Logs are cleaned; every other text is refused when it holds U+0000, which PostgreSQL cannot store, and a date in another form. */
 export async function cleanRows(
   table: ExposedTable,
   { columns, rows }: Rows,
@@ -41,6 +42,7 @@ export async function cleanRows(
       if (typeof value === 'string' && value.includes('\0')) {
         throw dataError('22P05', { details: '\\u0000 cannot be converted to text.' });
       }
+      checkDate(columns[index]!, value);
       return value;
     });
     cleaned.push(values);

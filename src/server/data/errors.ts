@@ -31,6 +31,7 @@ const DATA_ERRORS = {
   PGRST301: { status: 401, message: 'JWT cryptographic operation failed' },
   PGRST303: { status: 401, message: 'JWT expired' },
   '21000': { status: 400, message: 'This request requires a WHERE clause' },
+  '22007': { status: 400, message: 'invalid input syntax for type date' },
   '22P02': { status: 400, message: 'invalid input syntax' },
   '22P05': { status: 400, message: 'unsupported Unicode escape sequence' },
   '42501': { status: 403, message: 'permission denied' },

@@ -5,6 +5,7 @@
  * read; `writeSql` then takes the body.
  */
 import type { HonoRequest } from 'hono';
+import { checkDates } from './check-dates.ts';
 import { cleanRows } from './clean-rows.ts';
 import { boundedRange, readsManyTexts, refuseCostly, writesManyTexts } from './cost.ts';
 import { dataError } from './errors.ts';
@@ -41,6 +42,7 @@ export function readRequest(request: HonoRequest, table: ExposedTable): Reading 
   const single = parseAccept(request.header('accept')) === JSON_OBJECT;
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, searchOf(request.url));
+  checkDates(query.where);
   refuseCostly(table, query);
   if (reading) {
     query.range = boundedRange(table, rangeOf(query.range, request.header('range')));
