@@ -93,7 +93,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   return app;
 }
 
-const NEVER_PAGES = /^\/(assets|auth|rest|functions|sandbox)(\/|$)|\.(?!html$)[a-z0-9]{1,12}$/i;
+/** Files, the wires, and the wires of a hosted project that do not exist here: their clients read JSON. */
+const NEVER_PAGES =
+  /^\/(assets|auth|rest|functions|realtime|storage|graphql|sandbox)(\/|$)|\.(?!html$)[a-z0-9]{1,12}$/i;
 
 const asksForPage = (method: string, path: string, accept = '*/*'): boolean =>
   (method === 'GET' || method === 'HEAD') && !NEVER_PAGES.test(path) && /text\/html|\*\/\*/.test(accept);

@@ -84,10 +84,10 @@ describe('errors', () => {
     expect((await world.ask('GET', '/health')).headers.has('x-supabase-api-version')).toBe(false);
   });
 
-  test('are plain for paths that do not exist', async () => {
+  test('are JSON for paths that do not exist', async () => {
     for (const path of ['/otp', '/factors', '/authorize?provider=github', '/sso', '/nonsense']) {
       const { status, body } = await world.ask('GET', path);
-      expect([status, body]).toEqual([404, '404 page not found\n']);
+      expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
     }
   });
 });

@@ -73,6 +73,33 @@ test.each([
   expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
 });
 
+/** The code that each wire's own client reads. */
+test.each([
+  ['/realtime/v1/websocket', 'not_found'],
+  ['/realtime/v1', 'not_found'],
+  ['/storage/v1/bucket', 'not_found'],
+  ['/graphql/v1', 'not_found'],
+  ['/auth/v1', 'not_found'],
+  ['/auth/v1/factors', 'not_found'],
+  ['/auth/v1/admin/users', 'not_found'],
+  ['/rest/v1', 'PGRST125'],
+  ['/rest/v1/nope', 'PGRST205'],
+  ['/rest/v1/nope/deeper', 'PGRST125'],
+  ['/rest/v1/rpc/nope', 'PGRST202'],
+  ['/functions/v1', 'NOT_FOUND'],
+  ['/functions/v1/nope', 'NOT_FOUND'],
+  ['/functions/v1/nope/deeper', 'NOT_FOUND'],
+])('%s is a JSON not-found and never a page, whatever is asked for and how', async (path, code) => {
+  for (const method of ['GET', 'POST']) {
+    for (const accept of ['*/*', 'text/html']) {
+      const answer = await ask(path, { method, headers: { accept, 'x-supabase-api-version': '2024-01-01' } });
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await answer.json()).toMatchObject({ code, message: expect.any(String) });
+    }
+  }
+});
+
 test('an oversized body is refused', async () => {
   const answer = await ask('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
   expect(answer.status).toBe(413);

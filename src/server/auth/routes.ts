@@ -71,7 +71,9 @@ export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   for (const [method, path, endpoint] of ENDPOINTS) {
     routes.on(method, path, async (context) => endpoint(context, parts));
   }
-  routes.all('*', (context) => context.text('404 page not found\n', 404));
+  routes.all('*', () => {
+    throw new AuthError('no_such_endpoint');
+  });
   routes.onError((error, context) => answerError(context, error, deps.log));
   return routes;
 }

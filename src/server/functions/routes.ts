@@ -75,6 +75,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       return refuseForNow(context, error);
     }
   });
+  routes.all('*', (context) => refuse(context, 404, 'NOT_FOUND', 'Requested function was not found'));
   return routes;
 
   /** Too many wait already, or the database has no connection free: nobody's fault, and over in a moment. */

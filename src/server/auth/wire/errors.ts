@@ -11,6 +11,8 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Text must be valid Unicode without null characters',
   },
+  /** Upstream says so in plain text, which clients cannot read. */
+  no_such_endpoint: { status: 404, code: 'not_found', text: 'There is nothing at this address' },
   body_too_many_values: { status: 400, code: 'validation_failed', text: 'The request body holds too many values' },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
 
