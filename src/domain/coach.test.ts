@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { feedbackRefusal, isScore } from './coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS, dailyLimitText, failureText, feedbackRefusal, isScore } from './coach.ts';
 import { QUICK_ENTRIES } from './quick-entries.ts';
 
 describe('what can be given feedback on', () => {
@@ -16,6 +16,22 @@ describe('what can be given feedback on', () => {
   ])('%j: %s', (text, refusal) => {
     expect(feedbackRefusal(text)).toBe(refusal);
   });
+});
+
+test('a failed analysis says one thing: its cause, and after three retries that the service may be down', () => {
+  const { network, configuration } = ANALYSIS_PROBLEMS;
+  const texts = [1, 2, 3, 4, 5].map((failures) => failureText('network', network, failures));
+  const note = AI_MESSAGES.unavailableNote;
+  expect(texts).toEqual([network, network, network, note, note]);
+  // Waiting does not mend a wrong key.
+  expect(failureText('configuration', configuration, 4)).toBe(configuration);
+});
+
+test('the limit of a day is named', () => {
+  expect(dailyLimitText(100)).toBe(
+    'You have reached the fair-use limit of 100 analyses a day. Please come back tomorrow.',
+  );
+  expect(dailyLimitText(1)).toContain('1 analysis a day');
 });
 
 test.each([

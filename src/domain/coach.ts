@@ -20,6 +20,12 @@ export const MIN_TREND_ENTRY_CHARS = 11;
 export const MIN_REPLY = 10;
 export const MIN_TREND_REPLY = 50;
 export const SCORES = { least: 1, most: 10 } as const;
+/** "Unlimited" means so many analyses a day, feedback and reviews together: it is said wherever the plan is sold. */
+export const FAIR_USE_ANALYSES = 100;
+export const FAIR_USE_NOTE = `Fair use: ${FAIR_USE_ANALYSES} analyses a day.`;
+/** `limit`: the server's own, which may be another. */
+export const dailyLimitText = (limit: number): string =>
+  `You have reached the fair-use limit of ${limit} ${limit === 1 ? 'analysis' : 'analyses'} a day. Please come back tomorrow.`;
 /** After more failed tries than this the panel says that the service may be unavailable. */
 export const TRIES_BEFORE_NOTE = 2;
 
@@ -49,7 +55,6 @@ export const AI_MESSAGES = {
   noConsent: 'The coach is off for your account: it needs your agreement before it may read your logs.',
   signedOut: 'Not analyzed – sign in and try again.',
   running: 'An analysis is already running. Please wait for it to finish.',
-  dailyLimit: 'You have reached the limit of analyses for one day. Please come back tomorrow.',
   notConfigured: 'AI analysis is not set up on this server.',
   badRequest: 'The request could not be understood. Please reload the page and try again.',
   unavailableNote: 'The AI service may be temporarily unavailable. Please try again later.',
@@ -114,6 +119,14 @@ export function feedbackRefusal(text: string): 'too_short' | 'canned' | null {
   const trimmed = text.trim();
   if (quickEntryIn(trimmed) !== null) return 'canned';
   return trimmed.length < MIN_FEEDBACK_CHARS ? 'too_short' : null;
+}
+
+/**
+ * What is said after `failures` failed tries in a row, the first of which was no retry. One sentence: after several of
+ * them the state of the service says more than the last cause, unless the cause is one that waiting does not end.
+ */
+export function failureText(reason: string, message: string, failures: number): string {
+  return failures - 1 > TRIES_BEFORE_NOTE && reason !== 'configuration' ? AI_MESSAGES.unavailableNote : message;
 }
 
 export const isScore = (value: unknown): value is number =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closerBenefits, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
+import { closerBenefits, fairUseNote, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
 import type { UpgradeFeature } from './upgrade.ts';
 
 const FEATURES = Object.keys(UPGRADE_OFFERS) as UpgradeFeature[];
@@ -16,4 +16,13 @@ test('a server without a coach sells none of it', () => {
     expect(benefits.length).toBeGreaterThan(2);
   }
   expect(closerBenefits(true).filter((benefit) => !closerBenefits(false).includes(benefit))).toHaveLength(2);
+});
+
+test('whatever sells analyses names their limit, and nothing else does', () => {
+  const notes = (coach: boolean) =>
+    FEATURES.filter((feature) => fairUseNote(upgradeOffer(feature, coach).benefits) !== null);
+  expect(notes(true)).toEqual(['ai-feedback', 'trend-analysis', 'default']);
+  expect(notes(false)).toEqual([]);
+  expect(fairUseNote(closerBenefits(true))).toBe('Fair use: 100 analyses a day.');
+  expect(fairUseNote(closerBenefits(false))).toBeNull();
 });

@@ -1,4 +1,6 @@
 /** What the upgrade dialog says for each thing that only a Closer may do (product.md 2). */
+import { FAIR_USE_NOTE } from './coach.ts';
+
 export type UpgradeFeature =
   | 'historical-logs'
   | 'ai-feedback'
@@ -11,6 +13,9 @@ type UpgradeOffer = { title: string; description: string; benefits: readonly str
 
 const FEEDBACK = 'Unlimited AI feedback and HustleScore';
 const REVIEWS = 'Hustle Reviews: trend analysis';
+const ASK_FREELY = 'Ask as often as you like';
+const PATTERNS = 'Pattern recognition over 7 and 30 days';
+const WITHOUT_NUMBER: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
 /** All that a Closer has (product.md 1). */
 const CLOSER_BENEFITS: readonly string[] = [
@@ -35,6 +40,10 @@ export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOf
     : { ...UPGRADE_OFFERS[feature], isWhole };
 }
 
+/** Stands under benefits that promise analyses without a number. */
+export const fairUseNote = (benefits: readonly string[]): string | null =>
+  benefits.some((benefit) => WITHOUT_NUMBER.has(benefit)) ? FAIR_USE_NOTE : null;
+
 export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'historical-logs': {
     title: 'Every log you ever wrote',
@@ -44,11 +53,7 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'ai-feedback': {
     title: 'A straight answer about your day',
     description: 'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
-    benefits: [
-      'A HustleScore from 1 to 10 for every day',
-      'Raw feedback that cites what you wrote',
-      'Ask as often as you like',
-    ],
+    benefits: ['A HustleScore from 1 to 10 for every day', 'Raw feedback that cites what you wrote', ASK_FREELY],
   },
   export: {
     title: 'Take your words with you',
@@ -63,11 +68,7 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'trend-analysis': {
     title: 'See the pattern',
     description: 'Hustle Reviews are a premium feature. Upgrade to Closer to access trend analysis.',
-    benefits: [
-      'Pattern recognition over 7 and 30 days',
-      'Your biggest wins and obstacles',
-      'Recommendations for what to focus on next',
-    ],
+    benefits: [PATTERNS, 'Your biggest wins and obstacles', 'Recommendations for what to focus on next'],
   },
   default: {
     title: 'Become a Closer',

@@ -1,6 +1,6 @@
 /** Who may have what analysed: all of it is decided before anything is sent to anybody, and by the database. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AI_MESSAGES } from '#domain/coach.ts';
+import { AI_MESSAGES, dailyLimitText } from '#domain/coach.ts';
 import { addDays, earliestToday, latestToday } from '#domain/day.ts';
 import { QUICK_ENTRIES } from '#domain/quick-entries.ts';
 import { firstDayOf } from '#domain/review-period.ts';
@@ -83,7 +83,7 @@ describe.each(FUNCTIONS)('%s', (name, body, premium) => {
   test('has a limit for the day, and says when the next one begins', async () => {
     for (let tries = 0; tries < 3; tries += 1) expect((await call(person, { ...body, force: true })).status).toBe(200);
     const refused = await call(person, { ...body, force: true });
-    expect(refused).toMatchObject({ status: 429, json: { code: 'daily_limit', error: AI_MESSAGES.dailyLimit } });
+    expect(refused).toMatchObject({ status: 429, json: { code: 'daily_limit', error: dailyLimitText(3) } });
     const seconds = Number(refused.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(86_400);

@@ -1,4 +1,5 @@
 /** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
+import { FAIR_USE_ANALYSES } from '#domain/coach.ts';
 import { isLoopback } from '../loopback.ts';
 import { isOfOwnNetwork } from '../own-network.ts';
 import type { Secret } from '../secret.ts';
@@ -47,7 +48,7 @@ export function readCoachSettings(settings: SettingsReader, production: boolean)
   const model = settings.optional('AI_MODEL');
   const keySet = settings.optional('AI_API_KEY') !== null;
   const structured = settings.oneOf('AI_STRUCTURED', ['auto', 'schema', 'json', 'text'], 'auto');
-  const dailyLimit = settings.integer('AI_DAILY_LIMIT', 100, 1, 100_000);
+  const dailyLimit = settings.integer('AI_DAILY_LIMIT', FAIR_USE_ANALYSES, 1, 100_000);
   const timeoutMs = settings.integer('AI_TIMEOUT_MS', 60_000, 1_000, 600_000);
   if (chosen === 'none') {
     const meant = model !== null || keySet || settings.optional('AI_BASE_URL') !== null;

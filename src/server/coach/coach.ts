@@ -24,7 +24,7 @@ import { trendJob } from './trend.ts';
 export type Answer<Result> =
   /** Must be read to its end. The signal says that nobody reads any more. */
   | { events: (left: AbortSignal) => AsyncGenerator<CoachEvent<Result>> }
-  | { refused: CoachRefusal; retryAfterSeconds?: number }
+  | { refused: CoachRefusal; retryAfterSeconds?: number; limit?: number }
   /** Before anything was begun; nobody is there to be answered. */
   | 'left';
 type SignedIn = Caller & { userId: string };

@@ -46,7 +46,7 @@ export type Job<Result> = {
 /** `at`: when the analysis was made; `written`: what became of the day's entry. */
 export type Stored = { written: Written | null; at: Date; reused: boolean };
 
-export type Refused = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number };
+export type Refused = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
  * Must be read to its end, or the claim is held until its lease runs out. The first signal says that nobody reads any
  * more, the second one that the server stops and its reader is to be told.
@@ -66,7 +66,7 @@ const AT_ONCE = 5;
 /** Why one user may have no more analyses now, by their tries with the one in question among them. */
 export function noRoom({ tries, underWay, resetInSeconds }: Tries, dailyLimit: number): Refused | null {
   if (underWay > AT_ONCE) return { refused: 'running' };
-  return tries > dailyLimit ? { refused: 'daily_limit', retryAfterSeconds: resetInSeconds } : null;
+  return tries > dailyLimit ? { refused: 'daily_limit', retryAfterSeconds: resetInSeconds, limit: dailyLimit } : null;
 }
 
 export async function beginAnalysis<Result>(

@@ -1,6 +1,6 @@
 /** How the coach's two functions answer: a refusal as JSON before anything is streamed, or the events of an analysis. */
 import type { Context } from 'hono';
-import { AI_MESSAGES } from '#domain/coach.ts';
+import { AI_MESSAGES, dailyLimitText, FAIR_USE_ANALYSES } from '#domain/coach.ts';
 import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach.ts';
 import type { Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
@@ -28,16 +28,20 @@ export const COMMON_TEXTS = {
   canned: AI_MESSAGES.canned,
   bad_request: AI_MESSAGES.badRequest,
   running: AI_MESSAGES.running,
-  daily_limit: AI_MESSAGES.dailyLimit,
+  daily_limit: dailyLimitText(FAIR_USE_ANALYSES),
   not_configured: AI_MESSAGES.notConfigured,
 } as const;
 
 export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
   if (answer === 'left') return new Response(null, { status: 204 });
   if ('events' in answer) return eventStream(answer.events);
-  const { refused, retryAfterSeconds } = answer;
+  const { refused, retryAfterSeconds, limit } = answer;
   if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
-  const body: CoachRefusalAnswer = { success: false, code: refused, error: texts[refused] };
+  const body: CoachRefusalAnswer = {
+    success: false,
+    code: refused,
+    error: limit === undefined ? texts[refused] : dailyLimitText(limit),
+  };
   return context.json(body, STATUS[refused]);
 }
 

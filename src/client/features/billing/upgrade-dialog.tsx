@@ -9,7 +9,7 @@ import { likelyCountry } from '#domain/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { closerBenefits, upgradeOffer } from '#domain/upgrade.ts';
+import { closerBenefits, fairUseNote, upgradeOffer } from '#domain/upgrade.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
@@ -82,6 +82,7 @@ function Renewal({ validUntil }: { validUntil: Day | null }) {
 /** Before anybody pays they read what this server does not have. */
 function Benefits({ of, more = null }: { of: readonly string[]; more?: string | null }) {
   const { features } = useClientConfig();
+  const fairUse = fairUseNote(of);
   return (
     <>
       <ul className={styles.benefits}>
@@ -89,7 +90,7 @@ function Benefits({ of, more = null }: { of: readonly string[]; more?: string | 
           <li key={benefit}>{benefit}</li>
         ))}
       </ul>
-      {more && <p className={styles.more}>{more}</p>}
+      {(more || fairUse) && <p className={styles.more}>{[more, fairUse].filter(Boolean).join(' ')}</p>}
       {!features.coach && (
         <div className={styles.without}>
           <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>

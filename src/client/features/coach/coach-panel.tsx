@@ -1,6 +1,6 @@
 /** HAI Feedback: the pitch for a Dabbler; for a Closer what the coach says about the open day. */
 import type { Ref } from 'react';
-import { AI_MESSAGES } from '#domain/coach.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach.ts';
 import type { Day } from '#domain/day.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
@@ -48,6 +48,7 @@ function Pitch({ configured, button, onUpgrade }: PitchProps) {
             <li>Raw feedback that cites what you wrote</li>
             <li>As often as you like</li>
           </ul>
+          <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
         </>
       ) : (
         // Nothing is sold that is not there; the upgrade has more than this.

@@ -1,5 +1,6 @@
 /** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
 import type { ReactNode } from 'react';
+import { FAIR_USE_NOTE } from '#domain/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
@@ -138,6 +139,9 @@ function Plans() {
               </Point>
             ))}
           </ul>
+          <hf-when name="coach">
+            <p className={styles.fairUse}>{FAIR_USE_NOTE}</p>
+          </hf-when>
           <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>
             Upgrade Now
           </a>

@@ -1,4 +1,5 @@
 /** The terms of service, in plain English (product.md 2, legal pages). */
+import { FAIR_USE_ANALYSES } from '#domain/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { LegalPage } from './legal-page.tsx';
@@ -61,6 +62,13 @@ const SECTIONS: readonly LegalSection[] = [
           <hf-when name="coach">AI feedback and HustleScore, Hustle Reviews, </hf-when>export, editor fonts and priority
           support.
         </p>
+        <hf-when name="coach">
+          <p>
+            <strong>Fair use.</strong> AI feedback and Hustle Reviews are unlimited within fair use: up to{' '}
+            {FAIR_USE_ANALYSES} analyses a day for each account, feedback and reviews together, counted from midnight
+            UTC.
+          </p>
+        </hf-when>
         <p>
           <strong>Payment.</strong> Payments go through PayPal. We never see or keep your card or bank details. The plan
           changes when PayPal tells us that the payment is complete.
@@ -207,7 +215,7 @@ export function TermsPage() {
   return (
     <LegalPage
       title="Terms of Service"
-      updated="Last updated July 21, 2025. The sections on AI features and refunds were made more exact on November 21, 2026."
+      updated="Last updated July 21, 2025. The sections on subscriptions, AI features and refunds were made more exact in November 2026."
       intro={<p>You write, the words stay yours, and we try to be straight with you. The details:</p>}
       sections={SECTIONS}
     />

@@ -1,5 +1,5 @@
 /** What a Dabbler sees instead of reviews. */
-import { AI_MESSAGES } from '#domain/coach.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { LockedCrown } from '#client/ui/crown.tsx';
@@ -39,6 +39,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
       )}
       <UpgradeButton onClick={onUpgrade} />
       <p className={styles.price}>{features.coach ? AI_MESSAGES.reviewsPrice : PREMIUM_PRICE.label}</p>
+      {features.coach && <p className={styles.price}>{FAIR_USE_NOTE}</p>}
     </section>
   );
 }
