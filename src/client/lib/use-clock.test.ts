@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { relativeTime } from '#domain/relative-time.ts';
+import { subscribeToClock } from './use-clock.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+class Page extends EventTarget {
+  hidden = false;
+  show(visible: boolean): void {
+    this.hidden = !visible;
+    this.dispatchEvent(new Event('visibilitychange'));
+  }
+}
+
+function watch() {
+  const page = new Page();
+  const written = new Date();
+  let words = '';
+  const read = (): void => void (words = relativeTime(written, new Date()));
+  read();
+  const stop = subscribeToClock(read, page as unknown as Document, new EventTarget());
+  return { page, stop, words: () => words };
+}
+
+test('"Just now" moves on while the tab is visible', () => {
+  const { words } = watch();
+  expect(words()).toBe('Just now');
+  vi.advanceTimersByTime(75_000);
+  expect(words()).toBe('1m ago');
+});
+
+test('a hidden tab runs no timer, and is right once it is shown again', () => {
+  const { page, words, stop } = watch();
+  page.show(false);
+  expect(vi.getTimerCount()).toBe(0);
+  vi.advanceTimersByTime(10 * 60_000);
+  expect(words()).toBe('Just now');
+  page.show(true);
+  expect(words()).toBe('10m ago');
+  vi.advanceTimersByTime(60_000);
+  expect(words()).toBe('11m ago');
+  stop();
+  expect(vi.getTimerCount()).toBe(0);
+});
