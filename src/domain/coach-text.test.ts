@@ -55,6 +55,7 @@ test.each([
   ['Item 3.2. Items 3.3 and 9', 'Item <3.2>. Items 3.3 and 9'],
   ['[sic], [called ann] and [2026]', '[sic], [called ann] and [2026]'],
   ['3 items, 10 hours', '3 items, 10 hours'],
+  ['On **2026-11-20** and 2026-11-19.', 'On <strong>November 20, 2026</strong> and November 19, 2026.'],
   ['<a href="x">no</a> ![no](http://x) [no](javascript:x)', '<a href="x">no</a> no no'],
   ['[**the** guide](https://x.example/a_(b) "A title"), really', '<strong>the</strong> guide, really'],
   ['Item [2](https://x.example) and [3](good)', 'Item <[2]> and <[3]>(good)'],
@@ -85,6 +86,10 @@ test.each([
   ['a *', 'a '],
   ['2 * 3', '2 * 3'],
   ['So [1,', 'So'],
+  ['On 2026', 'On '],
+  ['On 2026-11-2', 'On '],
+  ['On 2026-11-20', 'On '],
+  ['On 2026-11-20 you', 'On November 20, 2026 you'],
 ])('while it is written: %s', (text, expected) => {
   expect(first(text, true)).toBe(expected);
 });

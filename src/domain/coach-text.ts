@@ -5,6 +5,7 @@
  * closed set of shapes, without a link, an image, an attribute or raw HTML. Everything else stays the text that it is.
  */
 import { MAX_CITATION } from './citations.ts';
+import { withDateLabels } from './day.ts';
 
 export type CoachSpan =
   | { kind: 'text'; text: string }
@@ -107,6 +108,8 @@ const withoutClosing = (heading: string): string =>
     .replace(/(?<!#)#+$/, '')
     .trimEnd();
 
+/** The next piece may make it an emphasis, a citation or a date. */
+const UNFINISHED = /[*_]{1,3}$|\[[\d\s,.]*$|(?<![\w-])\d{4}(?:-\d{0,2}){0,2}$/;
 const MARK = /\*\*|[*_]/;
 /** Emphasis within emphasis, so deep; deeper signs stay what they are. */
 const DEEPEST = 4;
@@ -121,7 +124,7 @@ function spansIn(
 ): CoachSpan[] {
   if (depth > DEEPEST) return withCitations(text, refs);
   const spans: CoachSpan[] = [];
-  let rest = writing ? text.replace(/[*_]{1,3}$|\[[\d\s,.]*$/, '') : text;
+  let rest = writing ? text.replace(UNFINISHED, '') : text;
   let plain = '';
   const endPlain = (): void => {
     if (plain !== '') spans.push(...withCitations(plain, refs));
@@ -179,7 +182,7 @@ function withCitations(text: string, refs: ReadonlySet<string>): CoachSpan[] {
   const spans: CoachSpan[] = [];
   let at = 0;
   const addText = (to: number): void => {
-    if (to > at) spans.push({ kind: 'text', text: text.slice(at, to) });
+    if (to > at) spans.push({ kind: 'text', text: withDateLabels(text.slice(at, to)) });
     at = Math.max(at, to);
   };
   for (const { 0: words, index } of refs.size === 0 ? [] : text.matchAll(CITATIONS)) {

@@ -27,7 +27,7 @@ export const FAIR_USE_NOTE = `Fair use: ${FAIR_USE_ANALYSES} analyses a day.`;
 export const dailyLimitText = (limit: number): string =>
   `You have reached the fair-use limit of ${limit} ${limit === 1 ? 'analysis' : 'analyses'} a day. Please come back tomorrow.`;
 /** After more failed tries than this the panel says that the service may be unavailable. */
-export const TRIES_BEFORE_NOTE = 2;
+const TRIES_BEFORE_NOTE = 2;
 
 /** Why an analysis did not come to be, after it was begun. The texts are `ANALYSIS_PROBLEMS`. */
 export type AnalysisProblem = 'configuration' | 'rate' | 'network' | 'format' | 'general';

@@ -1,6 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, day, dayLabel, dayOf, daysBetween, earliestToday, isDay, latestToday, weekdayOf } from './day.ts';
+import {
+  addDays,
+  day,
+  dayLabel,
+  dayOf,
+  daysBetween,
+  earliestToday,
+  isDay,
+  latestToday,
+  weekdayOf,
+  withDateLabels,
+} from './day.ts';
 
 const anyDay = fc
   .integer({ min: Date.UTC(1970, 0, 1) / 86_400_000, max: Date.UTC(2400, 0, 1) / 86_400_000 })
@@ -68,4 +79,12 @@ test('today on Earth spans the two days of UTC-12 and UTC+14', () => {
   expect(earliestToday(new Date('2026-11-21T12:00:00Z'))).toBe('2026-11-21');
   expect(latestToday(new Date('2026-11-21T09:59:59Z'))).toBe('2026-11-21');
   expect(latestToday(new Date('2026-11-21T10:00:00Z'))).toBe('2026-11-22');
+});
+
+test.each([
+  ['From 2026-11-14 to 2026-11-20.', 'From November 14, 2026 to November 20, 2026.'],
+  ['**2026-11-20**: stuck (2026-11-19)', '**November 20, 2026**: stuck (November 19, 2026)'],
+  ['2026-02-30, v2026-11-20, 2026-11-20T10:00, /2026-11-20/x, 2026-11-20.txt', null],
+])('dates of a text are written as the screens do: %s', (text, expected) => {
+  expect(withDateLabels(text)).toBe(expected ?? text);
 });

@@ -87,6 +87,12 @@ export function dateLabel(of: Day): string {
   return `${MONTHS[date.getUTCMonth()]} ${date.getUTCDate()}, ${of.slice(0, 4).replace(/^0+/, '')}`;
 }
 
+const ISO_DATE = /(?<![\w./+-])\d{4}-\d{2}-\d{2}(?![\w/+-]|\.\w)/g;
+
+/** A text for reading: its dates as the screens write them, not as machines do. */
+export const withDateLabels = (text: string): string =>
+  text.replaceAll(ISO_DATE, (date) => (isDay(date) ? dateLabel(date) : date));
+
 /** `Saturday - November 21, 2026`: the label of the journal and the header stored with a log (product.md 2). */
 export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)}`;
 

@@ -30,10 +30,9 @@ describe('an analysis that names its wins is taken at its word', () => {
 
   test('oldest first, and however long they are', () => {
     const long = 'word '.repeat(60).trim();
-    expect(wins(`Fine.\n\n**Wins**\n\n- 2026-11-20: **Shipped** billing\n* 2026-11-02 – ${long}`)).toEqual([
-      `2026-11-02 ${long}`,
-      '2026-11-20 Shipped billing',
-    ]);
+    expect(
+      wins(`Fine.\n\n**Wins**\n\n- 2026-11-20: **Shipped** what was due 2026-11-18\n* 2026-11-02 – ${long}`),
+    ).toEqual([`2026-11-02 ${long}`, '2026-11-20 Shipped what was due November 18, 2026']);
   });
 
   test('other dated lines are no wins, whether they stand before or after', () => {

@@ -1,5 +1,5 @@
 /** What somebody got done in a period, one dated line a day, to be pasted into a stand-up or an appraisal. */
-import { isDay, MONTHS } from './day.ts';
+import { isDay, MONTHS, withDateLabels } from './day.ts';
 import type { Day } from './day.ts';
 import { firstDone } from './log-outline.ts';
 import { entryText } from './entry-text.ts';
@@ -50,7 +50,7 @@ export function reviewParts(analysis: string): { words: string; wins: DayText[] 
     if (line.trim() === '' || BEGUN_LINE.test(line)) continue;
     const [, date, text] = DATED_LINE.exec(line) ?? [];
     if (!isDay(date) || text === undefined) break;
-    wins.push({ date, text: text.trimEnd().replaceAll('**', '') });
+    wins.push({ date, text: withDateLabels(text.trimEnd().replaceAll('**', '')) });
   }
   if (wins.length === 0) return { words: analysis, wins };
   const words = [...lines.slice(0, name), ...lines.slice(end)].join('\n').trimEnd();

@@ -1,6 +1,6 @@
 /** Why there is no answer, how often it was tried, and when another try is of use. */
 import { useEffect, useState } from 'react';
-import { AI_MESSAGES, TRIES_BEFORE_NOTE } from '#domain/coach.ts';
+import { failureText } from '#domain/coach.ts';
 import type { CoachFailure } from '#client/lib/coach-stream.ts';
 import { Notice } from './notice.tsx';
 import { SupportedText } from './support-link.tsx';
@@ -12,10 +12,7 @@ const COUNTED_MS = 10 * 60_000;
 export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; failures: number }) {
   return (
     <Notice kind="error">
-      <p>
-        <SupportedText text={failure.message} about="AI feedback" />
-      </p>
-      {failures - 1 > TRIES_BEFORE_NOTE && <p>{AI_MESSAGES.unavailableNote}</p>}
+      <SupportedText text={failureText(failure.reason, failure.message, failures)} about="AI feedback" />
     </Notice>
   );
 }
