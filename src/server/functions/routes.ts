@@ -41,7 +41,7 @@ type FunctionDeps = {
 type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
 
 /** Every function there is, by the name in its address. */
-const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
+export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map([
     ['paypal-create-order', createOrder(deps.payments)],
     ['paypal-capture-order', captureOrder(deps.payments)],
