@@ -29,6 +29,11 @@ const TABLES = `
                 from pg_constraint where conrelid = c.oid and contype <> 'n') parts)) as line
     from pg_class c where ${IN_SCHEMA} and relkind = 'r' order by relname`;
 
+const VIEWS = `
+  select format(E'create view %s.%s%s as\\n%s', $1::text, relname,
+           coalesce(' with (' || array_to_string(reloptions, ', ') || ')', ''), pg_get_viewdef(oid)) as line
+    from pg_class where ${IN_SCHEMA} and relkind = 'v' order by relname`;
+
 const INDEXES = `
   select pg_get_indexdef(indexrelid) || ';' as line
     from pg_index join pg_class on pg_class.oid = indexrelid
@@ -72,7 +77,7 @@ const GRANTS = `
    where pronamespace = $1::regnamespace and (grantee = 0 or grantee::regrole::text in ${GRANTEES})
    order by 1`;
 
-const SECTIONS = [TABLES, INDEXES, FUNCTIONS, TRIGGERS, ROW_SECURITY, POLICIES, GRANTS];
+const SECTIONS = [TABLES, VIEWS, INDEXES, FUNCTIONS, TRIGGERS, ROW_SECURITY, POLICIES, GRANTS];
 
 export async function describeSchema(ownerUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: ownerUrl });

@@ -380,6 +380,12 @@ create table public.profiles (
   constraint profiles_pkey PRIMARY KEY (id)
 );
 
+create view public.entry_dates with (security_barrier=true) as
+ SELECT user_id,
+    date
+   FROM public.entries
+  WHERE (user_id = ( SELECT auth.uid() AS uid));
+
 CREATE INDEX analyses_by_input ON public.analyses USING btree (user_id, kind, input_hash, created_at DESC);
 CREATE INDEX analyses_of_day ON public.analyses USING btree (user_id, date, created_at DESC) WHERE (date IS NOT NULL);
 CREATE INDEX analyses_of_period ON public.analyses USING btree (user_id, period_to) WHERE (kind = 'trend'::text);
@@ -637,6 +643,9 @@ create policy "own open days are deleted" on public.entries for delete to authen
 create policy "own open days are read" on public.entries for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
+create policy owner_select_entries on public.entries for select to hustle_forge
+  using ((user_id = ( SELECT auth.uid() AS uid)));
+
 create policy "words of own open days are read" on public.entry_words for select to authenticated
   using (((user_id = ( SELECT auth.uid() AS uid)) AND ((date >= ( SELECT public.first_free_day() AS first_free_day)) OR ( SELECT public.is_premium() AS is_premium))));
 
@@ -702,6 +711,7 @@ grant select on public.coach_reader to service_role;
 grant select on public.entries to anon;
 grant select on public.entries to authenticated;
 grant select on public.entries to service_role;
+grant select on public.entry_dates to authenticated;
 grant select on public.entry_words to authenticated;
 grant select on public.entry_words to service_role;
 grant select on public.payment_changes to service_role;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closerBenefits, fairUseNote, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
+import { closerBenefits, fairUseNote, lockedLogsLabel, UPGRADE_OFFERS, upgradeOffer } from './upgrade.ts';
 import type { UpgradeFeature } from './upgrade.ts';
 
 const FEATURES = Object.keys(UPGRADE_OFFERS) as UpgradeFeature[];
@@ -25,4 +25,13 @@ test('whatever sells analyses names their limit, and nothing else does', () => {
   expect(notes(false)).toEqual([]);
   expect(fairUseNote(closerBenefits(true))).toBe('Fair use: 100 analyses a day.');
   expect(fairUseNote(closerBenefits(false))).toBeNull();
+});
+
+test.each([
+  [0, null],
+  [1, '1 of your logs is waiting.'],
+  [214, '214 of your logs are waiting.'],
+  [3_650, '3,650 of your logs are waiting.'],
+])('%d locked logs are announced as %j', (count, label) => {
+  expect(lockedLogsLabel(count)).toBe(label);
 });

@@ -44,10 +44,16 @@ export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOf
 export const fairUseNote = (benefits: readonly string[]): string | null =>
   benefits.some((benefit) => WITHOUT_NUMBER.has(benefit)) ? FAIR_USE_NOTE : null;
 
+/** How many own logs the plan keeps closed; null where there is none. */
+export function lockedLogsLabel(count: number): string | null {
+  if (count === 0) return null;
+  return `${count.toLocaleString('en')} of your logs ${count === 1 ? 'is' : 'are'} waiting.`;
+}
+
 export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'historical-logs': {
     title: 'Every log you ever wrote',
-    description: 'This log is locked. Upgrade to Closer to access historical logs.',
+    description: 'Days older than 30 days are locked. Upgrade to Closer to access historical logs.',
     benefits: ['Every day since your first one', 'Find any word in all of them', 'The whole calendar, no locks'],
   },
   'ai-feedback': {

@@ -91,7 +91,7 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await inBothThemes(page, expectAccessible);
 
   await page.goto(`/journal?date=${daysAgo(40)}`);
-  await expect(page.getByText('This log is locked.')).toBeVisible();
+  await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
   await expect(pending).toBeVisible();
   await expect(upgrade).toHaveCount(0);
   await inBothThemes(page, expectAccessible);

@@ -147,8 +147,18 @@ test('the calendar knows no future and turns its months', async ({ page, signUp 
   await expect.poll(smallest).toBeGreaterThanOrEqual(24);
 });
 
-test('a day older than the window is locked for a Dabbler', async ({ page, signUp, expectAccessible }) => {
-  await signUp(page);
+test('a lapsed Closer sees which locked days have a log', async ({
+  page,
+  signUp,
+  admin,
+  request,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email);
+  await storeLog(request, await sessionOf(page), daysAgo(30), log('long ago'));
+  await admin('plan:revoke', email);
+
   await page.goto(`/journal?date=${daysAgo(30)}`);
   await expect(page.getByText('This log is locked. Upgrade to Closer to access historical logs.')).toBeVisible();
   await expect(
@@ -156,17 +166,21 @@ test('a day older than the window is locked for a Dabbler', async ({ page, signU
   ).toBeVisible();
   await expect(editor(page)).toHaveCount(0);
   await expectAccessible(page);
-  await page.getByRole('button', { name: 'Next day' }).click();
-  await expect(editor(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
+  await expect(page.getByText('This log is locked')).toHaveCount(0);
+  await expectAccessible(page);
 
   await dayLabel(page).click();
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
   await expect(calendar).toBeVisible();
-  const locked = calendar.getByRole('button', { name: new RegExp(`^${labelOf(daysAgo(30))}, .*locked`) });
-  const isSameMonth = daysAgo(30).slice(0, 7) === daysAgo(29).slice(0, 7);
-  if (!isSameMonth) await calendar.getByRole('button', { name: /previous month/i }).click();
+  const locked = calendar.getByRole('button', { name: `${labelOf(daysAgo(30))}, has entry, locked, Closer only` });
+  const isSameMonth = daysAgo(31).slice(0, 7) === daysAgo(30).slice(0, 7);
+  if (!isSameMonth) await calendar.getByRole('button', { name: /next month/i }).click();
+  await expect(locked.locator('svg')).toBeVisible();
   await locked.click();
-  await expect(page.getByRole('dialog', { name: /Premium Feature/ })).toBeVisible();
+  const offer = page.getByRole('dialog', { name: /Premium Feature/ });
+  await expect(offer.getByText('1 of your logs is waiting.')).toBeVisible();
 });
 
 test('a Closer goes on where the last log ended', async ({ page, signUp, request, admin }) => {

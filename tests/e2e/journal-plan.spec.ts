@@ -73,7 +73,7 @@ test('a refund behind an open old day shows the locked view, never an empty page
 
   // Nor do the arrows find a text that was read while the plan was there.
   await page.getByRole('button', { name: 'Next day' }).click();
-  await expect(lockedView(page)).toBeVisible();
+  await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
   await page.getByRole('button', { name: 'Previous day' }).click();
   await expect(lockedView(page)).toBeVisible();
   await expect(page.getByText('long ago')).toHaveCount(0);
@@ -221,7 +221,7 @@ test.describe('without the code of the locked view', () => {
     // In one go: the plan takes the editor away as soon as the first save is refused.
     await page.keyboard.insertText(', and today');
     await expect(words(page)).toHaveText('long ago, and today');
-    await expect(page.getByText('This log is locked.', { exact: true })).toBeVisible();
+    await expect(page.getByText('This day is locked.', { exact: true })).toBeVisible();
   });
 });
 

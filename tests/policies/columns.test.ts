@@ -32,6 +32,7 @@ const TABLES = {
     kept: ['updated_at', 'ai_feedback', 'hustle_score', 'ai_analyzed_at'],
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
+  entry_dates: { columns: ['user_id', 'date'], writable: [], ownRow: 'true' },
   entry_words: {
     columns: ['user_id', 'date', 'revision', 'words'],
     writable: [],

@@ -66,6 +66,7 @@ const STATEMENTS: Record<string, string> = {
   'reading one old day': `select * from entries where date = '${DAYS.longAgo}'`,
   'reading one old day of a user': `select * from entries where user_id = ${me} and date = '${DAYS.longAgo}'`,
   'reading every day': 'select * from entries',
+  'reading the dates of every day': 'select date from entry_dates order by date desc',
   'beginning a day': `insert into entries (user_id, date, content) values (${me}, ${newDay}, '<p>new</p>')`,
   'changing an old day': `update entries set content = '<p>new</p>' where date = '${DAYS.longAgo}'`,
   'deleting every day': 'delete from entries',

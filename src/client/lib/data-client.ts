@@ -61,6 +61,7 @@ type Schema = {
         Update: Partial<Pick<Entry, 'content'>>;
         Relationships: [];
       };
+      entry_dates: ReadOnly<Pick<Entry, 'user_id' | 'date'>>;
       payments: ReadOnly<Payment>;
       plan_changes: ReadOnly<PlanChange>;
       analyses: ReadOnly<Analysis>;

@@ -50,14 +50,14 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
-/** The requests that the journal begins with (`entry-transport.ts`, `entry-queries.ts`, `use-profile.ts`), letter by letter. */
+/** The requests that the journal begins with (`entry-transport.ts`, `entry-dates.ts`, `use-profile.ts`), letter by letter. */
 function askForJournal({ apiUrl, publishableKey }: Settings): void {
   const session = publishableKey === '' ? null : readStoredSession(apiUrl);
   if (!session) return;
   const { id } = session.user;
   const addresses = [
     `entries?select=content%2Cid%2Crevision%2Cupdated_at&user_id=eq.${id}&date=eq.${dayOf(new Date())}`,
-    `entries?select=date&user_id=eq.${id}&order=date.desc`,
+    `entry_dates?select=date&user_id=eq.${id}&order=date.desc`,
     `profiles?select=*&id=eq.${id}`,
   ];
   askEarly(

@@ -91,6 +91,8 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       log: { content: 'content', day: 'date' },
       longTexts: ['content', 'content_text', 'ai_feedback'],
     }),
+    // A view of `entries`, which hides the words and shows the dates of locked days too.
+    table('entry_dates', { columns: { user_id: 'uuid', date: 'date' }, key: ['user_id', 'date'] }),
     table('payments', {
       columns: {
         id: 'uuid',

@@ -124,6 +124,20 @@ describe('what the coach said, where the owner may not pass by row-level securit
   });
 });
 
+test('gives users the dates of own logs, also where the owner may not pass by row-level security', async () => {
+  await server.admin.query(`alter role ${owner} nobypassrls`);
+  const database = await open();
+  const [mine, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  const admin = new pg.Client(server.url.replace(/\/\w+\?/, `/${owner}?`));
+  await admin.connect();
+  await admin.query(`insert into auth.users (id) values ('${mine}'), ('${other}')`);
+  await admin.query("insert into entries (user_id, date, content) select id, '2001-01-01', '<p>a</p>' from auth.users");
+  await admin.end();
+  const user = database.asUser({ role: 'authenticated', claimsJson: JSON.stringify({ sub: mine }) });
+  expect((await user.statement('select * from entry_dates', [])).rows).toEqual([{ user_id: mine, date: '2001-01-01' }]);
+  await database.close();
+});
+
 test('carries the jobs although its owner is no superuser, for two servers that start at once', async () => {
   const databases = await Promise.all([open(), open()]);
   const queues = await Promise.all(

@@ -8,14 +8,16 @@ import type { Day } from '#domain/day.ts';
 import { likelyCountry } from '#domain/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { closerBenefits, fairUseNote, upgradeOffer } from '#domain/upgrade.ts';
+import { isLocked, PREMIUM_PRICE } from '#domain/plan.ts';
+import { closerBenefits, fairUseNote, lockedLogsLabel, upgradeOffer } from '#domain/upgrade.ts';
 import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { useEntryDates } from '#client/lib/entry-dates.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { usePaymentPending } from '#client/lib/use-payment-pending.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { useToday } from '#client/lib/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -52,9 +54,18 @@ function Offer({ feature }: { feature: UpgradeFeature }) {
     <>
       <h3 className={styles.offer}>{title}</h3>
       <p className={styles.description}>{description}</p>
+      <LockedLogs />
       <Benefits of={benefits} more={isWhole ? null : 'And everything else that a Closer has.'} />
     </>
   );
+}
+
+/** What is already there for somebody who upgrades; without a locked log there is nothing to say. */
+function LockedLogs() {
+  const { data: dates = [] } = useEntryDates();
+  const today = useToday();
+  const waiting = lockedLogsLabel(dates.filter((date) => isLocked(date, false, today)).length);
+  return waiting && <p className={styles.waiting}>{waiting}</p>;
 }
 
 function Renewal({ validUntil }: { validUntil: Day | null }) {

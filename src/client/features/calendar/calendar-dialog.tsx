@@ -127,7 +127,12 @@ function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
       data-locked={modifiers['locked'] && !modifiers['disabled']}
     >
       {children}
-      {modifiers['locked'] ? <Lock aria-hidden /> : modifiers['written'] && <span className={styles.dot} />}
+      {(modifiers['written'] || modifiers['locked']) && (
+        <span className={styles.marks}>
+          {modifiers['written'] && <span className={styles.dot} />}
+          {modifiers['locked'] && <Lock aria-hidden />}
+        </span>
+      )}
     </button>
   );
 }

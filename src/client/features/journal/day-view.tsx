@@ -74,7 +74,7 @@ function BareLockedDay({ date }: LockedDayProps) {
   const saver = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date));
   return (
     <>
-      <p>This log is locked.</p>
+      <p>This day is locked.</p>
       {saver && <StoredLog html={saver.text()} label="What you wrote" />}
     </>
   );

@@ -1,14 +1,12 @@
-/** What the journal reads: one day, and the dates of all days with a log. */
+/** What the journal reads of one day. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day.ts';
-import type { DataClient } from '#client/lib/data-client.ts';
 import type { EntryTransport, Failure, StoredLog } from './save-outcome.ts';
 
 /** `askedAt` tells an answer that was on its way while a save was acknowledged. */
 export type ReadEntry = { stored: StoredLog | null; askedAt: number };
 
 export const entryKey = (date: Day) => ['entry', date] as const;
-export const DATES_KEY = ['entry-dates'] as const;
 
 class EntryReadError extends Error {
   override name = 'EntryReadError';
@@ -38,19 +36,4 @@ export const entryQuery = (transport: EntryTransport, date: Day) =>
     refetchOnWindowFocus: 'always',
     // `networkMode: 'always'` would switch this off: a day that did not load comes by itself once there is a network.
     refetchOnReconnect: true,
-  });
-
-/** Newest first. Answers an empty list when it cannot be read (product.md 8): the calendar then shows no dots. */
-export const datesQuery = (data: DataClient, userId: string) =>
-  queryOptions({
-    queryKey: DATES_KEY,
-    queryFn: async (): Promise<Day[]> => {
-      const answer = await data
-        .from('entries')
-        .select('date')
-        .eq('user_id', userId)
-        .order('date', { ascending: false });
-      return answer.data?.map((row) => row.date) ?? [];
-    },
-    networkMode: 'always',
   });
