@@ -119,6 +119,18 @@ describe('an analysis of a period', () => {
     expect(rows).toHaveLength(3);
   });
 
+  test('goes when a log leaves its days, and stays when the log moves within them', async () => {
+    await db.admin.query("delete from entries where date in ('2001-01-02', '2001-01-14')");
+    await db.admin.query(ADD_ONE, [id, 'trend', null, '2001-01-01', '2001-01-07', null]);
+    const move = 'update entries set date = $2 where date = $1';
+    expect(await attempt(db.database, 'premium', move, ['2001-01-03', '2001-01-02'])).toBe(1);
+    expect(await rest()).toContain('2001-01-07');
+    expect(await attempt(db.database, 'premium', move, ['2001-01-02', '2001-01-14'])).toBe(1);
+    expect(await rest()).toEqual(['2001-01-13']);
+    const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
   test('stays when a day is written anew', async () => {
     const statement = "update entries set content = '<p>Shipped all of it</p>' where date = '2001-01-07'";
     expect(await attempt(db.database, 'premium', statement)).toBe(1);

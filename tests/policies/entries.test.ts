@@ -117,6 +117,21 @@ describe('a log cannot be moved', () => {
     expect(await attempt(db.database, person, move('date'), values)).toBe(REFUSED);
   });
 
+  test.each([
+    ['firstOpen', '23505'],
+    // The same refusal whether or not there is a log on the locked day: nothing can be learnt from it.
+    ['firstLocked', REFUSED],
+  ] as const)('by a Dabbler onto a day that has one: %s', async (day, outcome) => {
+    const values = [PEOPLE.free.id, DAYS.earliestToday, DAYS[day]];
+    expect(await attempt(db.database, 'free', move('date'), values)).toBe(outcome);
+  });
+
+  test('by a Dabbler away from a locked day', async () => {
+    await db.admin.query('delete from entries where date = $1', [DAYS.firstOpen]);
+    const values = [PEOPLE.free.id, DAYS.firstLocked, DAYS.firstOpen];
+    expect(await attempt(db.database, 'free', move('date'), values)).toBe(0);
+  });
+
   test('but within them it can', async () => {
     await db.admin.query('delete from entries where date = $1', [DAYS.earliestToday]);
     const values = [PEOPLE.free.id, DAYS.firstOpen, DAYS.earliestToday];

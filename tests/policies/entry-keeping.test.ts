@@ -56,11 +56,31 @@ test('what the coach writes leaves the revision and the time of change: a save o
   expect(await kept()).toMatchObject({ content: '<p>on</p>', revision: before.revision + 1 });
 });
 
-test('another day raises the revision of the same words', async () => {
-  const before = await kept();
-  const move = 'update entries set date = $3 where user_id = $1 and date = $2 returning revision';
+test('a log that is moved gets the header of its new day, another revision, and its feedback is outdated', async () => {
+  await saveAs('free', `content = '${withDateHeader(DAYS.earliestToday, '<p>mine &amp; fine</p>')}'`);
+  await saveAs('service', "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()");
+  const { revision } = await kept();
+  const move = `update entries set date = $3 ${OF_KEY}
+    returning date, content, content_text, revision, ai_feedback, ai_analyzed_at < updated_at as outdated`;
   const { rows } = await db.admin.query(move, [...KEY, '2020-02-02']);
-  expect(rows).toEqual([{ revision: before.revision + 1 }]);
+  expect(rows).toEqual([
+    {
+      date: '2020-02-02',
+      content: withDateHeader(day('2020-02-02'), '<p>mine &amp; fine</p>'),
+      content_text: 'mine & fine',
+      revision: revision + 1,
+      ai_feedback: 'Good.',
+      outdated: true,
+    },
+  ]);
+});
+
+test('a log without a date header is moved as it is', async () => {
+  const { rows } = await db.admin.query(`update entries set date = $3 ${OF_KEY} returning content`, [
+    ...KEY,
+    '2020-02-02',
+  ]);
+  expect(rows).toEqual([{ content: '<p>mine</p>' }]);
 });
 
 test('not even the service sets the plain text or the revision', async () => {

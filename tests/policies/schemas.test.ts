@@ -82,7 +82,7 @@ test('every table that clients reach has row-level security, on its owner too', 
   expect(rows).toEqual([]);
 });
 
-test("two triggers and the view of one's own dates lend their owner's rights, and nothing else does", async () => {
+test("three triggers and the view of one's own dates lend their owner's rights, and nothing else does", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all
@@ -92,6 +92,7 @@ test("two triggers and the view of one's own dates lend their owner's rights, an
   expect(rows.map(({ name }) => name)).toEqual([
     'entry_dates',
     'forget_day returns trigger',
+    'forget_reviews_of_moved_log returns trigger',
     'make_profile returns trigger',
   ]);
 });

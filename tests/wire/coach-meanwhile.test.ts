@@ -104,3 +104,13 @@ test('other words that stand on the day by then are not the ones that were read'
   expect((await asking).done).toBeNull();
   expect(await world.entry(closer)).toMatchObject({ feedback: null, score: null });
 });
+
+test('a review is not kept when a log has been moved out of its days by then', async () => {
+  world.model.fail(TOLD);
+  const asking = world.trend(closer, WEEK);
+  await world.model.whenHeld();
+  await sql('update public.entries set date = date - 30 where user_id = $1');
+  world.model.release();
+  expect((await asking).done).toBeNull();
+  expect(await world.kept(closer)).toMatchObject({ analyses: 0, claims: 0 });
+});

@@ -92,11 +92,13 @@ const WRITE_FEEDBACK = `update public.entries
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /**
- * Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql). In the order of the
+ * Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql), and no log leaves the
+ * period (0015_moved_logs.sql). In the order of the
  * days, as an import sends them: in any other the two could each hold what the other waits for.
  */
 const HOLD_DAYS = `select from public.entries
-  where user_id = $1 and id = any($2::uuid[]) and content_text <> '' order by date for share`;
+  where user_id = $1 and id = any($2::uuid[]) and content_text <> '' and date between $3::date and $4::date
+  order by date for share`;
 
 export type Written = { analyzedAt: string; upToDate: boolean };
 
@@ -239,7 +241,7 @@ export function createCoachStore(database: Database) {
           written = await writeFeedback(transaction, userId, analysis, about);
           if (!written) throw new ClaimLostError();
         } else {
-          const there = await transaction.statement(HOLD_DAYS, [userId, about.logs]);
+          const there = await transaction.statement(HOLD_DAYS, [userId, about.logs, about.from, about.to]);
           if (there.rowCount !== about.logs.length) throw new ClaimLostError();
         }
         const [added] = await transaction.run(

@@ -46,9 +46,6 @@ export function selectSql(table: ExposedTable, query: Query, wanted: { body: boo
 export const withDateHeaderSql = (day: string, log: string): string =>
   `'<h2 class="${DATE_HEADER_CLASS}">' || to_char(${day}, 'FMDay - FMMonth FMDD, FMYYYY') || '</h2>' || ${log}`;
 
-const withoutDateHeaderSql = (content: string): string =>
-  `regexp_replace(${content}, '^<h2 class="${DATE_HEADER_CLASS}">[^<]*</h2>', '')`;
-
 /**
  * Rows go in as one JSON parameter, so that one text serves any number of them. Without any column the key is written
  * as null, and the database says what is missing.
@@ -76,11 +73,6 @@ export function updateSql(table: ExposedTable, query: Query, { columns, rows }: 
     if (column !== table.log?.content) return `${nameOf(column)} = ${value}`;
     return `${nameOf(column)} = ${withDateHeaderSql(parameters.get(table.log.day) ?? nameOf(table.log.day), value)}`;
   });
-  const movedTo = table.log && parameters.get(table.log.day);
-  if (table.log && movedTo && !parameters.has(table.log.content)) {
-    const content = nameOf(table.log.content);
-    changes.push(`${content} = ${withDateHeaderSql(movedTo, withoutDateHeaderSql(content))}`);
-  }
   const update = `update ${tableName(table)} set ${changes.join(', ')}${whereSql(query.where, values)}`;
   return writingSql(update, query, wanted, values);
 }
