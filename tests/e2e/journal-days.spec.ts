@@ -1,5 +1,5 @@
 /** Moving between days: quick options, the calendar, locked days, midnight, and the keys for all of it. */
-import { day, dayLabel as labelOf, dayOf, MONTHS } from '#domain/day.ts';
+import { day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day.ts';
 import {
   dayLabel,
   daysAgo,
@@ -13,6 +13,7 @@ import {
   storeLog,
   today,
 } from '../support/journal-story.ts';
+import { expectNoSideways } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
 test('yesterday takes a quick option, and gives it back', async ({ page, signUp, request }) => {
@@ -92,12 +93,18 @@ test('nothing is asked for before the first day there is', async ({ page, signUp
   expect(asked.filter((url) => url.includes('date=eq.0000'))).toEqual([]);
 });
 
-test('Today leads back to today', async ({ page, signUp }) => {
+test('a past day says how far back it is, asks by its name, and leads to today', async ({ page, signUp }) => {
   await signUp(page);
-  await expect(page.getByRole('button', { name: 'Today', exact: true })).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Go to today' })).toBeHidden();
   await openDay(page, daysAgo(5));
-  await page.getByRole('button', { name: 'Today', exact: true }).click();
+  await expect(page.getByText('5 days ago')).toBeVisible();
+  const question = editor(page).locator('ol > li > p');
+  await expect(question).toHaveAttribute('data-placeholder', `What did you do on ${weekdayOf(daysAgo(5))}?`);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await expectNoSideways(page);
+  await page.getByRole('button', { name: 'Go to today' }).click();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
 });
 
 test('the calendar shows which days have logs and opens one', async ({ page, signUp, request, expectAccessible }) => {

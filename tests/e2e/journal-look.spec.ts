@@ -175,7 +175,7 @@ for (const width of [390, 1440]) {
     const lines = Array.from({ length: 60 }, (_, line) => `line ${line} of a day that is longer than its window`);
     await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
     await openDay(page, daysAgo(3));
-    const pill = page.getByRole('button', { name: 'Today', exact: true });
+    const pill = page.getByRole('button', { name: 'Go to today' });
     // In one go, here too: the day may still be sliding in.
     const gap = () =>
       pill.evaluate((button) => {

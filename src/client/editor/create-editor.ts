@@ -13,6 +13,8 @@ export type EditorOptions = {
   label: string;
   describedBy: string;
   className: string;
+  /** What an empty log asks, read whenever it is drawn. */
+  placeholder: () => string;
   autofocus: boolean;
   /** The user changed the text. Called at every key, so it must be cheap; `read` when the text is needed. */
   onEdit: () => void;
@@ -35,7 +37,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
   let unknown = false;
   const editor = new Editor({
     element: options.element,
-    extensions: journalExtensions(),
+    extensions: journalExtensions(options.placeholder),
     content: options.html || EMPTY_LOG_HTML,
     parseOptions: PARSE_OPTIONS,
     enableContentCheck: true,

@@ -24,6 +24,7 @@ function open(html: string): JournalEditorHandle {
     label: 'Log',
     describedBy: 'help',
     className: 'log',
+    placeholder: () => 'What have you done today?',
     autofocus: false,
     onEdit: () => (edits += 1),
   });

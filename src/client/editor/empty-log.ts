@@ -1,9 +1,8 @@
-/** An empty log is one empty numbered item that asks "What have you done today?", and a log that was emptied is one again. */
+/** An empty log is one empty numbered item that asks what was done that day, and a log that was emptied is one again. */
 import { Extension } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { Plugin, TextSelection } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
-import { PLACEHOLDER } from './empty-log-html.ts';
 
 /** Where the item's paragraph begins and ends: after `<ol>` and `<li>` open. */
 const ITEM_PARAGRAPH = { from: 2, to: 4 };
@@ -11,11 +10,11 @@ const ITEM_PARAGRAPH = { from: 2, to: 4 };
 const isSeed = (doc: Node): boolean => doc.content.size === 6 && doc.firstChild?.type.name === 'orderedList';
 const isBare = (doc: Node): boolean => doc.content.size === 2 && doc.firstChild?.type.name === 'paragraph';
 
-export const emptyLog = Extension.create({
+export const emptyLog = Extension.create<{ placeholder: () => string }>({
   name: 'emptyLog',
 
   addProseMirrorPlugins() {
-    const { editor } = this;
+    const { editor, options } = this;
     return [
       new Plugin({
         /**
@@ -36,7 +35,9 @@ export const emptyLog = Extension.create({
             const bare = isBare(state.doc);
             if (!bare && !isSeed(state.doc)) return null;
             const { from, to } = bare ? { from: 0, to: 2 } : ITEM_PARAGRAPH;
-            return DecorationSet.create(state.doc, [Decoration.node(from, to, { 'data-placeholder': PLACEHOLDER })]);
+            return DecorationSet.create(state.doc, [
+              Decoration.node(from, to, { 'data-placeholder': options.placeholder() }),
+            ]);
           },
         },
       }),

@@ -58,7 +58,8 @@ const Quote = Blockquote.extend({
 });
 
 /** No Link (logs hold words), and no TrailingNode: it would store an empty paragraph after every list. */
-export function journalExtensions(): AnyExtension[] {
+/** `placeholder`: what an empty log asks; it may change while the editor is open. */
+export function journalExtensions(placeholder: () => string = () => ''): AnyExtension[] {
   return [
     Document,
     Paragraph,
@@ -77,7 +78,7 @@ export function journalExtensions(): AnyExtension[] {
     Strike,
     Code,
     UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
-    emptyLog,
+    emptyLog.configure({ placeholder }),
     headingInList,
     extras,
     keyboardExit,

@@ -1,5 +1,5 @@
 /** The editor as a React component. A chunk of its own: the day's text is painted before it arrives. */
-import { useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP } from './keyboard-exit.ts';
@@ -10,6 +10,8 @@ type JournalEditorProps = {
   /** The text to begin with. Later values are not looked at: give each day an editor of its own with `key`. */
   html: string;
   label: string;
+  /** What an empty log asks. */
+  placeholder: string;
   autofocus: boolean;
   onEdit: () => void;
   /** The editor can be written in. Answers what to do when it goes. */
@@ -31,10 +33,13 @@ export function JournalEditor(props: JournalEditorProps) {
       label,
       describedBy: helpId,
       className: styles.log!,
+      placeholder: () => readPlaceholder(),
       autofocus,
       onEdit: () => edited(),
     });
   });
+  const { placeholder } = props;
+  const readPlaceholder = useEffectEvent(() => placeholder);
   const edited = useEffectEvent(() => props.onEdit());
   const opened = useEffectEvent((made: JournalEditorHandle) => props.onOpen(made));
   const unreadable = useEffectEvent(() => props.onUnreadable());
@@ -51,6 +56,11 @@ export function JournalEditor(props: JournalEditorProps) {
       made.editor.destroy();
     };
   }, []);
+
+  // The question changes at midnight, and is drawn anew with a transaction.
+  useEffect(() => {
+    if (handle) handle.editor.view.dispatch(handle.editor.state.tr.setMeta('placeholder', placeholder));
+  }, [handle, placeholder]);
 
   return (
     <>

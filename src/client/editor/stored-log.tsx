@@ -2,7 +2,7 @@
 import { createElement, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ENTRY_TAGS, LIST_START } from '#domain/entry-html.ts';
-import { EMPTY_LOG_HTML, PLACEHOLDER } from './empty-log-html.ts';
+import { EMPTY_LOG_HTML } from './empty-log-html.ts';
 import { parseInert } from './inert-html.ts';
 import styles from './log-text.module.css';
 import type { StoredLinks } from './stored-links.ts';
@@ -57,24 +57,24 @@ function useFindLinks(html: string): FindLinks | undefined {
 type StoredLogProps = {
   html: string;
   label: string;
-  /** Asks the question of an empty log; only where it can soon be answered. */
-  placeholder?: boolean;
+  /** What an empty log asks; only where it can soon be answered. */
+  placeholder?: string | null;
 };
 
-export function StoredLog({ html, label, placeholder = false }: StoredLogProps) {
+export function StoredLog({ html, label, placeholder = null }: StoredLogProps) {
   const find = useFindLinks(html);
   const content = useMemo(() => {
     const body = parseInert(html || EMPTY_LOG_HTML);
     const links = find?.(body);
     return [...body.childNodes].map((node, index) => paint(node, index, links));
   }, [html, find]);
-  const isEmpty = placeholder && (html === '' || html === EMPTY_LOG_HTML);
+  const isEmpty = placeholder !== null && (html === '' || html === EMPTY_LOG_HTML);
   return (
     <div className={styles.log} role="group" aria-label={label}>
       {isEmpty ? (
         <ol>
           <li>
-            <p data-placeholder={PLACEHOLDER}>
+            <p data-placeholder={placeholder}>
               <br />
             </p>
           </li>

@@ -3,6 +3,7 @@ import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
 import { dayLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
+import { daysAgoLabel } from '#domain/past-day.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';
 
@@ -56,9 +57,12 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
       </IconButton>
       <div className={styles.today}>
         {isPast && (
-          <button type="button" onClick={onToday}>
-            {newDay ? `It is ${weekdayOf(today)} now` : 'Today'}
-          </button>
+          <>
+            {!newDay && <span>{daysAgoLabel(date, today)}</span>}
+            <button type="button" onClick={onToday}>
+              {newDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
+            </button>
+          </>
         )}
       </div>
     </header>

@@ -4,6 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore } from '#domain/day.ts';
 import type { Day } from '#domain/day.ts';
 import { QUICK_SAVE_DELAY_MS } from '#domain/entry.ts';
+import { dayQuestion } from '#domain/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { ConflictNotice } from './conflict-notice.tsx';
@@ -49,7 +50,12 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   return (
     <article className={styles.day} data-writable={isWritable} {...blankPage}>
-      <Log saver={saver} label={`Log for ${dayLabel(date)}`} onEditor={setEditor} />
+      <Log
+        saver={saver}
+        label={`Log for ${dayLabel(date)}`}
+        placeholder={dayQuestion(date, today)}
+        onEditor={setEditor}
+      />
       {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
       <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
@@ -59,10 +65,15 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   );
 }
 
-type LogProps = { saver: DaySaver; label: string; onEditor: (editor: JournalEditorHandle | null) => void };
+type LogProps = {
+  saver: DaySaver;
+  label: string;
+  placeholder: string;
+  onEditor: (editor: JournalEditorHandle | null) => void;
+};
 
 /** The stored text at once, then the editor in its place. */
-function Log({ saver, label, onEditor }: LogProps) {
+function Log({ saver, label, placeholder, onEditor }: LogProps) {
   const { module, failed, retry } = useEditor();
   const [unreadable, setUnreadable] = useState(false);
   const [html] = useState(() => saver.text());
@@ -81,7 +92,7 @@ function Log({ saver, label, onEditor }: LogProps) {
   if (!module) {
     return (
       <>
-        <StoredLog html={saver.text()} label={label} placeholder={!failed} />
+        <StoredLog html={saver.text()} label={label} placeholder={failed ? null : placeholder} />
         <div className={failed ? styles.notice : styles.late} role="status">
           {failed ? 'The editor did not arrive. ' : 'Loading editor...'}
           {failed && (
@@ -97,6 +108,7 @@ function Log({ saver, label, onEditor }: LogProps) {
     <module.JournalEditor
       html={saver.text()}
       label={label}
+      placeholder={placeholder}
       autofocus={mayTakeFocus()}
       onEdit={() => saver.edited()}
       onOpen={(editor) => {
