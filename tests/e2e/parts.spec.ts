@@ -15,6 +15,7 @@ const PARTS: readonly Part[] = [
   { file: 'sidebar', dialog: 'Menu', open: button('Open menu') },
   { file: 'calendar-dialog', dialog: 'Select Date', open: key('Alt+c') },
   { file: 'journal-feedback', dialog: 'HAI Feedback', open: button('Open feedback') },
+  { file: 'journal-move', dialog: 'Move this log', open: key('Alt+m') },
   { file: 'journal-find', dialog: 'Find', open: key('ControlOrMeta+k') },
 ];
 

@@ -2,7 +2,13 @@
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { createDaySaver } from '#client/features/journal/day-saver.ts';
 import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
-import type { EntryTransport, Failure, StoredLog, WriteOutcome } from '#client/features/journal/save-outcome.ts';
+import type {
+  EntryTransport,
+  Failure,
+  MovedLog,
+  StoredLog,
+  WriteOutcome,
+} from '#client/features/journal/save-outcome.ts';
 import { day } from '#domain/day.ts';
 import type { Version } from '#domain/entry.ts';
 
@@ -91,6 +97,13 @@ export function createWorld() {
     /** Somebody writes the day on another device. */
     elsewhere(html: string | null) {
       world.row = html === null ? null : { ...following(), html, savedAt: 0 };
+    },
+    /** The log that stood at this day and was moved to another one, on another device. */
+    moved: null as (MovedLog & { id: string }) | null,
+    moveAway() {
+      const { id, html } = world.row!;
+      world.moved = { id, html, date: day('2026-11-18') };
+      world.row = null;
     },
     /** Something beside the words was written, and the revision was raised for it. */
     raiseRevision() {
@@ -182,7 +195,12 @@ export function createWorld() {
   /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
   const visible = (): StoredLog | null => (world.locked ? null : world.row);
   world.transport = {
-    read: () => request(() => (world.locked ? { kind: 'locked' } : { kind: 'read' as const, stored: world.row })),
+    read: (_date, id) =>
+      request(() => {
+        if (world.locked) return { kind: 'locked' };
+        const moved = id !== undefined && world.moved?.id === id ? world.moved : undefined;
+        return { kind: 'read' as const, stored: world.row, moved };
+      }),
     insert: (_date, html) =>
       request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
     update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),

@@ -1,7 +1,7 @@
 /**
- * A locked day tells nothing but its date (the view `entry_dates`): whatever else is asked about it is answered as if it had never been written. Each question is
- * put twice, without the log and with it, and to a Closer as well, to whom the two answers must differ: a question that
- * could not tell the difference would prove nothing.
+ * A locked day tells nothing but its date (the view `entry_dates`): whatever else is asked about it is answered as if it
+ * had never been written. Each question is put twice, without the log and with it, and to a Closer as well, to whom the
+ * two answers must differ: a question that could not tell the difference would prove nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day.ts';

@@ -17,6 +17,7 @@ const KEYS: readonly Shortcut[] = [
   { keys: [...DAY_KEYS, '→'], does: 'Next day' },
   { keys: [...DAY_KEYS, 'T'], does: 'Today' },
   { keys: [...DAY_KEYS, 'C'], does: 'Calendar' },
+  { keys: [...DAY_KEYS, 'M'], does: 'Move this log' },
   { keys: ['?'], does: 'This list, in the menu' },
 ];
 const FORMATTING: readonly Shortcut[] = [

@@ -2,9 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import type { Day } from '#domain/day.ts';
 import { PLANS } from '#domain/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/support.ts';
+import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';
 import { chooseTheme, currentTheme, followTheme } from '#client/lib/preferences.ts';
@@ -19,9 +21,16 @@ import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
 import { SignOut } from './sign-out.tsx';
 import styles from './sidebar.module.css';
 
-type SidebarProps = { onClose: () => void; onFind: () => void; onUpgrade: () => void };
+type SidebarProps = {
+  /** The day that is open under the menu. */
+  date: Day | null;
+  onClose: () => void;
+  onFind: () => void;
+  onMove: (date: Day) => void;
+  onUpgrade: () => void;
+};
 
-export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
+export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarProps) {
   const { user } = useSession();
   const premium = usePremium();
   const support = useSupportAddress();
@@ -77,6 +86,7 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
             </a>
           )}
         </nav>
+        <MoveLog date={date} onMove={onMove} />
         {shortcuts && <Shortcuts />}
         <div className={styles.end}>
           {premium === false && <UpgradeButton onClick={onUpgrade} />}
@@ -95,6 +105,20 @@ export function Sidebar({ onClose, onFind, onUpgrade }: SidebarProps) {
         </div>
       </div>
     </Dialog>
+  );
+}
+
+/** Only where there is something to move. */
+function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
+  const { savers } = useJournal();
+  const view = date && savers.opened(date)?.view();
+  if (!view || (!view.stored && !view.unsaved)) return null;
+  return (
+    <div className={styles.links}>
+      <button type="button" onClick={() => onMove(date)} aria-haspopup="dialog">
+        Move this log to another day…
+      </button>
+    </div>
   );
 }
 

@@ -20,7 +20,15 @@ afterEach(() => {
 
 function open(html: string): JournalEditorHandle {
   const element = document.body.appendChild(document.createElement('div'));
-  const options = { element, html, label: 'Log', describedBy: 'help', className: 'log', autofocus: false };
+  const options = {
+    element,
+    html,
+    label: 'Log',
+    describedBy: 'help',
+    className: 'log',
+    autofocus: false,
+    placeholder: () => '',
+  };
   made = createJournalEditor({ ...options, onEdit: () => {} })!;
   return made;
 }

@@ -58,7 +58,7 @@ type Schema = {
       entries: {
         Row: Entry;
         Insert: Pick<Entry, 'user_id' | 'date' | 'content'>;
-        Update: Partial<Pick<Entry, 'content'>>;
+        Update: Partial<Pick<Entry, 'content' | 'date'>>;
         Relationships: [];
       };
       entry_dates: ReadOnly<Pick<Entry, 'user_id' | 'date'>>;

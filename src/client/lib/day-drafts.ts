@@ -11,6 +11,8 @@ export type DayDraft = {
   html: string;
   /** The stored revision that it was written on; null where the day did not exist. */
   baseRevision: number | null;
+  /** The row that it was written on: tells whether a log that is gone was moved to another day. */
+  baseId?: string | undefined;
   at: number;
   /** The text of that revision, empty where there was none: tells a line that was deleted from one that was never there. */
   base?: string | undefined;
@@ -25,10 +27,11 @@ function parse(json: string | null): (DayDraft & { writer: unknown }) | null {
     const draft = JSON.parse(json ?? 'null') as Partial<DayDraft & { writer: unknown }> | null;
     if (typeof draft?.html !== 'string' || typeof draft.at !== 'number') return null;
     const baseRevision = typeof draft.baseRevision === 'number' ? draft.baseRevision : null;
+    const baseId = typeof draft.baseId === 'string' ? draft.baseId : undefined;
     const base = typeof draft.base === 'string' ? draft.base : undefined;
     const sent: unknown[] = Array.isArray(draft.sent) ? draft.sent : [];
     return {
-      ...{ html: draft.html, baseRevision, at: draft.at, base, writer: draft.writer },
+      ...{ html: draft.html, baseRevision, baseId, at: draft.at, base, writer: draft.writer },
       sent: sent.filter((text) => typeof text === 'string'),
     };
   } catch {

@@ -1,13 +1,20 @@
 /** This day was changed somewhere else. Nothing was overwritten; both versions are on the page until one is chosen. */
+import { useNavigate } from '@tanstack/react-router';
 import { useId } from 'react';
+import { dayLabel } from '#domain/day.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
-import type { DaySaver } from './day-saver.ts';
 import styles from './conflict-notice.module.css';
-import type { StoredLog as Stored } from './save-outcome.ts';
+import type { DaySaver, SaverView } from './day-saver.ts';
+import { useJournal } from './day-savers-provider.tsx';
+import type { MovedLog } from './save-outcome.ts';
 
-export function ConflictNotice({ saver, theirs }: { saver: DaySaver; theirs: Stored | null }) {
+type ConflictNoticeProps = { saver: DaySaver; conflict: NonNullable<SaverView['conflict']> };
+
+export function ConflictNotice({ saver, conflict: { theirs, moved } }: ConflictNoticeProps) {
   const titleId = useId();
+  if (moved) return <MovedNotice saver={saver} to={moved} />;
   return (
     <section className={styles.notice} aria-labelledby={titleId}>
       <h2 id={titleId} className={styles.title}>
@@ -24,6 +31,29 @@ export function ConflictNotice({ saver, theirs }: { saver: DaySaver; theirs: Sto
           Keep both
         </Button>
         <Button onClick={() => saver.takeTheirs()}>Use the other one</Button>
+      </div>
+    </section>
+  );
+}
+
+function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog }) {
+  const titleId = useId();
+  const { savers } = useJournal();
+  const navigate = useNavigate();
+  const add = async (): Promise<void> => {
+    if (await savers.addToMoved(saver.date)) void navigate({ to: ROUTES.journal.path, search: { date } as never });
+  };
+  return (
+    <section className={styles.notice} aria-labelledby={titleId}>
+      <h2 id={titleId} className={styles.title}>
+        This log was moved to {dayLabel(date)}.
+      </h2>
+      <p className={styles.text}>What you wrote here since then is kept on this device, and not saved yet.</p>
+      <div className={styles.choices}>
+        <Button tone="primary" onClick={() => void add()}>
+          Add it to that day
+        </Button>
+        <Button onClick={() => void saver.keepBoth()}>Keep it on this day</Button>
       </div>
     </section>
   );

@@ -56,7 +56,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
         placeholder={dayQuestion(date, today)}
         onEditor={setEditor}
       />
-      {view.conflict && <ConflictNotice saver={saver} theirs={view.conflict.theirs} />}
+      {view.conflict && <ConflictNotice saver={saver} conflict={view.conflict} />}
       <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />

@@ -7,6 +7,8 @@ import { lengthened } from '../../../../tests/support/long-form.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
+  /** Somebody moves the log to another day on another device. */
+  | { do: 'moveElsewhere' }
   | { do: 'takeOut' }
   /** What the coach says is written beside the words. Even if that raised the revision, it shall cost no word. */
   | { do: 'coach' }
@@ -26,6 +28,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
   { weight: 2, arbitrary: simple('plan', 'hear', 'coach') },
+  { weight: 1, arbitrary: simple('moveElsewhere') },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -87,6 +90,9 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
     case 'offer':
       // A locked day answers no row, and what reads it tells that from an empty one.
       return world.locked ? hear(world) : world.saver.offer(world.row, world.timers.now());
+    case 'moveElsewhere':
+      if (world.row && !world.moved) world.moveAway();
+      return;
     case 'removeElsewhere':
       return world.elsewhere(null);
   }
@@ -123,7 +129,8 @@ test(
         for (const made of steps) await take(world, made, written);
         await comeToRest(world);
         expect(world.status()).toBe(world.row ? 'saved' : 'empty');
-        expect(new Set(itemsOf(world.row?.html ?? ''))).toEqual(new Set(written));
+        const stored = [world.row, world.moved].flatMap((row) => itemsOf(row?.html ?? ''));
+        expect(new Set(stored)).toEqual(new Set(written));
         expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
         expect(world.storage.length).toBe(0);
       }),

@@ -377,6 +377,71 @@ describe('when the day was changed elsewhere', () => {
 /** The one draft that this device keeps. */
 const draftOf = ({ storage }: World): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
 
+describe('when the log was moved to another day elsewhere', () => {
+  beforeEach(() => {
+    world.row = { id: 'row', html: log('a'), revision: 1, savedAt: 0 };
+    world.load();
+  });
+
+  test('what is written here since then makes no second log of it, and says where it is', async () => {
+    world.type(log('a', 'b'));
+    world.moveAway();
+    await world.pass(60_000);
+    expect(world.saver.view().conflict).toMatchObject({ theirs: null, moved: { date: '2026-11-18' } });
+    expect(world.row).toBeNull();
+    expect(world.writes).toEqual([]);
+    expect(world.shown).toBe(log('a', 'b'));
+    expect(world.storage.length).toBe(1);
+  });
+
+  test('words that the moved log has already are gone from here', async () => {
+    world.weather = 'lost';
+    world.type(log('a', 'b'));
+    await world.pass(2_100);
+    world.moveAway();
+    world.weather = 'fine';
+    await world.pass(60_000);
+    expect(world.status()).toBe('empty');
+    expect(world.shown).toBe('');
+    expect(world.row).toBeNull();
+    expect(world.storage.length).toBe(0);
+  });
+
+  test('a draft that a closed tab left does not bring the log back', async () => {
+    world.type(log('a', 'b'));
+    world.saver.keepDraft();
+    world.weather = 'down';
+    await world.pass(100);
+    world.moveAway();
+    world.weather = 'fine';
+    world.load();
+    await world.pass(60_000);
+    expect(world.saver.view().conflict).toMatchObject({ moved: { date: '2026-11-18' } });
+    expect(world.row).toBeNull();
+    expect(world.storage.length).toBe(1);
+  });
+
+  test('it is kept on this day where somebody asks for that', async () => {
+    world.type(log('a', 'b'));
+    world.moveAway();
+    await world.pass(60_000);
+    void world.saver.keepBoth();
+    await world.pass(1_000);
+    expect(world.row).toMatchObject({ html: log('a', 'b') });
+    expect(world.status()).toBe('saved');
+  });
+
+  test('nothing unsaved: the day is found empty, and an answer of before does not fill it again', async () => {
+    world.moveAway();
+    world.saver.replaceWith(null);
+    world.saver.offer({ id: 'row', html: log('a'), revision: 1, savedAt: 0 }, world.timers.now());
+    expect(world.shown).toBe('');
+    world.type(log('new'));
+    await world.pass(60_000);
+    expect(world.writes).toEqual([log('new')]);
+  });
+});
+
 describe('drafts', () => {
   test('a page that went before its save is made good by the next one', async () => {
     world.load();
@@ -466,6 +531,17 @@ describe('drafts', () => {
       await world.pass(30_000);
       expect(world.status()).toBe('conflict');
       expect(world.row.html).toBe(log('theirs'));
+    });
+
+    test('what is typed while a found draft waits for an answer is in the next draft', async () => {
+      leaveWith(log('a'));
+      world.elsewhere(log('theirs'));
+      world.load();
+      expect(world.status()).toBe('conflict');
+      world.type(log('a', 'typed since'));
+      world.saver.close();
+      world.load();
+      expect(world.shown).toBe(log('a', 'typed since'));
     });
 
     test('once both were kept, what of them is taken out at once stays out', async () => {

@@ -11,7 +11,7 @@ import type { Day } from '#domain/day.ts';
 import { isEmptyLog } from '#domain/entry-text.ts';
 import type { DayDraft } from '#client/lib/day-drafts.ts';
 import { containsLog, mergeLogs, sameWords } from './log-lines.ts';
-import type { EntryTransport, Failure, StoredLog, WriteOutcome } from './save-outcome.ts';
+import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from './save-outcome.ts';
 import type { SaveStatus } from './save-status.ts';
 
 /** The draft follows the fingers closely, but not at every key: serialising and storing would be felt. */
@@ -36,8 +36,11 @@ export type OpenEditor = {
 
 export type SaverView = {
   status: SaveStatus;
-  /** The other version, when this day was changed elsewhere and the two differ. `null` inside: it was removed there. */
-  conflict: { theirs: StoredLog | null } | null;
+  /**
+   * The other version, when this day was changed elsewhere and the two differ. `null` inside: it was removed there, or
+   * `moved` to another day.
+   */
+  conflict: { theirs: StoredLog | null; moved?: MovedLog | undefined } | null;
   /** Words that the server does not have yet. */
   unsaved: boolean;
   /** What the server is known to have. */
@@ -81,7 +84,7 @@ export function createDaySaver(options: DaySaverOptions) {
   /** The plan does not open the day. Stays while a try is under way, so that the screen does not go to and fro. */
   let locked = false;
   /** What a found draft was written on, until it has been compared with what the server has. */
-  let draftBase: Pick<DayDraft, 'base' | 'baseRevision'> | null = null;
+  let draftBase: Pick<DayDraft, 'base' | 'baseId' | 'baseRevision'> | null = null;
   let conflict: SaverView['conflict'] = null;
   let draftSafe = true;
   let answeredAt = 0;
@@ -122,11 +125,12 @@ export function createDaySaver(options: DaySaverOptions) {
     if (!unsaved) return true;
     const draft = { html: snapshotForDraft(), baseRevision: builtOn().baseRevision, at: timers.now() };
     // Where there is no room for what it was written on, the words alone.
-    draftSafe = drafts.keep({ ...draft, base: builtOn().base, sent: unanswered }) || drafts.keep(draft);
+    const { base: writtenOn, baseId } = builtOn();
+    draftSafe = drafts.keep({ ...draft, base: writtenOn, baseId, sent: unanswered }) || drafts.keep(draft);
     return draftSafe;
   }
 
-  const builtOn = () => draftBase ?? { base: base?.html ?? '', baseRevision: base?.revision ?? null };
+  const builtOn = () => draftBase ?? { base: base?.html ?? '', baseId: base?.id, baseRevision: base?.revision ?? null };
 
   /** Reading the editor for the draft must not make the next save believe that nothing is new. */
   const snapshotForDraft = (): string => (stale && editor ? (text = editor.read()) : text);
@@ -210,7 +214,7 @@ export function createDaySaver(options: DaySaverOptions) {
   };
 
   /** Decides what to do about a day that is not what we built on. `go`: what is unsaved may be sent again. */
-  function reconcile(theirs: StoredLog | null): 'go' | 'stop' {
+  function reconcile(theirs: StoredLog | null, moved?: MovedLog): 'go' | 'stop' {
     const other = theirs?.html ?? '';
     const { base: before, baseRevision } = builtOn();
     const go = (): 'go' => {
@@ -223,6 +227,12 @@ export function createDaySaver(options: DaySaverOptions) {
       accept(theirs);
       return go();
     }
+    // Sent once more, words of a log that was moved would stand at both days.
+    if (moved) {
+      if (containsLog(moved.html, snapshot()) && editor?.isComposing() !== true) replaceWith(theirs);
+      else setConflict({ theirs, moved });
+      return 'stop';
+    }
     const isSameRevision = (theirs?.revision ?? null) === baseRevision;
     // The words as well: a day that was deleted and begun anew counts from one again.
     if (other === before || (isSameRevision && sameWords(before ?? other, other))) return go();
@@ -234,15 +244,19 @@ export function createDaySaver(options: DaySaverOptions) {
       settle();
       return 'stop';
     }
-    // What a draft was written on stays known, or the next load would take it for one of the newest revision.
-    conflict = { theirs };
-    keepDraft();
+    setConflict({ theirs });
     return 'stop';
   }
 
+  function setConflict(found: SaverView['conflict']): void {
+    // What a draft was written on stays known, or the next load would take it for one of the newest revision.
+    conflict = found;
+    keepDraft();
+  }
+
   async function look(): Promise<'go' | 'stop'> {
-    const outcome = await transport.read(date);
-    return outcome.kind === 'read' ? reconcile(outcome.stored) : fail(outcome);
+    const outcome = await transport.read(date, builtOn().baseId);
+    return outcome.kind === 'read' ? reconcile(outcome.stored, outcome.moved) : fail(outcome);
   }
 
   function write(html: string): Promise<WriteOutcome> {
@@ -314,8 +328,21 @@ export function createDaySaver(options: DaySaverOptions) {
     editor?.replace(html);
   }
 
+  /** The day as the server has it takes the place of all that is here; an editor can have its text back with undo. */
+  function replaceWith(stored: StoredLog | null): void {
+    accept(stored);
+    put(stored?.html ?? '');
+    settle();
+    show();
+  }
+
+  /** Every line of here, and of another version what was not already known when these were written. */
+  const mergedWith = (html: string): string => (html === builtOn().base ? snapshot() : mergeLogs(snapshot(), html));
+
   return {
     date,
+    replaceWith,
+    mergedWith,
     view: () => view,
     /** The newest text known here, saved or not: what an editor that opens on this day begins with. */
     text: () => snapshot(),
@@ -361,7 +388,8 @@ export function createDaySaver(options: DaySaverOptions) {
       locked = !readable;
       if (readable) {
         due = timers.now();
-        reconcile(base);
+        // Where the day has no row any more, only asking by the row's id tells whether it was moved.
+        if (base !== null || draft.baseId === undefined) reconcile(base);
         schedule();
       }
       show();
@@ -398,7 +426,7 @@ export function createDaySaver(options: DaySaverOptions) {
     async keepBoth(): Promise<void> {
       if (!conflict) return;
       const { theirs } = conflict;
-      const merged = mergeLogs(snapshot(), theirs?.html ?? '');
+      const merged = mergedWith(theirs?.html ?? '');
       base = theirs;
       draftBase = null;
       conflict = null;
@@ -409,12 +437,7 @@ export function createDaySaver(options: DaySaverOptions) {
 
     /** The other version; the one written here can be had back with undo. */
     takeTheirs(): void {
-      if (!conflict) return;
-      const { theirs } = conflict;
-      accept(theirs);
-      put(theirs?.html ?? '');
-      settle();
-      show();
+      if (conflict) replaceWith(conflict.theirs);
     },
 
     /** Nothing that is unsaved would be lost if the page went now. */

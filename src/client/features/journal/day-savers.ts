@@ -58,6 +58,36 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       return saver;
     },
 
+    /** The saver of a day that was opened before. */
+    opened: (date: Day): DaySaver | null => savers.get(date) ?? null,
+
+    /** The log of a day now stands at another one. Both know it at once, and no answer of before undoes that. */
+    moved(from: Day, to: Day, log: StoredLog): void {
+      for (const [date, stored] of [
+        [from, null],
+        [to, log],
+      ] as const) {
+        const saver = savers.get(date) ?? make(date, stored);
+        if (!saver.view().unsaved) saver.replaceWith(stored);
+      }
+    },
+
+    /** Adds what waits at a day to the day that its log was moved to. False when that day cannot be read now. */
+    async addToMoved(date: Day): Promise<boolean> {
+      const saver = savers.get(date);
+      const conflict = saver?.view().conflict;
+      if (!saver || !conflict?.moved) return false;
+      const askedAt = timers.now();
+      const outcome = await transport.read(conflict.moved.date);
+      if (outcome.kind !== 'read') return false;
+      const target = this.open(conflict.moved.date, outcome.stored, askedAt);
+      target.write(saver.mergedWith(target.text()), 0);
+      // The words must be in this draft before the other one goes.
+      target.keepDraft();
+      saver.takeTheirs();
+      return true;
+    },
+
     /** A day with words that the server does not have can be shown without asking it. */
     withUnsaved(date: Day): DaySaver | null {
       const saver = savers.get(date);

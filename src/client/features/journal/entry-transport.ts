@@ -19,7 +19,7 @@ type Row = { id: string; content: string; revision: number; updated_at: string }
 const VERSION = 'id, revision, updated_at';
 const COLUMNS = `content, ${VERSION}`;
 
-const storedLog = (row: Row): StoredLog => ({
+export const storedLog = (row: Row): StoredLog => ({
   id: row.id,
   html: withoutDateHeader(row.content),
   revision: row.revision,
@@ -30,7 +30,7 @@ const storedLog = (row: Row): StoredLog => ({
  * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day:
  * so every request is this user's.
  */
-const sendAs = (userId: string): typeof fetch =>
+export const sendAs = (userId: string): typeof fetch =>
   fetchAs(userId, (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
@@ -88,8 +88,24 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     return outcome;
   }
 
+  /** The day, and the row that it had, in one answer: a log must not be seen at both days or at neither. */
+  async function readRow(date: Day, id: string): Promise<ReadOutcome> {
+    const answer = await entries()
+      .select(`date, ${COLUMNS}`)
+      .match(ofUser)
+      .or(`date.eq.${date},id.eq.${id}`)
+      .retry(false);
+    if (answer.error) return heard(failure(answer, date));
+    const row = answer.data.find((found) => found.date === date);
+    const elsewhere = answer.data.find((found) => found.date !== date);
+    const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
+    if (!row && !moved) return heard(await emptyOrLocked(date));
+    return { kind: 'read', stored: row ? storedLog(row) : null, moved };
+  }
+
   return {
-    async read(date) {
+    async read(date, id) {
+      if (id !== undefined) return readRow(date, id);
       const answer = await entries()
         .select(COLUMNS)
         .match({ ...ofUser, date })

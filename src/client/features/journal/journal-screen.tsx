@@ -34,14 +34,15 @@ export type CalendarProps = {
 };
 
 type JournalScreenProps = {
-  onOpenMenu: () => void;
+  onOpenMenu: (date: Day | null) => void;
   onOpenFeedback: (date: Day) => void;
   onFind: () => void;
+  onMove: (date: Day) => void;
   onUpgrade: (feature: UpgradeFeature) => void;
   calendar: Part<CalendarProps>;
 };
 
-export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onUpgrade, calendar }: JournalScreenProps) {
+export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUpgrade, calendar }: JournalScreenProps) {
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
@@ -60,7 +61,14 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onUpgrade, c
   const hasNext = date !== null && isBefore(date, today);
   const previous = (): void => void (date && date !== FIRST_DAY && open(addDays(date, -1)));
   const next = (): void => void (date && hasNext && open(addDays(date, 1)));
-  useShortcuts({ previous, next, today: () => open(today), calendar: pick, find: onFind });
+  useShortcuts({
+    previous,
+    next,
+    today: () => open(today),
+    calendar: pick,
+    move: () => void (date && onMove(date)),
+    find: onFind,
+  });
 
   useEffect(() => {
     if (date) document.title = `${dayLabel(date)} · Hustle Forge`;
@@ -75,7 +83,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onUpgrade, c
         onNext={next}
         onToday={() => open(today)}
         onPick={pick}
-        onOpenMenu={onOpenMenu}
+        onOpenMenu={() => onOpenMenu(date)}
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
       <main className={styles.page} data-travel={travel}>

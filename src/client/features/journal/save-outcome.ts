@@ -15,7 +15,10 @@ export type Failure =
   /** No answer, or one that says nothing: the write may have arrived all the same. */
   | { kind: 'unreachable' };
 
-export type ReadOutcome = { kind: 'read'; stored: StoredLog | null } | Failure;
+/** The row that was asked for by its id stands at another day: the log was moved there. */
+export type MovedLog = { date: Day; html: string };
+
+export type ReadOutcome = { kind: 'read'; stored: StoredLog | null; moved?: MovedLog | undefined } | Failure;
 
 export type WriteOutcome =
   | ({ kind: 'stored'; savedAt: number } & Version)
@@ -26,7 +29,8 @@ export type WriteOutcome =
 
 /** Never rejects. A write names the version it builds on, so a late or repeated one can overwrite nothing. */
 export type EntryTransport = {
-  read: (date: Day) => Promise<ReadOutcome>;
+  /** With the id of the row that the day had, also tells where that row was moved. */
+  read: (date: Day, id?: string) => Promise<ReadOutcome>;
   insert: (date: Day, html: string) => Promise<WriteOutcome>;
   update: (date: Day, html: string, version: Version) => Promise<WriteOutcome>;
   remove: (date: Day, version: Version) => Promise<WriteOutcome>;

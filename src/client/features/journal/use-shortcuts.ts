@@ -1,7 +1,10 @@
-/** The journal's keys (look.md): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Ctrl or Cmd+K to find. */
+/**
+ * The journal's keys (look.md): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Alt+M to move the log, Ctrl
+ * or Cmd+K to find.
+ */
 import { useEffect, useEffectEvent } from 'react';
 
-type Shortcuts = { previous: () => void; next: () => void; today: () => void; calendar: () => void; find: () => void };
+type Shortcuts = Record<'previous' | 'next' | 'today' | 'calendar' | 'move' | 'find', () => void>;
 
 const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -18,6 +21,7 @@ const DAY_KEYS: Record<string, keyof Shortcuts> = {
   ArrowRight: 'next',
   KeyT: 'today',
   KeyC: 'calendar',
+  KeyM: 'move',
 };
 
 /**

@@ -1,0 +1,133 @@
+/** The months with their marks: the days with logs, and the days that the plan does not open (product.md 2). */
+import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
+import { useEffect, useMemo, useRef } from 'react';
+import { DayPicker } from 'react-day-picker';
+import type { DayButtonProps, Labels } from 'react-day-picker';
+import { dayLabel, dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { isLocked } from '#domain/plan.ts';
+import styles from './calendar-dialog.module.css';
+
+type MonthCalendarProps = {
+  /** The day that is marked, in the month that is shown first. */
+  date: Day;
+  today: Day;
+  premium: boolean;
+  datesWithEntries: readonly Day[];
+  /** Days that have a log or are locked cannot be chosen. */
+  emptyOnly?: boolean;
+  onSelect: (day: Day) => void;
+};
+
+/** Noon of a day in the browser's zone: a clock change at midnight then moves it to no other day. */
+function noonOf(date: Day): Date {
+  const [year, month, day] = date.split('-').map(Number) as [number, number, number];
+  const noon = new Date(2000, month - 1, day, 12);
+  noon.setFullYear(year);
+  return noon;
+}
+
+const CLASS_NAMES = {
+  root: styles.root!,
+  months: styles.months!,
+  month_caption: styles.caption!,
+  nav: styles.nav!,
+  button_previous: styles.turn!,
+  button_next: styles.turn!,
+  month_grid: styles.grid!,
+  weekday: styles.weekday!,
+  day: styles.cell!,
+  day_button: styles.day!,
+};
+
+export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnly, onSelect }: MonthCalendarProps) {
+  const body = useRef<HTMLDivElement>(null);
+  const written = useMemo(() => new Set(datesWithEntries), [datesWithEntries]);
+  const isWritten = (cell: Date): boolean => written.has(dayOf(cell));
+  const isClosed = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
+
+  // The arrows then move from the day that is open, or from the latest that can be chosen. In a microtask: the dialog
+  // around it takes the focus in an effect that runs after this one.
+  useEffect(() => {
+    const find = (cell: string) => body.current?.querySelectorAll<HTMLElement>(`${cell} button:enabled`) ?? [];
+    queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());
+  }, []);
+
+  const labels: Partial<Labels> = {
+    labelDayButton: (cell, modifiers) =>
+      [
+        dayLabel(dayOf(cell)),
+        modifiers['today'] && 'today',
+        modifiers['written'] && 'has entry',
+        modifiers['locked'] && 'locked, Closer only',
+      ]
+        .filter(Boolean)
+        .join(', '),
+  };
+
+  return (
+    <>
+      <div ref={body}>
+        <DayPicker
+          mode="single"
+          required
+          selected={noonOf(date)}
+          today={noonOf(today)}
+          defaultMonth={noonOf(date)}
+          endMonth={noonOf(today)}
+          weekStartsOn={0}
+          fixedWeeks
+          disabled={[{ after: noonOf(today) }, (cell) => emptyOnly === true && (isWritten(cell) || isClosed(cell))]}
+          modifiers={{ written: isWritten, locked: isClosed }}
+          classNames={CLASS_NAMES}
+          labels={labels}
+          components={{ DayButton: CalendarDay, Chevron: TurnIcon }}
+          onSelect={(cell) => onSelect(dayOf(cell))}
+        />
+      </div>
+      <ul className={styles.legend}>
+        <li>
+          <b className={styles.todayKey} aria-hidden="true">
+            {Number(today.slice(-2))}
+          </b>
+          <span>Today</span>
+        </li>
+        <li>
+          <span className={styles.dotKey} aria-hidden="true" /> Has entries
+        </li>
+        {!premium && (
+          <li>
+            <Lock aria-hidden /> Locked (Closer only)
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
+  const element = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (modifiers['focused']) element.current?.focus();
+  }, [modifiers]);
+  void day;
+  return (
+    <button
+      {...button}
+      ref={element}
+      data-today={modifiers['today']}
+      data-locked={modifiers['locked'] && !modifiers['disabled']}
+    >
+      {children}
+      {(modifiers['written'] || modifiers['locked']) && (
+        <span className={styles.marks}>
+          {modifiers['written'] && <span className={styles.dot} />}
+          {modifiers['locked'] && <Lock aria-hidden />}
+        </span>
+      )}
+    </button>
+  );
+}
+
+const TurnIcon = ({ orientation }: { orientation?: 'up' | 'down' | 'left' | 'right' }) =>
+  orientation === 'left' ? <ChevronLeft aria-hidden /> : <ChevronRight aria-hidden />;
