@@ -510,6 +510,32 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_server_columns()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if current_user = 'service_role'
+    or pg_catalog.pg_has_role(current_user, (select relowner from pg_catalog.pg_class where oid = tg_relid), 'member')
+  then
+    return new;
+  end if;
+  if tg_op = 'INSERT' then
+    new.updated_at := now();
+    new.ai_feedback := null;
+    new.hustle_score := null;
+    new.ai_analyzed_at := null;
+  else
+    new.updated_at := old.updated_at;
+    new.ai_feedback := old.ai_feedback;
+    new.hustle_score := old.hustle_score;
+    new.ai_analyzed_at := old.ai_analyzed_at;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.latest_today(at timestamp with time zone DEFAULT now())
  RETURNS date
  LANGUAGE sql
@@ -586,6 +612,8 @@ CREATE TRIGGER never_changed BEFORE UPDATE OF id, kind, period_from, period_to, 
 CREATE TRIGGER begin_entry BEFORE INSERT ON public.entries FOR EACH ROW EXECUTE FUNCTION public.begin_entry();
 CREATE TRIGGER forget_deleted_day AFTER DELETE ON public.entries FOR EACH ROW EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER forget_reviews_of_moved_log AFTER UPDATE OF date ON public.entries FOR EACH ROW WHEN ((old.date IS DISTINCT FROM new.date)) EXECUTE FUNCTION public.forget_reviews_of_moved_log();
+CREATE TRIGGER keep_server_columns BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM old.updated_at) OR (new.ai_feedback IS DISTINCT FROM old.ai_feedback)) OR (new.hustle_score IS DISTINCT FROM old.hustle_score)) OR (new.ai_analyzed_at IS DISTINCT FROM old.ai_analyzed_at))) EXECUTE FUNCTION public.keep_server_columns();
+CREATE TRIGGER keep_server_columns_of_new BEFORE INSERT ON public.entries FOR EACH ROW WHEN (((((new.updated_at IS DISTINCT FROM now()) OR (new.ai_feedback IS DISTINCT FROM NULL::text)) OR (new.hustle_score IS DISTINCT FROM NULL::integer)) OR (new.ai_analyzed_at IS DISTINCT FROM NULL::timestamp with time zone))) EXECUTE FUNCTION public.keep_server_columns();
 CREATE TRIGGER revise_entry BEFORE UPDATE ON public.entries FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.revise_entry();
 CREATE TRIGGER revised_to_nothing BEFORE UPDATE ON public.entries FOR EACH ROW WHEN (((new.content_text = ''::text) AND (old.content_text <> ''::text))) EXECUTE FUNCTION public.forget_day();
 CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.payment_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
@@ -673,13 +701,14 @@ grant execute on function public.entry_text(text) to public;
 grant execute on function public.first_free_day() to public;
 grant execute on function public.is_premium() to public;
 grant execute on function public.keep_payment_facts() to public;
+grant execute on function public.keep_server_columns() to public;
 grant execute on function public.latest_today(timestamp with time zone) to public;
 grant execute on function public.note_payment_status() to public;
 grant execute on function public.refuse_change_of_ledger() to public;
 grant execute on function public.revise_entry() to public;
 grant execute on function public.touch_profile() to public;
 grant insert (id, country, ai_consent) on public.profiles to authenticated;
-grant insert (user_id, date, content) on public.entries to authenticated;
+grant insert (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant insert on public.analyses to service_role;
 grant insert on public.analysis_runs to service_role;
 grant insert on public.coach_reader to service_role;
@@ -718,7 +747,7 @@ grant select on public.profiles to authenticated;
 grant select on public.profiles to service_role;
 grant update (id, country, ai_consent) on public.profiles to authenticated;
 grant update (raw, processed_at) on public.payment_events to service_role;
-grant update (user_id, date, content) on public.entries to authenticated;
+grant update (user_id, date, content, updated_at, ai_feedback, hustle_score, ai_analyzed_at) on public.entries to authenticated;
 grant update on public.analysis_runs to service_role;
 grant update on public.coach_reader to service_role;
 grant update on public.entries to service_role;
