@@ -13,7 +13,7 @@ import { askAnewForReader } from './coach/coach-reader.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
-import { createMetrics } from './http/metrics.ts';
+import { createMetrics, createRegistry } from './http/metrics.ts';
 import { securityHeaders } from './http/security-headers.ts';
 import { jobList } from './jobs/job-list.ts';
 import { createJobs } from './jobs/jobs.ts';
@@ -65,7 +65,7 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
     signingKeys,
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
-    metrics: createMetrics(),
+    metrics: createMetrics(createRegistry()),
   });
   const listening = await listen({ host, port, headers: securityHeaders(config), fetch: app.fetch });
   return {

@@ -7,16 +7,17 @@
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/auth-tables.ts';
 import type { Database } from '#server/database/database.ts';
 import { sqlFor } from '#server/database/sql-for.ts';
-import { BoundedMap } from './bounded-map.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3_600;
 const SESSION_CHECK_MS = 30_000;
-const REMEMBERED_TOKENS = 2_000;
+/** Bounds the memory that a stream of different tokens can take. */
+const MAX_CACHED_TOKENS = 2_000;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
@@ -72,8 +73,8 @@ export interface AccessTokens {
 type Parts = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
 
 export function createAccessTokens({ keys, issuer, clock, database }: Parts): AccessTokens {
-  const readTokens = new BoundedMap<string, AccessClaims>(REMEMBERED_TOKENS);
-  const aliveAt = new BoundedMap<string, number>(REMEMBERED_TOKENS);
+  const readTokens = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
+  const aliveAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
   let endings = 0;
 
   async function read(token: string): Promise<AccessClaims> {

@@ -1,45 +1,35 @@
 /**
- * Which statements one connection has prepared. A named statement is parsed and planned once and then only bound.
+ * The prepared statements of one connection: PostgreSQL parses and plans a named statement once, then only binds it.
  *
- * Bounded, because the data wire lets clients choose the shape of a query: each shape is a text of its own, and the
- * server keeps a plan for every name until the connection ends. The one unused for longest is closed.
+ * Bounded, because the data wire lets clients choose the shape of a query: every shape is its own text, and PostgreSQL
+ * keeps a plan for each name until the connection ends. The least recently used statement is closed.
  */
-const MOST_PER_CONNECTION = 100;
+import { LRUCache } from 'lru-cache';
+
+const MAX_PER_CONNECTION = 100;
 
 export type Naming = { name: string; isNew: boolean; closes: string | null };
 
 export class NamedStatements {
-  /** Text (with the role it runs as) to name, in order of use. */
-  readonly #names = new Map<string, string>();
+  /** Role and text to name. */
+  readonly #names = new LRUCache<string, string>({ max: MAX_PER_CONNECTION });
   #last = 0;
 
   /**
-   * The name for a text. A plan made for one role is not used for another: the policies in it would be checked and it
-   * would be made again at every change.
+   * The name for a text. A plan made for one role is not reused for another: PostgreSQL would re-check its policies and
+   * plan it again at every change of role.
    */
   nameFor(role: string, text: string): Naming {
-    const key = `${role}:${text}`;
-    const known = this.#names.get(key);
-    if (known !== undefined) {
-      this.#names.delete(key);
-      this.#names.set(key, known);
-      return { name: known, isNew: false, closes: null };
-    }
-    const closes = this.#makeRoom();
+    const known = this.#names.get(`${role}:${text}`);
+    if (known !== undefined) return { name: known, isNew: false, closes: null };
+    // Evicted here and not by `set`: the request that prepares the new statement also closes the old one.
+    const closes = this.#names.size < MAX_PER_CONNECTION ? null : (this.#names.pop() ?? null);
     this.#last += 1;
     return { name: `s${this.#last}`, isNew: true, closes };
   }
 
-  /** Called when the server has said that it parsed the statement, and not before: a refused text leaves no name. */
+  /** Call this only once PostgreSQL has parsed the statement: a rejected text gets no name. */
   parsed(role: string, text: string, name: string): void {
     this.#names.set(`${role}:${text}`, name);
-  }
-
-  #makeRoom(): string | null {
-    if (this.#names.size < MOST_PER_CONNECTION) return null;
-    const [oldest] = this.#names;
-    if (!oldest) return null;
-    this.#names.delete(oldest[0]);
-    return oldest[1];
   }
 }

@@ -27,9 +27,9 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
     const ready = await database.isReady().catch(() => false);
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
-  routes.get('/metrics', (context) => {
+  routes.get('/metrics', async (context) => {
     if (!mayReadMetrics(context, config)) return errorAnswer(context, 'not_found');
-    return context.text(metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
+    return context.text(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   return routes;
 }

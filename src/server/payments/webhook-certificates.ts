@@ -8,7 +8,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { rootCertificates } from 'node:tls';
-import { BoundedMap } from '../auth/bounded-map.ts';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { readText } from './paypal/send.ts';
 
@@ -44,10 +44,10 @@ export type Certificates = { get(address: string): Promise<SigningCertificate> }
 
 export function createCertificates({ hosts, clock, trusted = [], ...deps }: CertificateDeps): Certificates {
   const fetchUrl = deps.fetch ?? fetch;
-  const kept = new BoundedMap<string, { certificate: SigningCertificate; until: number }>(KEPT);
+  const kept = new LRUCache<string, { certificate: SigningCertificate; until: number }>({ max: KEPT });
   const underWay = new Map<string, Promise<SigningCertificate>>();
   /** Addresses that have shown a certificate of PayPal's. */
-  const proven = new BoundedMap<string, true>(KEPT);
+  const proven = new LRUCache<string, true>({ max: KEPT });
   const mayAsk = { proven: createAllowance(clock), invented: createAllowance(clock) };
 
   async function fetchAndJudge(address: string): Promise<SigningCertificate> {
