@@ -223,7 +223,8 @@ describe('answers have the documented form', () => {
     const { ana: as } = world;
     const [path, own] = ['/rest/v1/entries', `/rest/v1/entries?user_id=eq.${as.id}`];
     const row = (date: string, content = '<p>Shipped it</p>') => ({ user_id: as.id, date, content });
-    await call(201, 'POST', path, { as, body: row(today()) });
+    const sent = { updated_at: new Date(0), ai_feedback: 'mine', hustle_score: 10, ai_analyzed_at: new Date(0) };
+    await call(201, 'POST', path, { as, body: { ...row(today()), ...sent } });
     await call(201, 'POST', path, { as, body: [row(daysAgo(1)), row(daysAgo(2))], headers: ROWS });
     await call(409, 'POST', path, { as, body: row(today()) });
     await call(403, 'POST', path, { as, body: row(addDays(today(), 3)) });
@@ -235,6 +236,7 @@ describe('answers have the documented form', () => {
     await call(200, 'POST', path, { as, body: row(today(), '<p>More</p>'), headers: merging });
     await call(200, 'GET', own, { as });
     await call(200, 'GET', `${own}&select=date,revision&order=date.desc`, { as });
+    expect(await call(200, 'GET', '/rest/v1/entry_dates', { as })).toHaveLength(3);
     await call(206, 'GET', `${own}&limit=1`, { as, headers: { prefer: 'count=exact' } });
     await call(416, 'GET', `${own}&offset=99`, { as, headers: { prefer: 'count=exact' } });
     await call(200, 'GET', `${own}&date=eq.${today()}`, { as, headers: OBJECT });
