@@ -23,9 +23,13 @@ declare module '@tiptap/core' {
 /** The height of the journal's sticky day bar. */
 export const DAY_BAR_PX = 68;
 
+/** A document that is not shown has no visual viewport. */
+const visibleArea = (): Pick<VisualViewport, 'offsetTop' | 'height' | 'scale'> =>
+  window.visualViewport ?? { offsetTop: 0, height: innerHeight, scale: 1 };
+
 /** In the coordinates of `getBoundingClientRect`. */
 function visibleSpan(footPx: number): Span {
-  const { offsetTop, height } = visualViewport!;
+  const { offsetTop, height } = visibleArea();
   return { top: Math.max(offsetTop, DAY_BAR_PX), bottom: offsetTop + height - footPx };
 }
 
@@ -76,7 +80,7 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
             isCaretVisible = line.bottom > visible.top && line.top < visible.bottom;
           };
           const onResize = (): void => {
-            const { height, scale } = visualViewport!;
+            const { height, scale } = visibleArea();
             // Where the keyboard lies over the page, its height is added to the page, so that its end can be scrolled clear.
             const keyboardPx = Math.max(0, innerHeight - height * scale);
             document.documentElement.style.setProperty('--keyboard', `${keyboardPx}px`);
@@ -90,7 +94,7 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
           for (const type of ['pointerdown', 'pointerup', 'pointercancel']) addEventListener(type, onPointer, options);
           addEventListener('wheel', onWheel, options);
           addEventListener('scroll', onScroll, options);
-          visualViewport!.addEventListener('resize', onResize, options);
+          window.visualViewport?.addEventListener('resize', onResize, options);
           return { destroy: () => stop.abort() };
         },
       }),
