@@ -33,8 +33,8 @@ export function parseRedirectPattern(text: string): RedirectPattern | null {
   const [, scheme = '', host = '', port = '', path = ''] = PATTERN.exec(text) ?? [];
   const protocol = scheme.toLowerCase();
   if (protocol === '' || DANGEROUS_PROTOCOLS.has(protocol)) return null;
-  const isWeb = protocol in DEFAULT_PORTS;
-  if (isWeb && host === '') return null;
+  const needsHost = isWeb({ protocol });
+  if (needsHost && host === '') return null;
   const isAddress = host.startsWith('[') || isIP(host) !== 0;
   if (isAddress && !isLoopback(host)) return null;
   if (!isAddress && (!HOST_PATTERN.test(host) || host.replace(/^\*\*/, '').includes('**'))) return null;
@@ -43,12 +43,15 @@ export function parseRedirectPattern(text: string): RedirectPattern | null {
     protocol,
     host: hostExpression(host.toLowerCase()),
     port: port === DEFAULT_PORTS[protocol] ? '' : port,
-    path: pathExpression(path === '' && isWeb ? '/' : path),
+    path: pathExpression(path === '' && needsHost ? '/' : path),
   };
 }
 
 export const matchesPattern = (url: URL, pattern: RedirectPattern): boolean =>
   namesHost(url, pattern) && pattern.path.test(url.pathname + url.search);
+
+export const isWeb = ({ protocol }: Pick<RedirectPattern, 'protocol'>): boolean =>
+  Object.hasOwn(DEFAULT_PORTS, protocol);
 
 /** Whether the address lies on a host, with its scheme and port, that the pattern lists. */
 export const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>

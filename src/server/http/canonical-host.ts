@@ -8,7 +8,7 @@ import type { MiddlewareHandler } from 'hono';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../loopback.ts';
 import { isOfOwnNetwork } from '../own-network.ts';
-import { namesHost } from '../redirect-patterns.ts';
+import { isWeb, namesHost } from '../redirect-patterns.ts';
 import type { AppEnv } from './app-env.ts';
 
 type Settings = { readonly publicUrl: string; readonly auth: Pick<Config['auth'], 'redirectPatterns'> };
@@ -38,6 +38,8 @@ function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: Settings
   if (asked === null || asked.hostname === home.hostname) return true;
   if (nearness(asked.hostname) > nearness(home.hostname)) return true;
   return redirectPatterns.some((pattern) => {
+    // The scheme of an app names no host of the web: `myapp://**` would let every name through.
+    if (!isWeb(pattern)) return false;
     const url = URL.parse(`${pattern.protocol}//${host}`);
     return url !== null && namesHost(url, pattern);
   });

@@ -58,6 +58,8 @@ test('pages answer under a listed host, and no path leads elsewhere', async () =
   const at = (host: string) => redirectOf('https://journal.example.com', host, { listed });
   expect(await at('app.example')).toBe('here');
   expect(await at('app.example.evil.example')).toBe('https://journal.example.com/journal?date=2026-11-02');
+  const withApp = { listed: 'myapp://**,myapp://*' };
+  expect(await redirectOf('https://journal.example.com', 'evil.example', withApp)).not.toBe('here');
   const local = (path: string) => redirectOf('http://localhost:3000', '127.0.0.1:3000', { path, listed });
   expect(await local('//evil.example/x')).toBe('http://localhost:3000//evil.example/x');
   expect(await local('/@evil.example')).toBe('http://localhost:3000/@evil.example');
