@@ -129,6 +129,30 @@ describe('one account', () => {
     expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(recovered) })).status).toBe(200);
   });
 
+  test('keeps its known device when a page elsewhere signs the browser in to another account', async () => {
+    const email = newAddress();
+    await world.ask('POST', '/signup', { body: { email, password: PASSWORD }, headers: newPlace() });
+    // A form with enctype text/plain can write JSON, and its answer may set a cookie because it is a page of its own.
+    const sendForm = (headers: Record<string, string>) =>
+      tryPassword(email, PASSWORD, { 'Content-Type': 'text/plain', ...headers });
+    const foreign = { Origin: 'https://evil.example' };
+    expect(deviceIn(await sendForm({ ...foreign, 'Sec-Fetch-Site': 'cross-site' }))).toBe('');
+    expect(deviceIn(await sendForm({ ...foreign, 'Sec-Fetch-Site': 'same-site' }))).toBe('');
+    expect(deviceIn(await sendForm(foreign))).toBe('');
+    expect(deviceIn(await sendForm({ Origin: 'null' }))).toBe('');
+    expect(deviceIn(await sendForm({ Origin: world.url }))).not.toBe('');
+    expect(deviceIn(await sendForm({ ...foreign, 'Sec-Fetch-Site': 'same-origin' }))).not.toBe('');
+  });
+
+  test('gets one device from a session, however often it is renewed', async () => {
+    const { refresh } = await world.signedUp();
+    const renewed = () =>
+      world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh }, headers: newPlace() });
+    const [first, second] = [deviceIn(await renewed()), deviceIn(await renewed())];
+    expect(first).not.toBe('');
+    expect(second).toBe(first);
+  });
+
   test('that does not exist backs off like one that does', async () => {
     const known = newAddress();
     await world.ask('POST', '/signup', { body: { email: known, password: PASSWORD }, headers: newPlace() });

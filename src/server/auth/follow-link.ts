@@ -5,8 +5,7 @@
  * it, shows a page and asks the database nothing, so it also tells nobody whether a token is good. The button's POST uses
  * the token up and answers as upstream's GET does: with a redirect that carries the session in its fragment.
  */
-import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
+import { isFromOtherSite } from '#server/http/other-site.ts';
 import type { Endpoint } from './auth-deps.ts';
 import { HALF_DONE, redeemed, tokenByLink } from './verify.ts';
 import { deviceOf } from './wire/device.ts';
@@ -34,7 +33,8 @@ export const followLink: Endpoint = async (context, parts) => {
   const form = new URLSearchParams(await context.req.text());
   const { type, token } = checkedLink(form.get('type'), form.get('token'));
   const target = redirectTarget(context, parts.config).replace(/#.*$/s, '');
-  if (!isOwnForm(context)) {
+  // Threat: a page elsewhere sends the form itself, with a link of its author's account, and nobody clicks.
+  if (isFromOtherSite(context, parts.config)) {
     const query = new URLSearchParams({ token, type, redirect_to: target });
     return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
   }
@@ -49,7 +49,7 @@ export const followLink: Endpoint = async (context, parts) => {
     await parts.limits.consume('verify', device.ip);
     const answer = await redeemed(parts, await tokenByLink(parts, type, token), device);
     if (answer === null) return leadTo({ message: HALF_DONE });
-    rememberDevice(context, parts, answer.user.email);
+    rememberDevice(context, parts, answer.user);
     const { access_token, refresh_token, expires_in, token_type } = answer;
     return leadTo({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {
@@ -68,7 +68,3 @@ function checkedLink(type: string | null | undefined, token: string | null | und
   if (!token) throw new AuthError('verify_link_without_token');
   return { type, token };
 }
-
-/** Threat: a page elsewhere sends the form itself, with a link of its author's account, and nobody clicks. */
-const isOwnForm = (context: Context<AppEnv>): boolean =>
-  (context.req.header('sec-fetch-site') ?? 'same-origin') === 'same-origin';

@@ -65,7 +65,7 @@ async function signUpAtOnce(context: Context<AppEnv>, parts: AuthParts, newUser:
     return { started, account: await accountById(transaction, account.user.id) };
   });
   if (!signedUp) throw new AuthError('user_already_exists');
-  rememberDevice(context, parts, email);
+  rememberDevice(context, parts, { email });
   return context.json(await sessionAnswer(accessTokens, signedUp.account, signedUp.started));
 }
 

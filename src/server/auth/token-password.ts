@@ -35,6 +35,6 @@ export const grantPassword: Endpoint = async (context, parts) => {
   if (user.email_confirmed_at === null) throw new AuthError('email_not_confirmed');
 
   const started = await startSession(service, { userId: user.id, method: 'password', device, now });
-  rememberDevice(context, parts, user.email);
+  rememberDevice(context, parts, user);
   return context.json(await sessionAnswer(accessTokens, await accountById(service, user.id), started));
 };

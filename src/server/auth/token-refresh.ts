@@ -35,6 +35,6 @@ export const grantRefreshToken: Endpoint = async (context, parts) => {
   const account = await accountById(database.asService('renew a session'), renewal.session.user_id);
   if (isBanned(account.user, clock.now())) return refuse('refresh_banned');
   const { session, token: refreshToken } = renewal;
-  rememberDevice(context, parts, account.user.email);
+  rememberDevice(context, parts, { email: account.user.email, sessionId: session.id });
   return context.json(await sessionAnswer(accessTokens, account, { session, refreshToken }));
 };

@@ -41,7 +41,7 @@ export const verify: Endpoint = async (context, parts) => {
   const token =
     body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
   const answer = await redeemed(parts, token, device);
-  if (answer !== null) rememberDevice(context, parts, answer.user.email);
+  if (answer !== null) rememberDevice(context, parts, answer.user);
   return context.json(answer ?? { msg: HALF_DONE, code: '200' });
 };
 

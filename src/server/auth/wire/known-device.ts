@@ -7,13 +7,18 @@
  * itself: whatever strangers do, the owner's own browsers still sign in. On a new device the owner uses a recovery link
  * meanwhile, which makes that one known as well.
  *
- * A browser keeps one cookie, for the account that signed in last. It opens nothing. Whoever steals it gains the ten guesses of one more bucket. It is signed over the address, so
- * nobody makes one for an account that they cannot sign in to, and an address without an account backs off like any other.
+ * A browser keeps one cookie, for the account that signed in last. It opens nothing. Whoever steals it gains the ten
+ * guesses of one more bucket. It is signed over the address, so nobody makes one for an account that they cannot sign in
+ * to, and an address without an account backs off like any other.
+ *
+ * Two more threats: a page elsewhere signs the browser in to its author's account with a form, and the owner's cookie is
+ * overwritten; and the thief of a session renews it for one new cookie after another, each with guesses of its own.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { isFromOtherSite } from '#server/http/other-site.ts';
 import type { AuthParts } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-device';
@@ -27,11 +32,18 @@ export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthParts,
   return device === null ? `account:${macOf(secrets.devices, 'account', email)}` : `device:${device}`;
 }
 
+type Remembered = {
+  email: string | null;
+  /** Of a session that is renewed: its renewals all give the same cookie. */
+  sessionId?: string;
+};
+
 /** To be called with every answer that signs somebody in. A device that is known already keeps its cookie. */
-export function rememberDevice(context: Context<AppEnv>, parts: AuthParts, email: string | null): void {
-  if (email === null || knownDevice(context, parts.secrets.devices, email) !== null) return;
-  const device = randomBytes(16).toString('base64url');
-  setCookie(context, COOKIE, `${device}.${macOf(parts.secrets.devices, device, email)}`, {
+export function rememberDevice(context: Context<AppEnv>, parts: AuthParts, { email, sessionId }: Remembered): void {
+  const key = parts.secrets.devices;
+  if (email === null || knownDevice(context, key, email) !== null || isFromOtherSite(context, parts.config)) return;
+  const device = sessionId === undefined ? randomBytes(16).toString('base64url') : macOf(key, 'session', sessionId);
+  setCookie(context, COOKIE, `${device}.${macOf(key, device, email)}`, {
     httpOnly: true,
     sameSite: 'Strict',
     secure: parts.config.publicUrl.startsWith('https:'),

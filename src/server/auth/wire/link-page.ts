@@ -87,7 +87,8 @@ const headersFor = (target: URL): Record<string, string> => ({
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
+  // The address holds the token. Not `no-referrer`: the form would send `Origin: null`, as a hidden page elsewhere does.
+  'Referrer-Policy': 'strict-origin',
 });
 
 const STYLE = `
