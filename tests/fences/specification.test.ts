@@ -1,0 +1,46 @@
+/** The specification's index lists every section, and every section that the repository cites exists. */
+import { glob, readdir, readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+
+const FOLDER = 'docs/specification';
+const PLACES = '{src,tests,simulators,benchmarks,scripts,database,docs}/**/*.{ts,tsx,css,sql,md,yaml}';
+const CITATION = /docs\/specification\/([a-z-]+\.md)`? (\d+(?:(?:, | and )\d+(?![\d.]))*)/g;
+
+const pageOf = (name: string): Promise<string> => readFile(`${FOLDER}/${name}`, 'utf8');
+
+const pages = (await readdir(FOLDER)).filter((name) => name !== 'README.md');
+const sections = new Map<string, Map<number, string>>();
+for (const name of pages) {
+  const headings = [...(await pageOf(name)).matchAll(/^## (\d+)\. (.+)$/gm)];
+  sections.set(name, new Map(headings.map(([, number, title]) => [Number(number), title!])));
+}
+
+test.each(pages)('%s numbers its sections from 1 without a gap', (name) => {
+  const numbers = [...sections.get(name)!.keys()];
+  expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+});
+
+test('the index names every page and section', async () => {
+  const index = await pageOf('README.md');
+  for (const [name, titles] of sections) {
+    const row = index.split('\n').find((line) => line.includes(`[${name}]`));
+    const listed = [...(row ?? '').matchAll(/(\d+) ([^·|]+?) *(?=·|\|)/g)].map(
+      ([, number, title]) => `${number} ${title}`,
+    );
+    expect(listed, name).toEqual([...titles].map(([number, title]) => `${number} ${title}`));
+  }
+});
+
+test('every cited section exists', async () => {
+  const missing: string[] = [];
+  let citations = 0;
+  for await (const file of glob([PLACES, '*.md'])) {
+    for (const [cited, name, numbers] of (await readFile(file, 'utf8')).matchAll(CITATION)) {
+      citations += 1;
+      const known = sections.get(name!);
+      if (!numbers!.split(/, | and /).every((number) => known?.has(Number(number)))) missing.push(`${file}: ${cited}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  expect(citations).toBeGreaterThan(0);
+});
