@@ -1,9 +1,8 @@
-/** PayPal on a port: its API, its certificate, the payer's pages and the simulator's own commands. */
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** PayPal on a port: its API, the payer's pages and the simulator's own commands. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
@@ -19,12 +18,7 @@ import type { PaypalSimulator, SimulatorOptions } from './simulator.ts';
 
 /** The settings that point the product at the simulator, by their variables' names. */
 export type PaypalSettings = Record<
-  | 'PAYPAL_API_BASE'
-  | 'PAYPAL_CLIENT_ID'
-  | 'PAYPAL_CLIENT_SECRET'
-  | 'PAYPAL_WEBHOOK_ID'
-  | 'PAYPAL_CERT_HOSTS'
-  | 'PAYPAL_CA_FILE',
+  'PAYPAL_API_BASE' | 'PAYPAL_CLIENT_ID' | 'PAYPAL_CLIENT_SECRET' | 'PAYPAL_WEBHOOK_ID',
   string
 >;
 
@@ -35,7 +29,7 @@ export type PaypalOnHttp = {
   readonly app: Hono<Env>;
   /** Call it once the app has an address: the answers carry it. */
   settingsAt(baseUrl: string): PaypalSettings;
-  /** Removes what was written for the product to read. */
+  /** Drops webhooks on their way and releases held requests. */
   close(): void;
 };
 
@@ -46,9 +40,6 @@ export type PaypalOnHttp = {
  */
 export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn?: string } = {}): PaypalOnHttp {
   const simulator = createPaypalSimulator({ wait, ...options });
-  const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-'));
-  const caFile = join(folder, 'authority.pem');
-  writeFileSync(caFile, simulator.webhooks.signer.authority);
 
   const app = new Hono<Env>();
   if (keptIn !== undefined) {
@@ -62,7 +53,7 @@ export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn
   app.route('/__simulator', control);
   app.route('/sandbox/__simulator', control);
   app.route('/', payerPages(simulator));
-  for (const path of ['/v1/*', '/v2/*', '/sim-cert.pem', '/other-cert.pem']) {
+  for (const path of ['/v1/*', '/v2/*']) {
     app.all(path, (context) => answer(simulator, context));
   }
   return {
@@ -75,15 +66,11 @@ export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn
         PAYPAL_CLIENT_ID: SANDBOX_CLIENT.id,
         PAYPAL_CLIENT_SECRET: SANDBOX_CLIENT.secret,
         PAYPAL_WEBHOOK_ID: SANDBOX_WEBHOOK_ID,
-        // Where the certificate lies, and the name that stands in it.
-        PAYPAL_CERT_HOSTS: `${baseUrl},*.paypal.com`,
-        PAYPAL_CA_FILE: caFile,
       };
     },
     close() {
       simulator.webhooks.clear();
       simulator.control.release();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

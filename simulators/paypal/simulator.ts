@@ -156,11 +156,6 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   };
 
   async function answer(request: ApiRequest): Promise<ApiAnswer | null> {
-    const certificate = CERTIFICATES[request.path];
-    if (certificate !== undefined) {
-      const body = await webhooks[certificate].certificate();
-      return { status: 200, headers: { 'content-type': 'application/x-pem-file' }, body };
-    }
     const requestId = request.headers['paypal-request-id'];
     const key = requestId === undefined ? null : `${request.path} ${requestId}`;
     let answered: ApiAnswer | null;
@@ -227,11 +222,6 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     },
   };
 }
-
-const CERTIFICATES: Readonly<Record<string, 'signer' | 'stranger'>> = {
-  '/sim-cert.pem': 'signer',
-  '/other-cert.pem': 'stranger',
-};
 
 const ISSUE_OF_STATUS: Readonly<Record<number, string>> = {
   401: 'INVALID_ACCOUNT_STATUS',

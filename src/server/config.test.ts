@@ -147,8 +147,6 @@ describe('PayPal', () => {
       apiBase: 'https://api-m.paypal.com',
       clientId: 'client',
       webhookId: null,
-      certHosts: ['*.paypal.com'],
-      caFile: null,
     });
     expect(paypal?.clientSecret.reveal()).toBe('hush-hush');
     expect(inspect(paypal) + JSON.stringify(paypal)).not.toContain('hush-hush');
@@ -160,9 +158,6 @@ describe('PayPal', () => {
     ['a webhook alone', { PAYPAL_WEBHOOK_ID: '8PT597110X' }, ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET']],
     ['plain http', { ...PAYPAL, PAYPAL_API_BASE: 'http://paypal.example.com' }, ['PAYPAL_API_BASE']],
     ['a path in its address', { ...PAYPAL, PAYPAL_API_BASE: 'https://paypal.example.com/v2' }, ['PAYPAL_API_BASE']],
-    ['everybody’s certificates', { ...PAYPAL, PAYPAL_CERT_HOSTS: '*' }, ['PAYPAL_CERT_HOSTS']],
-    ['a whole country’s certificates', { ...PAYPAL, PAYPAL_CERT_HOSTS: '*.com' }, ['PAYPAL_CERT_HOSTS']],
-    ['an origin elsewhere', { ...PAYPAL, PAYPAL_CERT_HOSTS: 'http://paypal.example.com' }, ['PAYPAL_CERT_HOSTS']],
   ])('with %s stops the start', (_what, env, names) => {
     const told = problemsOf(env);
     expect(told.map((problem) => problem.split(' ')[0])).toEqual(names);
@@ -172,22 +167,17 @@ describe('PayPal', () => {
   const SIMULATOR = {
     ...PAYPAL,
     PAYPAL_API_BASE: 'http://127.0.0.1:40000',
-    PAYPAL_CERT_HOSTS: 'http://127.0.0.1:40000,*.paypal.com',
-    PAYPAL_CA_FILE: 'ca.pem',
   };
 
   test('may be a simulator on this machine', () => {
     expect(readConfig(SIMULATOR).paypal).toMatchObject({
       apiBase: 'http://127.0.0.1:40000',
-      certHosts: ['http://127.0.0.1:40000', '*.paypal.com'],
     });
   });
 
   test('is no simulator in production', () => {
     expect(problemsOf({ ...PRODUCTION, ...SIMULATOR }).map((problem) => problem.split(' ')[0])).toEqual([
       'PAYPAL_API_BASE',
-      'PAYPAL_CA_FILE',
-      'PAYPAL_CERT_HOSTS',
     ]);
     const https = { ...PRODUCTION, ...PAYPAL, PAYPAL_API_BASE: 'https://localhost:8443' };
     expect(problemsOf(https)).toEqual([expect.stringMatching(/^PAYPAL_API_BASE /)]);

@@ -76,8 +76,6 @@ export class PaymentWorld {
         clientId: SANDBOX_CLIENT.id,
         clientSecret: new Secret(SANDBOX_CLIENT.secret),
         webhookId: null,
-        certHosts: [],
-        caFile: null,
       },
       log: silent,
       clock: this.#clock,

@@ -38,7 +38,7 @@ function createWorld({ hasWebhook = false } = {}) {
   const client = createPaypal({
     config: {
       ...{ apiBase: API, clientId: SANDBOX_CLIENT.id, clientSecret: new Secret(SANDBOX_CLIENT.secret) },
-      ...{ webhookId: null, certHosts: [], caFile: null },
+      webhookId: null,
     },
     ...{ log: createLog('silent'), clock, fetch: simulator.fetch, pause: () => Promise.resolve() },
   });

@@ -82,12 +82,3 @@ test('a delay is waited for in the way that was handed in', async () => {
   expect((await create(paypal)).status).toBe(201);
   expect(waited).toEqual([9000]);
 });
-
-test('the certificate is served here as well, and what it signed is PayPal’s', async () => {
-  const paypal = start({ baseUrl: 'http://paypal.test' });
-  await pay(paypal);
-  const { headers, body } = await paypal.webhooks.signed(paypal.books.events[0]!.id);
-  const pem = await (await paypal.fetch(headers['paypal-cert-url']!)).text();
-  expect(pem).toContain(paypal.webhooks.signer.authority);
-  expect(JSON.parse(body)).toMatchObject({ event_type: 'CHECKOUT.ORDER.APPROVED' });
-});

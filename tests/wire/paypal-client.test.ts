@@ -57,8 +57,6 @@ async function world(
       clientId: 'client',
       clientSecret: new Secret('hush-hush'),
       webhookId: null,
-      certHosts: [],
-      caFile: null,
     },
     clock,
     log: { info: (line: unknown) => void lines.push(line), warn: (line: unknown) => void lines.push(line) },

@@ -51,8 +51,7 @@ test.each([
   ['body', 401],
   ['webhook-id', 401],
   ['certificate-host', 401],
-  // Its chain reaches no root of ours, so PayPal is asked, and does not confirm it.
-  ['certificate', 401],
+  ['key', 401],
   ['time', 401],
 ] as const)('a webhook with a wrong %s is refused, and leaves no trace', async (corrupt, status) => {
   await orderApproved();
@@ -66,7 +65,7 @@ test('what is delivered leaves no body, address or signature in the log', async 
   const { headers, body } = await server.paypal.webhooks.signed(eventId());
   await server.paypal.webhooks.deliver(eventId());
   const written = lines.join('');
-  expect(written).toContain('a webhook came');
+  expect(written).toContain('received a webhook');
   expect(written).not.toContain(headers['paypal-transmission-sig']);
   expect(written).not.toContain(body);
   expect(written).not.toContain('email_address');

@@ -9,6 +9,8 @@ import { createSigner } from './signer.ts';
 import type { Signer, Transmission } from './signer.ts';
 
 const ANSWER_WITHIN_MS = 30_000;
+/** Nothing is served there: whoever receives a webhook asks PayPal instead of checking the signature. */
+const CERTIFICATE_PATH = '/v1/notifications/certs/CERT-360caa42-fca2a594-1';
 /** PayPal tries 25 times within three days. */
 const MAX_TRIES = 25;
 const LAST_RETRY_MS = 4 * 60 * 60 * 1000;
@@ -21,10 +23,10 @@ export type Corruption =
   | 'body'
   /** Signed for another listener. */
   | 'webhook-id'
-  /** The certificate lies where PayPal has none. */
+  /** Names a certificate that is not PayPal's. */
   | 'certificate-host'
-  /** The certificate has PayPal's name and a stranger's signature. */
-  | 'certificate'
+  /** Signed with somebody else's key. */
+  | 'key'
   /** Signed long ago. */
   | 'time';
 
@@ -67,7 +69,7 @@ type Parts = {
   now: () => Date;
   ids: Ids;
   webhookId: string;
-  /** Where the simulator serves its certificates. */
+  /** The origin of the certificate's address. */
   baseUrl: () => string;
   /** null: nobody listens. */
   listenerUrl: () => string | null;
@@ -87,12 +89,12 @@ export class Outbox {
   }
 
   get signer(): Signer {
-    return (this.#signer ??= createSigner(this.#parts.now));
+    return (this.#signer ??= createSigner());
   }
 
-  /** Somebody with a certificate of the right name from another authority. */
+  /** Somebody with a key of their own. */
   get stranger(): Signer {
-    return (this.#stranger ??= createSigner(this.#parts.now));
+    return (this.#stranger ??= createSigner());
   }
 
   /** Oldest first. */
@@ -146,14 +148,13 @@ export class Outbox {
   async signed(eventId: string, corrupt: Corruption | null = null): Promise<SignedWebhook> {
     const { event, transmission } = this.#find(eventId);
     const { webhookId, baseUrl } = this.#parts;
-    const stranger = corrupt === 'certificate';
     const said: Transmission = {
       id: transmission.id,
       time: corrupt === 'time' ? timeText(new Date(Date.parse(transmission.time) - 30 * DAY_MS)) : transmission.time,
       webhookId: corrupt === 'webhook-id' ? 'OTHER0WEBHOOK0ID0' : webhookId,
       body: event.body,
     };
-    const signature = await (stranger ? this.stranger : this.signer).sign(said);
+    const signature = await (corrupt === 'key' ? this.stranger : this.signer).sign(said);
     const host = corrupt === 'certificate-host' ? 'https://api.paypal.com.example' : baseUrl();
     return {
       headers: {
@@ -162,7 +163,7 @@ export class Outbox {
         'paypal-transmission-id': said.id,
         'paypal-transmission-time': said.time,
         'paypal-transmission-sig': corrupt === 'signature' ? flipped(signature) : signature,
-        'paypal-cert-url': `${host}/${stranger ? 'other' : 'sim'}-cert.pem`,
+        'paypal-cert-url': host + CERTIFICATE_PATH,
         'paypal-auth-algo': 'SHA256withRSA',
       },
       body: corrupt === 'body' ? event.body.replace(/"value":"\d/, '"value":"9') : event.body,
@@ -173,7 +174,7 @@ export class Outbox {
   verify(asked: string): boolean {
     const parsed = JSON.parse(asked) as Record<string, string>;
     const [, body = ''] = /"webhook_event"\s*:\s*(.*)\}\s*$/s.exec(asked) ?? [];
-    if (parsed['auth_algo'] !== 'SHA256withRSA' || parsed['cert_url'] !== `${this.#parts.baseUrl()}/sim-cert.pem`)
+    if (parsed['auth_algo'] !== 'SHA256withRSA' || parsed['cert_url'] !== this.#parts.baseUrl() + CERTIFICATE_PATH)
       return false;
     const id = parsed['transmission_id'] ?? '';
     const time = parsed['transmission_time'] ?? '';

@@ -4,6 +4,7 @@
  */
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { AsService } from '#server/database/database.ts';
+import { networkOf } from '#server/http/client-address.ts';
 import type { AuthDeps } from './auth-deps.ts';
 import { AuthError } from './wire/errors.ts';
 
@@ -90,13 +91,3 @@ async function consumeOr429(limiter: RateLimiterPostgres, key: string): Promise<
 const clientFor = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });
-
-/** One customer of an IPv6 network holds a whole /64, so single addresses would be no limit at all. */
-function networkOf(ip: string): string {
-  if (!ip.includes(':')) return ip.slice(0, 64);
-  const [head = '', tail] = ip.split('%')[0]!.toLowerCase().split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
-  return [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4).join(':').slice(0, 64);
-}

@@ -16,3 +16,13 @@ export function clientAddress<E extends AppEnv>(context: Context<E>, trust: Trus
   const address = fromProxy || context.env?.incoming?.socket.remoteAddress || 'unknown';
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
+
+/** One customer of an IPv6 network holds a whole /64, so single addresses would be no limit at all. */
+export function networkOf(ip: string): string {
+  if (!ip.includes(':')) return ip.slice(0, 64);
+  const [head = '', tail] = ip.split('%')[0]!.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  return [...before, ...Array<string>(zeros).fill('0'), ...after].slice(0, 4).join(':').slice(0, 64);
+}

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
-import { followEvent, reconcilePayments } from './reconcile-payments.ts';
+import { findNamedPayment, followEvent, reconcilePayments } from './reconcile-payments.ts';
 import { refundPayment } from './refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
 import type { Settlement } from './settle-payment.ts';
@@ -18,6 +18,8 @@ export type Payments = {
   start(userId: string): Promise<Start>;
   /** Null when this user has no such order. */
   finish(userId: string, orderId: string): Promise<{ settlement: Settlement; approvalUrl: string | null } | null>;
+  /** Whether a webhook names a payment of ours. */
+  isAboutPayment(event: PaypalEvent): Promise<boolean>;
   follow(event: PaypalEvent): Promise<void>;
   reconcile(signal: AbortSignal): Promise<{ events: number; payments: number }>;
   /** False when there is nothing to give back. */
@@ -62,6 +64,7 @@ export function createPayments({ config, database, clock, log }: Parts): Payment
       const settlement = await finishing(payment.id, () => settleForBuyer(payment.id));
       return { settlement, approvalUrl: payment.approvalUrl };
     },
+    isAboutPayment: async (event) => (await findNamedPayment(store, event)) !== null,
     follow: (event) => followEvent(deps, event),
     reconcile: (signal) => reconcilePayments(deps, signal),
     refund: (id) => refundPayment(deps, id),

@@ -1,7 +1,7 @@
 /** One sweep: what nobody has finished is looked at again, and what PayPal told us and nobody has followed is followed. */
 import { parseEvent } from './webhook-event.ts';
 import type { PaypalEvent } from './webhook-event.ts';
-import type { Payment, PaymentEvent } from './payment-store.ts';
+import type { Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
 import { soon, SWEEP_PART_MS, UNANSWERED_IN_A_ROW } from './payment-times.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { settlePayment } from './settle-payment.ts';
@@ -85,7 +85,7 @@ export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promis
   const { store, clock, log } = deps;
   let settlement: Settlement | 'foreign';
   try {
-    const payment = await paymentOf(deps, event);
+    const payment = await findNamedPayment(store, event);
     settlement = payment === null ? 'foreign' : await settlePayment(deps, payment.id, hintOf(event));
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
@@ -96,14 +96,14 @@ export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promis
   if (settlement !== 'unknown' && settlement !== 'busy') await store.eventDone(event.id, clock.now());
 }
 
-async function paymentOf({ store, paypal }: PaymentDeps, { orderId, captureId }: PaypalEvent): Promise<Payment | null> {
-  const byOrder = orderId === null ? null : await store.find({ orderId });
-  if (byOrder || captureId === null) return byOrder;
-  const byCapture = await store.find({ captureId });
-  if (byCapture) return byCapture;
-  // Of a capture that we do not know yet PayPal knows the order.
-  const capture = await paypal.getCapture(captureId);
-  return capture.orderId === null ? null : store.find({ orderId: capture.orderId });
+/** The payment that an event names by any of its ids; null for an event that is not about us. */
+export async function findNamedPayment(store: PaymentStore, event: PaypalEvent): Promise<Payment | null> {
+  const { orderId, captureId, paymentId } = event;
+  return (
+    (orderId === null ? null : await store.find({ orderId })) ??
+    (captureId === null ? null : await store.find({ captureId })) ??
+    (paymentId === null ? null : await store.find({ id: paymentId }))
+  );
 }
 
 function hintOf({ type, refundId }: PaypalEvent): ReturnHint {

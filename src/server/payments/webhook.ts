@@ -1,88 +1,146 @@
 /**
- * `POST /functions/v1/paypal-webhook`: PayPal tells what became of a payment. Nobody is signed in; the signature stands
- * for that. The event is stored under PayPal's own id, answered, and looked into afterwards; what is lost on the way is
- * found by the sweep. Whatever cannot be stored or judged now is answered so that PayPal sends it again.
+ * `POST /functions/v1/paypal-webhook`: receives PayPal's events. Nobody is signed in. PayPal itself is asked whether it
+ * sent the event (`verify-webhook-signature`). The event is stored under PayPal's id, answered, and followed afterwards;
+ * the sweep finds what is lost on the way. Whatever cannot be verified or stored now gets an error, so PayPal retries.
+ *
+ * Threat: anybody can post here, and every question costs PayPal's patience with us. An event that names no payment of
+ * ours therefore asks nobody, and the questions wait in a bounded queue with limits for each client address.
  */
-import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { clientAddress, networkOf } from '../http/client-address.ts';
 import { limitBody, readBytes } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
 import type { WebhookTransmission } from './paypal/paypal-client.ts';
 import { PaypalError } from './paypal/paypal.ts';
-import type { PaypalSettings } from './paypal/paypal-settings.ts';
-import { CertificateUnavailable, createCertificates } from './webhook-certificates.ts';
 import { parseEvent } from './webhook-event.ts';
 import type { PaypalEvent } from './webhook-event.ts';
-import { checkSignature, readTransmission } from './webhook-signature.ts';
+import { isTimely, readTransmission } from './webhook-transmission.ts';
 
-const BODY_MAX_BYTES = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
+/** Questions to PayPal: so many at once (one of each address), and so many waiting. */
+const QUEUE = { users: 4, waiting: 40, waitingOfOne: 10 };
+const MAX_PER_ADDRESS_AND_MINUTE = 60;
+const MAX_COUNTED_ADDRESSES = 10_000;
+/** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
+const MAX_WAIT_MS = 20_000;
 
 export type WebhookDeps = {
-  config: { readonly paypal: PaypalSettings | null };
+  config: Pick<Config, 'paypal'> & { readonly auth: Pick<Config['auth'], 'clientAddressHeader'> };
   database: Pick<Database, 'asService'>;
   clock: Clock;
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   payments: {
     readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
-    /** Asks PayPal and acts on what it says; the answer to PayPal does not wait for it. */
+    /** Whether the event names a payment of ours. */
+    isAboutPayment(event: PaypalEvent): Promise<boolean>;
+    /** Asks PayPal about the payment and acts on the answer; the response to PayPal does not wait for it. */
     follow(event: PaypalEvent): Promise<void>;
   } | null;
-  fetch?: typeof fetch;
 };
 
-/** Nothing is there as long as PayPal is not set up, or no webhook is. */
-export function webhookRoutes(deps: WebhookDeps): Hono<AppEnv> {
-  const { config, database, clock, log, payments } = deps;
+/** Has no route unless PayPal and a webhook are configured. */
+export function webhookRoutes({ config, database, clock, log, payments }: WebhookDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  const { webhookId = null, certHosts: hosts = [], caFile = null } = config.paypal ?? {};
-  if (payments === null || webhookId === null) return routes;
-  const trusted = caFile === null ? [] : [readFileSync(caFile, 'utf8')];
-  const certificates = createCertificates({ hosts, clock, trusted, ...(deps.fetch && { fetch: deps.fetch }) });
+  if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
+  const queue = createTurns(QUEUE);
+  const isWithinLimit = createMinuteLimit(clock);
 
-  const isGenuine = async (transmission: WebhookTransmission, body: Uint8Array, text: string): Promise<boolean> => {
-    const verdict = await checkSignature(transmission, body, { certificates, clock, webhookId });
-    if (verdict.outcome === 'refused') log.warn({ reason: verdict.reason }, 'a webhook was refused');
-    if (verdict.outcome !== 'unproven') return verdict.outcome === 'genuine';
-    const confirmed = await payments.paypal.verifyWebhook(transmission, text);
-    if (!confirmed) log.warn({ reason: 'PayPal does not confirm it' }, 'a webhook was refused');
-    return confirmed;
-  };
+  async function isStored({ id }: PaypalEvent): Promise<boolean> {
+    const { rowCount } = await database
+      .asService('look up a PayPal event')
+      .statement('select 1 from payment_events where id = $1', [id]);
+    return rowCount > 0;
+  }
 
-  routes.post('/', limitBody(BODY_MAX_BYTES), async (context) => {
+  async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
+    if (!isWithinLimit(from)) return 'overloaded';
+    const queuedAt = clock.now().getTime();
+    const release = await queue.take(from).catch(() => null);
+    if (release === null) return 'overloaded';
+    try {
+      if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';
+      return (await payments!.paypal.verifyWebhook(transmission, text)) ? 'genuine' : 'forged';
+    } catch (error) {
+      if (!(error instanceof PaypalError)) throw error;
+      log.warn({ err: error }, 'PayPal could not verify a webhook');
+      // PayPal rejects the question itself when the headers make no sense to it.
+      return error.retryable ? 'unverified' : 'forged';
+    } finally {
+      release();
+    }
+  }
+
+  routes.post('/', limitBody(MAX_BODY_BYTES), async (context) => {
     const transmission = readTransmission((name) => context.req.header(name));
     if (transmission === null) return refuse(context, 400, 'bad_headers');
-    const body = await readBytes(context);
-    const text = new TextDecoder().decode(body);
-    const event = parseEvent(text);
-    if (event === null) return refuse(context, 400, 'bad_event');
-    try {
-      if (!(await isGenuine(transmission, body, text))) return refuse(context, 401, 'bad_signature');
-    } catch (error) {
-      if (!(error instanceof CertificateUnavailable || error instanceof PaypalError)) throw error;
-      log.warn({ err: error }, 'a webhook could not be judged');
-      return refuse(context, 503, 'try_again');
+    const text = decode(await readBytes(context));
+    const event = text === null ? null : parseEvent(text);
+    if (text === null || event === null) return refuse(context, 400, 'bad_event');
+    if (!isTimely(transmission, clock.now())) {
+      log.warn({ event: event.type }, 'rejected a webhook: sent too long ago or in the future');
+      return refuse(context, 401, 'bad_signature');
     }
+    if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
+
+    const verdict = await verify(networkOf(clientAddress(context, config.auth)), transmission, text);
+    if (verdict !== 'genuine') log.warn({ event: event.type, verdict }, 'rejected a webhook');
+    if (verdict === 'forged') return refuse(context, 401, 'bad_signature');
+    if (verdict !== 'genuine') return refuse(context, 503, 'try_again');
 
     const { rowCount } = await database
-      .asService('PayPal sends an event')
+      .asService('store a PayPal event')
       .statement('insert into payment_events (id, type, raw) values ($1, $2, $3) on conflict (id) do nothing', [
         event.id,
         event.type,
         text,
       ]);
-    log.info({ event: event.type, isNew: rowCount === 1 }, 'a webhook came');
+    log.info({ event: event.type, isNew: rowCount === 1 }, 'received a webhook');
     if (rowCount === 1) {
-      payments.follow(event).catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits'));
+      payments
+        .follow(event)
+        .catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits for the sweep'));
     }
     return context.json({ received: true });
   });
   return routes;
 }
 
-const refuse = (context: Context<AppEnv>, status: ContentfulStatusCode, code: string): Response =>
-  context.json({ code, message: 'This event was not taken' }, status);
+type Verdict = 'genuine' | 'forged' | 'unverified' | 'overloaded';
+
+/** Counts each address in fixed windows of a minute. */
+function createMinuteLimit(clock: Clock): (address: string) => boolean {
+  const counts = new LRUCache<string, number>({
+    max: MAX_COUNTED_ADDRESSES,
+    ttl: 60_000,
+    ttlResolution: 0,
+    noUpdateTTL: true,
+    perf: { now: () => clock.now().getTime() },
+  });
+  return (address) => {
+    const count = (counts.get(address) ?? 0) + 1;
+    counts.set(address, count);
+    return count <= MAX_PER_ADDRESS_AND_MINUTE;
+  };
+}
+
+/** Null for what is not UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
+function decode(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string): Response {
+  if (status === 503) context.header('Retry-After', '60');
+  return context.json({ code, message: 'This event was not taken' }, status);
+}

@@ -222,7 +222,9 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         // The event goes back letter for letter: written anew, it may no longer match its checksum.
         body: `${JSON.stringify(asked).slice(0, -1)},"webhook_event":${body}}`,
       });
-      return textAt(answer.json, 'verification_status') === 'SUCCESS';
+      const status = textAt(answer.json, 'verification_status');
+      if (status !== 'SUCCESS' && status !== 'FAILURE') throw malformed(answer, 'POST');
+      return status === 'SUCCESS';
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The settings of PayPal: which account, which host, and whose certificates its webhooks may be signed with. */
+/** The settings of PayPal: which account, which host, which webhook. */
 import { isLoopback } from '../../loopback.ts';
 import { Secret } from '../../secret.ts';
 import type { SettingsReader } from '../../settings-reader.ts';
@@ -10,14 +10,9 @@ export type PaypalSettings = {
   readonly clientSecret: Secret;
   /** The id of the webhook subscription; null: no webhooks, and the sweep finds out what they would have told. */
   readonly webhookId: string | null;
-  /** Host names, `*.host` for all below one, and (never in production) origins on loopback. */
-  readonly certHosts: readonly string[];
-  /** A PEM file with a further trust anchor for webhook certificates: the simulator's. */
-  readonly caFile: string | null;
 };
 
 const LIVE_API = 'https://api-m.paypal.com';
-const CERT_HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/;
 
 /** null: payments are off. A client id without its secret, or the other way round, is a mistake and no wish. */
 export function readPaypalSettings(settings: SettingsReader, production: boolean): PaypalSettings | null {
@@ -25,8 +20,6 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
   const clientId = settings.optional('PAYPAL_CLIENT_ID');
   const clientSecret = settings.optional('PAYPAL_CLIENT_SECRET');
   const webhookId = settings.optional('PAYPAL_WEBHOOK_ID');
-  const caFile = settings.optionalPath('PAYPAL_CA_FILE');
-  const certHosts = settings.list('PAYPAL_CERT_HOSTS').map((host) => host.toLowerCase());
 
   // Threat: whoever answers at this address gets the secret and says what has been paid.
   const { protocol, hostname } = new URL(apiBase);
@@ -34,13 +27,6 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
     settings.problem('PAYPAL_API_BASE', 'must not be loopback with NODE_ENV=production', LIVE_API);
   } else if (protocol !== 'https:' && (production || !isLoopback(hostname))) {
     settings.problem('PAYPAL_API_BASE', 'must begin with https://', LIVE_API);
-  }
-  if (production && caFile !== null) {
-    settings.problem('PAYPAL_CA_FILE', 'is for simulators and refused with NODE_ENV=production: leave it empty', '');
-  }
-  for (const host of certHosts) {
-    if (CERT_HOST.test(host) || (!production && isLoopbackOrigin(host))) continue;
-    settings.problem('PAYPAL_CERT_HOSTS', `must list host names, not "${host}"`, '*.paypal.com');
   }
   if (clientId === null && (clientSecret !== null || webhookId !== null)) {
     settings.problem('PAYPAL_CLIENT_ID', 'must be set when the other settings of PayPal are', 'AZDxjDScFpQtjWTO...');
@@ -58,8 +44,6 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
     clientId,
     clientSecret: new Secret(clientSecret),
     webhookId,
-    certHosts: certHosts.length === 0 ? ['*.paypal.com'] : certHosts,
-    caFile,
   };
 }
 
@@ -71,9 +55,4 @@ export function readBlockedCountries(settings: SettingsReader): string[] {
     settings.problem('PAYMENT_BLOCKED_COUNTRIES', `must list two-letter country codes, not "${code}"`, 'CU,IR,KP,SY');
   }
   return codes;
-}
-
-function isLoopbackOrigin(text: string): boolean {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text && isLoopback(url.hostname);
 }

@@ -98,7 +98,7 @@ function nameOf({ status, trouble }: Answer): string {
 }
 
 /** The whole body, unless it is larger than that. */
-export async function readText(response: Response, maxBytes: number): Promise<string> {
+async function readText(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   // Leaving the loop early cancels the stream, and with it the connection.
