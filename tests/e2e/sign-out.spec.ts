@@ -85,6 +85,36 @@ test.describe('while saving fails', () => {
     expect(left).not.toContain('hustle-forge:draft');
   });
 
+  test('keeps what is typed in another tab after the last look for unsent words', async ({ page, context, signUp }) => {
+    const { password } = await signUp(page);
+    const other = await context.newPage();
+    await openDay(other, today());
+    await expect(editor(other)).toBeVisible();
+    await refuseSaves(context);
+    const told = Promise.withResolvers<void>();
+    const signingOut = page.waitForRequest('**/auth/v1/logout*');
+    await page.route('**/auth/v1/logout*', async (route) => {
+      await told.promise;
+      await route.continue();
+    });
+    await logOut(page);
+    await signingOut;
+    await write(other);
+    await expect.poll(() => kept(other)).toContain(SECRET);
+    told.resolve();
+    await expect(page).toHaveURL('/');
+
+    const overlay = other.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay).toBeVisible();
+    await expect(items(other)).toHaveText([SECRET]);
+    await expect.poll(() => kept(other)).toContain(SECRET);
+    await context.unroute(ENTRIES);
+    const sent = other.waitForResponse((answer) => answer.request().postData()?.includes(SECRET) ?? false);
+    await overlay.getByLabel('Password').fill(password);
+    await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+    expect((await sent).status()).toBe(201);
+  });
+
   test('says that nothing can be sent offline, and leaves this device alone when asked to', async ({
     page,
     context,

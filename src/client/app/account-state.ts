@@ -12,12 +12,12 @@ export type AccountState = {
 export const LOADING: AccountState = { status: 'loading', user: null, expired: false, leaving: false };
 export const SIGNED_OUT: AccountState = { status: 'signedOut', user: null, expired: false, leaving: false };
 
-/** `askedToLeave` says whether this user asked to sign out in this browser; without it a lost session has expired. */
+/** `leaver` is the id of a user who asked to sign out in this browser; without that wish a lost session has expired. */
 export function accountAfter(
   now: AccountState,
   event: AuthChangeEvent,
   session: Session | null,
-  askedToLeave: (userId: string) => boolean,
+  leaver: string | null,
 ): AccountState {
   if (session) {
     // SIGNED_IN comes again whenever the tab gets the focus: the same user, unchanged, is no news to any screen.
@@ -26,5 +26,5 @@ export function accountAfter(
     return { status: 'signedIn', user: session.user, expired: false, leaving: false };
   }
   if (now.status !== 'signedIn' || !now.user) return now.leaving ? now : SIGNED_OUT;
-  return askedToLeave(now.user.id) ? { ...SIGNED_OUT, leaving: true } : { ...now, expired: true };
+  return now.user.id === leaver ? { ...SIGNED_OUT, leaving: true } : { ...now, expired: true };
 }

@@ -21,6 +21,12 @@ function firstAccount(apiUrl: string): AccountState {
   return session ? { ...LOADING, status: 'signedIn', user: session.user } : LOADING;
 }
 
+/** When this user asked to sign out, in whichever tab; null without such a wish. */
+function wishToLeave(userId: string): number | null {
+  const [leaver, at] = (localStorage.getItem(SIGNED_OUT_KEY) ?? '').split(' ');
+  return leaver === userId ? Number(at) : null;
+}
+
 type Change = (now: AccountState) => AccountState;
 
 export function SessionProvider({ children }: { children: ReactNode }) {
@@ -31,11 +37,16 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const unsent = useRef<UnsentWords>(null);
   const latest = useRef(account);
   latest.current = account;
-  const isLeaving = useRef(false);
+  /** When the user asked this tab to sign out. */
+  const askedAt = useRef<number>(null);
 
   useEffect(() => {
-    const askedToLeave = (userId: string): boolean =>
-      isLeaving.current || localStorage.getItem(SIGNED_OUT_KEY) === userId;
+    // Threat: words that are typed while a sign-out in another tab is under way vanish without a question. So a wish to
+    // leave covers only what was unsent at its time.
+    const wantedToLeave = (userId: string): boolean => {
+      const at = askedAt.current ?? wishToLeave(userId);
+      return at !== null && unsent.current?.keepNewerThan(at) !== true;
+    };
     const giveUp = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
     // Nothing here may wait for auth: the client holds its own queue while it calls, and would wait for itself.
     const { data } = auth.onAuthStateChange((event, session) => {
@@ -43,14 +54,18 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       // Threat: whoever comes after this user in the same tab would read it.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       const now = latest.current;
-      // So would the mark of the session before this one.
-      if (session && (now.status !== 'signedIn' || now.expired)) localStorage.removeItem(SIGNED_OUT_KEY);
-      // Here and not in an effect: screens that are taken away keep drafts, and this tab may not be the one that asked.
-      if (!session && now.user && askedToLeave(now.user.id)) {
-        unsent.current?.forget();
-        wipeUser(now.user.id);
+      // A mark of an earlier session would turn the end of this one into a sign-out.
+      if (session && (now.status !== 'signedIn' || now.expired)) {
+        askedAt.current = null;
+        localStorage.removeItem(SIGNED_OUT_KEY);
       }
-      change((before) => accountAfter(before, event, session, askedToLeave));
+      const leaver = !session && now.user && wantedToLeave(now.user.id) ? now.user.id : null;
+      // Here and not in an effect: screens that are taken away keep drafts, and this tab may not be the one that asked.
+      if (leaver !== null) {
+        unsent.current?.forget();
+        wipeUser(leaver);
+      }
+      change((before) => accountAfter(before, event, session, leaver));
     });
     return () => {
       clearTimeout(giveUp);
@@ -72,12 +87,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const signOut = useCallback(
     async (scope: SignOutScope) => {
       // Written first, so that every tab can tell this sign-out from a session that ran out.
-      if (userId) localStorage.setItem(SIGNED_OUT_KEY, userId);
-      isLeaving.current = true;
+      askedAt.current = Date.now();
+      if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${askedAt.current}`);
       const { error } = await auth.signOut({ scope });
       // A local sign-out holds even when the server could not be told.
       if (!error || scope === 'local') return { error: null };
-      isLeaving.current = false;
+      askedAt.current = null;
       localStorage.removeItem(SIGNED_OUT_KEY);
       return { error };
     },

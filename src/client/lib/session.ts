@@ -18,7 +18,8 @@ export type SessionState = {
   /** Reads the profile again; true when there is one. */
   refreshProfile: () => Promise<boolean>;
   /**
-   * Signs out, wipes every local copy of the user and leaves for the landing page, in all tabs of this browser. `local`
+   * Signs out, wipes every local copy of the user and leaves for the landing page, in all tabs of this browser. A tab with
+   * words that were typed after this call keeps them instead, and asks to sign in again. `local`
    * forgets the session on this device even when the server cannot be reached; `global` then answers with the error and
    * changes nothing. Never asks: buttons use `useSignOut`.
    */
@@ -32,6 +33,8 @@ export type SessionState = {
 /** The words of the signed-in user that may be in this browser alone. */
 export type UnsentWords = {
   send: () => Promise<readonly Day[]>;
+  /** Whether words were typed after this time, so that no sign-out of that time has asked about them. They are kept. */
+  keepNewerThan: (at: number) => boolean;
   /** The user has signed out: nothing may be written to this browser again. */
   forget: () => void;
 };

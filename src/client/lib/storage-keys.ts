@@ -7,7 +7,7 @@ export const RESTING_FONT_KEY = 'hustle-forge:resting-font';
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /** The address that was typed on one account page, for the next; of this tab alone. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
-/** The id of the user who asked to sign out here: tells a wish from an expiry, in every tab (see session-provider). */
+/** The id of the user who asked to sign out here, and when: tells a wish from an expiry, in every tab (session-provider). */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
 /** Where supabase-js keeps the session, so that any Supabase client on this origin finds it (wire-contract 12). */

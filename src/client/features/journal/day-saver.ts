@@ -91,6 +91,8 @@ export function createDaySaver(options: DaySaverOptions) {
   let stopSave = () => {};
   let stopDraft = () => {};
   let draftSince: number | null = null;
+  /** When a draft last took over words that no draft had. */
+  let newestDraftAt = -Infinity;
   const listeners = new Set<() => void>();
   let view: SaverView = { status: statusNow(), conflict, unsaved, stored: base };
 
@@ -121,6 +123,7 @@ export function createDaySaver(options: DaySaverOptions) {
 
   function keepDraft(): boolean {
     stopDraft();
+    if (draftSince !== null) newestDraftAt = timers.now();
     draftSince = null;
     if (!unsaved) return true;
     const draft = { html: snapshotForDraft(), baseRevision: builtOn().baseRevision, at: timers.now() };
@@ -440,6 +443,15 @@ export function createDaySaver(options: DaySaverOptions) {
       if (conflict) replaceWith(conflict.theirs);
     },
 
+    /**
+     * Whether words here are newer than every draft of that time: nobody who looked for unsent words then has seen them.
+     * They are kept in a draft again, because the user's drafts are wiped with a sign-out.
+     */
+    keepNewerThan(at: number): boolean {
+      const isNewer = unsaved && (draftSince !== null || newestDraftAt > at);
+      if (isNewer) keepDraftSoon();
+      return isNewer;
+    },
     /** Nothing that is unsaved would be lost if the page went now. */
     isSafe: () => !unsaved || draftSafe,
 

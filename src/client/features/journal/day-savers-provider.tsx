@@ -83,6 +83,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
     () =>
       registerUnsent({
         send: () => journal.savers.sendBeforeSignOut(),
+        keepNewerThan: (at) => journal.savers.keepNewerThan(at),
         forget() {
           journal.savers.forget();
           forgetEarlyAnswers();

@@ -13,7 +13,9 @@ const DRAFT = { html: log('from another tab'), baseRevision: null, at: 1, base: 
 let storage: MemoryStorage;
 let failure: Failure | null;
 let inserted: string[];
+let now: number;
 beforeEach(() => {
+  now = 0;
   storage = new MemoryStorage();
   failure = null;
   inserted = [];
@@ -33,7 +35,7 @@ function openTab(writer: string) {
       update: () => Promise.resolve({ kind: 'changed' }),
       remove: () => Promise.resolve({ kind: 'changed' }),
     },
-    timers: { now: () => 0, after: () => () => undefined },
+    timers: { now: () => now, after: () => () => undefined },
     drafts,
     isOnline: () => true,
     onStored: () => undefined,
@@ -77,4 +79,23 @@ test('after the user has signed out nothing writes a draft again', () => {
   expect(storage.length).toBe(0);
   // Or the browser would ask whether the page may be left.
   expect(savers.isSafe()).toBe(true);
+});
+
+test('words are newer than a sign-out once they were kept after it, and while no draft has them', () => {
+  const { savers } = openTab('one');
+  const saver = savers.open(TUESDAY, null, 0);
+  const isNewer = () => savers.keepNewerThan(10);
+  expect(isNewer()).toBe(false);
+  now = 5;
+  saver.write(log('a'), 2_000);
+  expect(isNewer()).toBe(true);
+  savers.hide();
+  expect(isNewer()).toBe(false);
+  // The same words in the draft once more are no newer ones.
+  now = 20;
+  savers.hide();
+  expect(isNewer()).toBe(false);
+  saver.write(log('ab'), 2_000);
+  savers.hide();
+  expect(isNewer()).toBe(true);
 });

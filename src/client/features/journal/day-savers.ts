@@ -165,6 +165,8 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
 
     close: () => all().forEach((saver) => saver.close()),
 
+    /** Whether words were typed after a user who signed out was asked about unsent ones. They are kept. */
+    keepNewerThan: (at: number): boolean => all().filter((saver) => saver.keepNewerThan(at)).length > 0,
     /** The user has signed out and every local copy is wiped: nothing here may write one again. */
     forget(): void {
       drafts.close();
