@@ -1,6 +1,6 @@
 /** The stories in a real browser, against what `npm start` starts: built pages, embedded database, sandbox. */
 import { defineConfig, devices } from '@playwright/test';
-import { installedBrowser } from './scripts/browser.ts';
+import { findBrowser } from './scripts/browser.ts';
 
 /**
  * Another port lets two runs on one machine stay out of each other's way; each has its own database folder. This one is
@@ -12,7 +12,7 @@ const timezoneId = (process.env['E2E_TIME_ZONE'] ??= zoneOfNoon(new Date()));
 process.env['TZ'] = timezoneId;
 const baseURL = `http://localhost:${port}`;
 const root = process.getuid?.() === 0;
-const browser = installedBrowser();
+const browser = findBrowser();
 
 export default defineConfig({
   testDir: 'tests/e2e',

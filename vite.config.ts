@@ -3,8 +3,8 @@ import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
 import { brotliAtBuild } from './scripts/vite/brotli.ts';
-import { earlyScript } from './scripts/vite/early-script.ts';
-import { keepStyles } from './scripts/vite/keep-styles.ts';
+import { bootScript } from './scripts/vite/boot-script.ts';
+import { cssSideEffects } from './scripts/vite/css-side-effects.ts';
 import { pageRoutes } from './scripts/vite/page-routes.ts';
 import { preloadFonts } from './scripts/vite/preload-fonts.ts';
 import { prerender } from './scripts/vite/prerender.ts';
@@ -63,10 +63,10 @@ export default defineConfig({
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
-    earlyScript('lib/early.ts'),
+    bootScript('lib/early.ts'),
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
-    keepStyles(),
+    cssSideEffects(),
     brotliAtBuild(),
   ],
   css: { modules: { generateScopedName: readableClassName } },

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
-import { compileWhenNeeded } from '../scripts/compile.mjs';
+import { warmCompileCache } from '../scripts/warm-compile-cache.mjs';
 import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
 import { stopProcess } from '../scripts/stop-process.ts';
 
@@ -21,7 +21,7 @@ export type Running = { url: string; pid: number; stop(): Promise<void> };
  * written, to nowhere.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
-  await compileWhenNeeded(ROOT, process.execPath, COMPILED);
+  await warmCompileCache(ROOT, process.execPath, COMPILED);
   const port = await freePort();
   const child = spawn(process.execPath, [...SERVER_NODE_FLAGS, join(ROOT, script)], {
     env: {

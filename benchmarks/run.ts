@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { buildClient } from '../scripts/build-client.ts';
-import { bundleProblems } from '../scripts/bundle-budget.ts';
-import { endWithParent } from '../scripts/parent.ts';
+import { checkBundleBudgets } from '../scripts/bundle-budget.ts';
+import { exitWithParent } from '../scripts/exit-with-parent.ts';
 
 const BENCHMARKS = ['requests', 'find', 'start', 'typing', 'editable', 'export', 'coach-overhead', 'lighthouse'];
 /** Run by name alone: with an operator's model they cost money. Their options begin with `--`. */
 const BY_NAME: Readonly<Record<string, string>> = { coach: 'coach/run' };
 
 let running: ReturnType<typeof spawn> | null = null;
-endWithParent(() => {
+exitWithParent(() => {
   running?.kill('SIGTERM');
   process.exit(1);
 });
@@ -35,7 +35,7 @@ process.stdout.write(
 await buildClient();
 if (isWanted('weight')) {
   process.stdout.write('\nWeight of the pages (brotli)\n');
-  for (const problem of await bundleProblems()) process.stdout.write(`  MISSED   ${problem}\n`);
+  for (const problem of await checkBundleBudgets()) process.stdout.write(`  MISSED   ${problem}\n`);
 }
 for (const name of [...BENCHMARKS.filter(isWanted), ...wanted.filter((chosen) => chosen in BY_NAME)]) {
   const file = join(import.meta.dirname, `${BY_NAME[name] ?? name}.ts`);

@@ -1,4 +1,4 @@
-/** Finds the browser that the tests drive, and installs one where there is none. */
+/** Finds the browser for the tests, and installs one if necessary. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -6,55 +6,55 @@ import { chromium } from '@playwright/test';
 import { toolCommand } from './tools.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome.exe'];
-const FIXED_PLACES = [
+const FIXED_PATHS = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
   join(process.env['PROGRAMFILES'] ?? 'C:\\Program Files', 'Google', 'Chrome', 'Application', 'chrome.exe'),
 ];
-const INSTALL_LIMIT_MS = 10 * 60_000;
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
-/** The path of a Chromium or Chrome. Throws an Error that says what to do when none can be had. */
+/** Returns the path of Chromium or Chrome. Throws with instructions if none can be installed. */
 export async function ensureBrowser(): Promise<string> {
-  const present = installedBrowser();
-  if (present !== null) return present;
+  const existing = findBrowser();
+  if (existing !== null) return existing;
   process.stdout.write('Installing a browser for the tests…\n');
   for (const install of [installWithPlaywright, () => installWithApt(['chromium'])]) {
     await install();
-    const installed = installedBrowser();
+    const installed = findBrowser();
     if (installed !== null) return installed;
   }
-  throw new Error('There is no browser for the tests: install Chromium or Chrome, or name one with CHROME_PATH.');
+  throw new Error('No browser for the tests: install Chromium or Chrome, or set CHROME_PATH.');
 }
 
-/** Without installing anything; a CHROME_PATH that leads nowhere is an error rather than a reason to look elsewhere. */
-export function installedBrowser(): string | null {
+/** Never installs. Throws if CHROME_PATH is set and does not exist, instead of falling back to another browser. */
+export function findBrowser(): string | null {
   const named = process.env['CHROME_PATH'];
   if (named !== undefined && named !== '') {
     if (existsSync(named)) return named;
-    throw new Error(`CHROME_PATH names ${named}, and there is nothing there.`);
+    throw new Error(`CHROME_PATH is ${named}, which does not exist.`);
   }
   const onPath = (process.env['PATH'] ?? '')
     .split(delimiter)
     .flatMap((folder) => NAMES.map((name) => join(folder, name)));
-  return [...onPath, ...FIXED_PLACES, chromium.executablePath()].find((place) => existsSync(place)) ?? null;
+  return [...onPath, ...FIXED_PATHS, chromium.executablePath()].find((path) => existsSync(path)) ?? null;
 }
 
 const installWithPlaywright = (): Promise<void> =>
-  quietly(process.execPath, toolCommand('playwright', ['install', 'chromium']));
+  runIgnoringResult(process.execPath, toolCommand('playwright', ['install', 'chromium']));
 
-/** Does nothing where there is no apt or no right to use it. */
+/** No-op without apt or without root. */
 export async function installWithApt(packages: readonly string[]): Promise<void> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return;
-  await quietly('apt-get', ['update']);
-  await quietly('apt-get', ['install', '--yes', '--no-install-recommends', ...packages]);
+  await runIgnoringResult('apt-get', ['update']);
+  await runIgnoringResult('apt-get', ['install', '--yes', '--no-install-recommends', ...packages]);
 }
 
-/** Whether it worked shows in what is there afterwards, so neither its output nor its exit code matter. */
-function quietly(command: string, args: readonly string[]): Promise<void> {
+/** Discards output and exit code: callers check for the installed file. */
+function runIgnoringResult(command: string, args: readonly string[]): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const child = spawn(command, args, { env, stdio: 'ignore', timeout: INSTALL_LIMIT_MS });
-  return new Promise((ended) => {
-    child.on('error', () => ended());
-    child.on('close', () => ended());
+  const child = spawn(command, args, { env, stdio: 'ignore', timeout: INSTALL_TIMEOUT_MS });
+  return new Promise((resolve) => {
+    child.on('error', () => resolve());
+    child.on('close', () => resolve());
   });
 }

@@ -1,20 +1,19 @@
-/** Builds the pages when their sources have changed since the last build. */
 import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fingerprint } from './fingerprint.mjs';
-import { ROOT } from './parent.ts';
+import { ROOT } from './project.ts';
 
 const SOURCES = ['src/client', 'src/domain', 'scripts/vite', 'vite.config.ts', 'package-lock.json'];
-const STAMP = join(ROOT, 'dist', '.vite', 'sources');
+const STAMP_FILE = join(ROOT, 'dist', '.vite', 'sources');
 
-/** Throws with what the build printed when it fails. */
+/** Builds the pages if their sources have changed since the last build. Throws with Vite's output on failure. */
 export async function buildClient(): Promise<void> {
-  const sources = await fingerprint(ROOT, SOURCES);
-  if ((await readFile(STAMP, 'utf8').catch(() => '')) === sources) return;
+  const stamp = await fingerprint(ROOT, SOURCES);
+  if ((await readFile(STAMP_FILE, 'utf8').catch(() => '')) === stamp) return;
   process.stdout.write('Building the pages…\n');
   await runVite();
-  await writeFile(STAMP, sources);
+  await writeFile(STAMP_FILE, stamp);
 }
 
 function runVite(): Promise<void> {
@@ -24,13 +23,13 @@ function runVite(): Promise<void> {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: Buffer[] = [];
-  vite.stdout.on('data', (part: Buffer) => output.push(part));
-  vite.stderr.on('data', (part: Buffer) => output.push(part));
-  return new Promise((built, failed) => {
-    vite.on('error', failed);
+  vite.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  vite.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  return new Promise((resolve, reject) => {
+    vite.on('error', reject);
     vite.on('close', (code) => {
-      if (code === 0) built();
-      else failed(new Error(`the pages cannot be built:\n${Buffer.concat(output).toString()}`));
+      if (code === 0) resolve();
+      else reject(new Error(`building the pages failed:\n${Buffer.concat(output).toString()}`));
     });
   });
 }

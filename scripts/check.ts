@@ -1,23 +1,23 @@
-/** `npm run check`: what must hold for every commit, apart from the tests. Every step runs, so one look shows all. */
-import { bundleProblems } from './bundle-budget.ts';
+/** `npm run check`: the static checks of every commit. All steps run, even after a failure. */
+import { checkBundleBudgets } from './bundle-budget.ts';
 import { buildClient } from './build-client.ts';
-import { endWithParent } from './parent.ts';
+import { exitWithParent } from './exit-with-parent.ts';
 import { runTool } from './tools.ts';
 
-endWithParent(() => process.exit(1));
+exitWithParent(() => process.exit(1));
 
 const STEPS: Record<string, () => Promise<boolean>> = {
   format: () => runTool('oxfmt', ['--check', '.']),
-  'types of the domain': () => runTool('tsc', ['-p', 'src/domain']),
-  'types of the server': () => runTool('tsc', ['-p', 'src/server']),
-  'types of the client': () => runTool('tsc', ['-p', 'src/client']),
-  'types of the rest': () => runTool('tsc', ['-p', '.']),
-  'lint and fences': () => runTool('oxlint', ['--type-aware', '--deny-warnings']),
-  'fences hold': () => runTool('vitest', ['run', '--project', 'unit', 'tests/fences']),
+  'domain types': () => runTool('tsc', ['-p', 'src/domain']),
+  'server types': () => runTool('tsc', ['-p', 'src/server']),
+  'client types': () => runTool('tsc', ['-p', 'src/client']),
+  'other types': () => runTool('tsc', ['-p', '.']),
+  'lint and import rules': () => runTool('oxlint', ['--type-aware', '--deny-warnings']),
+  'tests of the import rules': () => runTool('vitest', ['run', '--project', 'unit', 'tests/fences']),
   'dead code': () => runTool('knip', ['--no-progress']),
-  'weight of the pages': async () => {
+  'page size': async () => {
     await buildClient();
-    const problems = await bundleProblems();
+    const problems = await checkBundleBudgets();
     for (const problem of problems) process.stderr.write(`${problem}\n`);
     return problems.length === 0;
   },

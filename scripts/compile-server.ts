@@ -1,6 +1,6 @@
 /**
- * Loads whatever the server may load, and the modules that are named after it, and ends: Node keeps what it compiled in
- * NODE_COMPILE_CACHE. A process that finds all of it there starts sooner and never holds the TypeScript stripper (25 MB).
+ * Fills NODE_COMPILE_CACHE: imports every module of the server and the modules given as arguments, then exits.
+ * With a warm cache the server starts sooner and never loads the TypeScript stripper (25 MB).
  */
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COUNTRIES } from '../src/domain/countries.ts';
 import { CLDR, countries, countriesModule } from './countries.ts';
-import { ROOT } from './parent.ts';
+import { ROOT } from './project.ts';
 
 const CODES = COUNTRIES.map(({ code }) => code);
 
-test('the table is what the script writes', async () => {
+test('the table matches the output of the script', async () => {
   const written = await readFile(join(ROOT, 'src/domain/countries.ts'), 'utf8');
-  // Another Node carries another edition of the names: then at least the countries are the same.
+  // Another Node version may bundle another CLDR edition: then only the codes are compared.
   if (written.includes(`from CLDR ${CLDR}:`)) expect(countriesModule()).toBe(written);
   expect(
     countries()
@@ -18,7 +18,7 @@ test('the table is what the script writes', async () => {
   ).toEqual(CODES.toSorted());
 });
 
-test('every country is named once, and the legacy ones are among them', () => {
+test('lists every country once, including the legacy countries', () => {
   expect(new Set(CODES).size).toBe(CODES.length);
   expect(new Set(COUNTRIES.map(({ name }) => name)).size).toBe(CODES.length);
   for (const code of CODES) expect(code).toMatch(/^[A-Z]{2}$/);

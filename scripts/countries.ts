@@ -1,13 +1,13 @@
 /**
- * `node scripts/countries.ts > src/domain/countries.ts`: writes the table of countries anew. Their names come from the
- * language data (CLDR) inside Node, so the table says which edition it was made from; browsers carry others.
+ * `node scripts/countries.ts > src/domain/countries.ts`: regenerates the table of countries. The names come from the CLDR
+ * data bundled with Node; the table states the CLDR edition.
  */
 import { pathToFileURL } from 'node:url';
 
-/** Codes that the platform knows and that are no country: parts of one, groups of several, and test values. */
-const NO_COUNTRY = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']);
+/** Region codes that are not countries: parts of countries, groups of countries, and test values. */
+const NON_COUNTRIES = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'ZZ']);
 
-/** States that are gone, as payers' older papers name them. The platform turns their codes into those of successors. */
+/** Former states, which payers' older documents may name. `Intl` maps their codes to those of the successors. */
 const LEGACY: readonly Country[] = [
   { code: 'AN', name: 'Netherlands Antilles' },
   { code: 'CS', name: 'Serbia and Montenegro' },
@@ -17,14 +17,14 @@ type Country = { code: string; name: string };
 
 export const CLDR = process.versions['cldr'] ?? 'unknown';
 
-/** By name, as an English dictionary sorts them. */
+/** Sorted by name in English collation order. */
 export function countries(): Country[] {
   const names = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' });
   const letters = Array.from({ length: 26 }, (_, index) => String.fromCharCode(65 + index));
   const current = letters
     .flatMap((first) => letters.map((second) => first + second))
-    // A code that reads back as another one is a state that is gone.
-    .filter((code) => !NO_COUNTRY.has(code) && new Intl.Locale(`und-${code}`).region === code)
+    // `Intl.Locale` maps the code of a former state to another code.
+    .filter((code) => !NON_COUNTRIES.has(code) && new Intl.Locale(`und-${code}`).region === code)
     .flatMap((code) => ({ code, name: names.of(code) ?? '' }))
     .filter(({ name }) => name !== '');
   return [...current, ...LEGACY].sort((a, b) => a.name.localeCompare(b.name, 'en'));

@@ -1,12 +1,13 @@
 /**
- * `npm run dev`: the server restarts and the browser refreshes when a file changes. Vite serves the pages and passes the
- * API on to the server behind it; the sandbox stays up across restarts, so its mail stays too.
+ * `npm run dev`: restarts the server and refreshes the browser when a file changes. Vite serves the pages and proxies API
+ * requests to the server. The sandbox keeps running across restarts, so its mail is kept.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { endWithParent, loadEnvFile, ROOT } from './parent.ts';
+import { exitWithParent } from './exit-with-parent.ts';
+import { loadEnvFile, ROOT } from './project.ts';
 import { startSandbox } from './sandbox.ts';
 import { toolCommand } from './tools.ts';
 
@@ -35,7 +36,7 @@ function stop(): void {
   void Promise.all(ended).then(() => process.exit(0));
 }
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-endWithParent(stop);
+exitWithParent(stop);
 
 const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox({ publicUrl, dataDir });
 start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], {

@@ -1,4 +1,4 @@
-/** `npm run format`: lays every file out the one way. */
+/** `npm run format`: formats every file. */
 import { runTool } from './tools.ts';
 
 process.exitCode = (await runTool('oxfmt', ['.'])) ? 0 : 1;

@@ -1,6 +1,6 @@
 /**
- * Installs the dependencies when what is installed is not what package-lock.json names. Quiet unless it fails.
- * Plain JavaScript for any Node from 18 on, because it runs before anything is installed.
+ * Installs the dependencies if they differ from package-lock.json. Prints npm's output only on failure.
+ * Plain JavaScript for Node 18 and newer, because it runs before the dependencies are installed.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,18 +10,18 @@ import process from 'node:process';
 
 const NPM_CI = [
   'ci',
-  // Also where NODE_ENV=production or an .npmrc says otherwise: the build and the bundled Node are needed here.
+  // Overrides NODE_ENV=production and .npmrc: the build and the bundled Node are required.
   '--include=dev',
   '--include=optional',
   '--engine-strict=false',
-  // Nothing here needs install scripts, and npm 12 blocks them anyway.
+  // No dependency needs install scripts, and npm 12 blocks them by default.
   '--ignore-scripts',
   '--loglevel=error',
   '--no-audit',
   '--no-fund',
 ];
 
-export async function installWhenNeeded(root) {
+export async function installIfNeeded(root) {
   const lockText = readFileSync(join(root, 'package-lock.json'));
   const stampFile = join(root, 'node_modules', '.installed');
   const stamp = `${createHash('sha256').update(lockText).digest('hex')} ${process.platform}-${process.arch}\n`;
@@ -35,7 +35,7 @@ export async function installWhenNeeded(root) {
   writeFileSync(stampFile, stamp);
 }
 
-/** Somebody may have installed by hand: npm writes down what it put there, and that is compared with the lock file. */
+/** Detects a manual `npm install`: compares npm's record of the installed packages with the lock file. */
 function isInstalled(root, lock) {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;
@@ -47,58 +47,58 @@ function isInstalled(root, lock) {
     missing.push(wanted);
   }
   const libc = cLibrary();
-  return !missing.some((wanted) => fitsThisMachine(wanted, libc));
+  return !missing.some((wanted) => matchesPlatform(wanted, libc));
 }
 
 const allows = (list, value) =>
   !list || list.includes(value) || (list[0]?.startsWith('!') && !list.includes(`!${value}`));
 
-/** An optional package is left out where it is for another kind of machine. */
-const fitsThisMachine = ({ os, cpu, libc }, ourLibc) =>
+/** npm skips an optional package that is built for another platform. */
+const matchesPlatform = ({ os, cpu, libc }, ourLibc) =>
   Boolean(os || cpu) && allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, ourLibc);
 
 function cLibrary() {
   if (process.platform !== 'linux') return 'none';
-  // Without this the report looks up the name of every open connection's other end.
+  // Otherwise the report resolves the host name of every open connection's peer.
   process.report.excludeNetwork = true;
   return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
 }
 
 function npmCi(root) {
   const [command, ...before] = npmCommand();
-  return new Promise((done) => {
+  return new Promise((resolve) => {
     const npm = spawn(command, [...before, ...NPM_CI], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32' && command === 'npm',
     });
     const output = [];
-    npm.stdout.on('data', (part) => output.push(part));
-    npm.stderr.on('data', (part) => output.push(part));
+    npm.stdout.on('data', (chunk) => output.push(chunk));
+    npm.stderr.on('data', (chunk) => output.push(chunk));
     const stop = () => npm.kill('SIGTERM');
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.once(signal, stop);
-    const failed = (why) => {
-      process.stderr.write(`${Buffer.concat(output).toString()}\nInstalling the dependencies failed (${why}).\n`);
+    const fail = (reason) => {
+      process.stderr.write(`${Buffer.concat(output).toString()}\nInstalling the dependencies failed (${reason}).\n`);
       process.exit(1);
     };
-    npm.on('error', (error) => failed(error.message));
+    npm.on('error', (error) => fail(error.message));
     npm.on('close', (code, signal) => {
       for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.off(name, stop);
-      if (code !== 0) failed(signal ?? `npm ended with ${code}`);
-      done();
+      if (code !== 0) fail(signal ?? `npm exited with ${code}`);
+      resolve();
     });
   });
 }
 
-/** npm tells its scripts where it is; without it, the npm beside this Node; else whichever is on the path. */
+/** Prefers the npm that runs this script, then the npm bundled with this Node, then the npm on the PATH. */
 function npmCommand() {
   const bin = dirname(process.execPath);
-  const told = process.env.npm_execpath;
-  const places = [
-    told && /^npm(-cli)?\.c?js$/.test(basename(told)) ? told : '',
+  const current = process.env.npm_execpath;
+  const candidates = [
+    current && /^npm(-cli)?\.c?js$/.test(basename(current)) ? current : '',
     join(bin, '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js'),
     join(bin, 'node_modules', 'npm', 'bin', 'npm-cli.js'),
   ];
-  const script = places.find((place) => place !== '' && existsSync(place));
+  const script = candidates.find((path) => path !== '' && existsSync(path));
   return script ? [process.execPath, script] : ['npm'];
 }

@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-/** Plays npm: notes its arguments, makes noise, and leaves behind what npm leaves. */
-const NPM = `
+/** A fake npm: records its arguments, prints output and creates node_modules. */
+const FAKE_NPM = `
 const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
 appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
 console.log('added 1 package'); console.error('npm warn something');
 mkdirSync('node_modules', { recursive: true });
-process.exit(Number(process.env.NPM_ENDS_WITH || 0));
+process.exit(Number(process.env.NPM_EXIT_CODE || 0));
 `;
-const OTHER_MACHINE = { version: '1.0.0', optional: true, os: ['sunos'] };
-const THIS_MACHINE = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] };
+const OTHER_PLATFORM = { version: '1.0.0', optional: true, os: ['sunos'] };
+const THIS_PLATFORM = { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] };
 
 let root = '';
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'hustle-forge-install-'));
-  writeFileSync(join(root, 'npm-cli.js'), NPM);
+  writeFileSync(join(root, 'npm-cli.js'), FAKE_NPM);
   lock({ 'node_modules/a': { version: '1.0.0' } });
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -26,14 +26,14 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const lock = (packages: object): void =>
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...packages } }));
 
-/** What somebody who installed by hand has. */
-function installed(packages: object): void {
+/** Writes npm's record of a manual install. */
+function writeInstallRecord(packages: object): void {
   mkdirSync(join(root, 'node_modules'), { recursive: true });
   writeFileSync(join(root, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }));
 }
 
 function install(env: Record<string, string> = {}) {
-  const script = `import { installWhenNeeded } from ${JSON.stringify(join(import.meta.dirname, 'install.mjs'))}; await installWhenNeeded(${JSON.stringify(root)});`;
+  const script = `import { installIfNeeded } from ${JSON.stringify(join(import.meta.dirname, 'install.mjs'))}; await installIfNeeded(${JSON.stringify(root)});`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     cwd: root,
     encoding: 'utf8',
@@ -43,7 +43,7 @@ function install(env: Record<string, string> = {}) {
   return { status, output: stdout + stderr, calls };
 }
 
-test('a fresh clone is installed once, with one calm line', () => {
+test('installs a fresh clone once and prints one line', () => {
   const first = install();
   expect(first).toMatchObject({ status: 0, output: 'Installing dependencies (first run, about a minute)…\n' });
   expect(first.calls).toEqual([
@@ -52,36 +52,36 @@ test('a fresh clone is installed once, with one calm line', () => {
   expect(install()).toMatchObject({ status: 0, output: '', calls: { length: 1 } });
 });
 
-test('a changed lock file is installed again', () => {
+test('installs again after the lock file has changed', () => {
   install();
   lock({ 'node_modules/a': { version: '1.0.1' } });
   expect(install()).toMatchObject({ output: 'Updating dependencies…\n', calls: { length: 2 } });
 });
 
-test('what somebody installed by hand is taken as it is, without what is for other machines', () => {
-  lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': OTHER_MACHINE });
-  installed({ 'node_modules/a': { version: '1.0.0' } });
+test('accepts a manual install without the packages for other platforms', () => {
+  lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': OTHER_PLATFORM });
+  writeInstallRecord({ 'node_modules/a': { version: '1.0.0' } });
   expect(install()).toMatchObject({ status: 0, output: '', calls: [] });
 });
 
 test.each([
   ['an older version', { 'node_modules/a': { version: '0.9.0' } }],
-  ['no package for this machine', { 'node_modules/a': { version: '1.0.0' } }],
-])('%s by hand is not enough', (_what, packages) => {
-  lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': THIS_MACHINE });
-  installed(packages);
+  ['a missing package for this platform', { 'node_modules/a': { version: '1.0.0' } }],
+])('reinstalls over a manual install with %s', (_defect, packages) => {
+  lock({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': THIS_PLATFORM });
+  writeInstallRecord(packages);
   expect(install().calls).toHaveLength(1);
 });
 
-test('a failure shows what npm said, and the next run tries again', () => {
-  const failed = install({ NPM_ENDS_WITH: '7' });
+test('prints the output of npm on failure and retries at the next run', () => {
+  const failed = install({ NPM_EXIT_CODE: '7' });
   expect(failed.status).toBe(1);
   expect(failed.output).toContain('npm warn something');
-  expect(failed.output).toContain('Installing the dependencies failed (npm ended with 7).');
+  expect(failed.output).toContain('Installing the dependencies failed (npm exited with 7).');
   expect(install()).toMatchObject({ status: 0, calls: { length: 2 } });
 });
 
-test('another package manager’s path is not taken for npm’s', () => {
+test('ignores npm_execpath of another package manager', () => {
   writeFileSync(join(root, 'yarn.js'), 'throw new Error("not me")');
   mkdirSync(join(root, 'bin'));
   writeFileSync(

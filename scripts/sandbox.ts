@@ -1,17 +1,17 @@
-/** Starts the simulators' process and tells where it listens. The product itself never does: it only gets addresses. */
+/** Starts the simulators in a child process. The product only receives their addresses as settings. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ROOT } from './parent.ts';
+import { ROOT } from './project.ts';
 
-/** The settings that point the product at the simulators, by their variables' names; without those that are set already. */
+/** Environment variables that point the product at the simulators. */
 export type SandboxSettings = Readonly<Record<string, string>>;
 
 /**
- * The process ends with this one, whichever way this one ends, because the channel between them closes.
+ * Returns the settings for the product. The child exits with this process, because their IPC channel closes.
  *
- * @param place.publicUrl where people reach the product: payers come back to it, and webhooks go to it
- * @param place.dataDir below it the payments are kept, as the product keeps its own
+ * @param options.publicUrl the product's origin: payers are redirected to it and webhooks are sent to it
+ * @param options.dataDir the folder below which the simulated payments are stored
  */
 export async function startSandbox({
   publicUrl,
@@ -22,27 +22,30 @@ export async function startSandbox({
 }): Promise<SandboxSettings> {
   const simulators = fork(join(ROOT, 'simulators', 'main.ts'), [publicUrl, dataDir], { stdio: 'inherit' });
   process.once('exit', () => simulators.kill());
-  const gone = once(simulators, 'exit').then(([code]) => {
-    throw new Error(`the simulators ended with ${String(code)}`);
+  const exited = once(simulators, 'exit').then(([code]) => {
+    throw new Error(`the simulators exited with ${String(code)}`);
   });
-  const [told] = (await Promise.race([once(simulators, 'message'), gone])) as [SandboxSettings];
-  // From now on their end is no failure of the start: the sandbox pages then answer that they are unreachable.
-  gone.catch(() => undefined);
+  const [settings] = (await Promise.race([once(simulators, 'message'), exited])) as [SandboxSettings];
+  // After the start an exit is not an error here: the sandbox pages report that the simulators are unreachable.
+  exited.catch(() => undefined);
   simulators.unref();
   simulators.channel?.unref();
-  return notSetAlready(told);
+  return withoutOverridden(settings);
 }
 
-/** What an operator has set stays: a real mail server, say. Of PayPal and of the model it is all or nothing, for half of each would fit neither. */
-const notSetAlready = (settings: SandboxSettings): SandboxSettings =>
+/**
+ * Drops the settings that the operator has set, a real mail server for example. PayPal's and the model's settings are
+ * dropped as a group: a mix of real and simulated values would work with neither.
+ */
+const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(
     Object.entries(settings).filter(
       ([name]) =>
         !process.env[name] &&
         !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']) &&
-        !(name.startsWith('AI_') && MODEL_OF_ITS_OWN.some((own) => process.env[own])),
+        !(name.startsWith('AI_') && MODEL_SETTINGS.some((setting) => process.env[setting])),
     ),
   );
 
-/** Any of them says that the operator has a model in mind, or none (`AI_PROVIDER=none`). */
-const MODEL_OF_ITS_OWN = ['AI_PROVIDER', 'AI_API_KEY', 'AI_BASE_URL', 'AI_MODEL'];
+/** Any of these means that the operator has configured a model, or none (`AI_PROVIDER=none`). */
+const MODEL_SETTINGS = ['AI_PROVIDER', 'AI_API_KEY', 'AI_BASE_URL', 'AI_MODEL'];

@@ -1,16 +1,17 @@
-/** `npm start`: builds the pages when they are stale, starts the sandbox where it is on, and becomes the server. */
+/** `npm start`: builds stale pages, starts the sandbox if it is on, then runs the server in this process. */
 import { flushCompileCache } from 'node:module';
 import { ConfigError, readConfig } from '../src/server/config.ts';
 import { buildClient } from './build-client.ts';
-import { endWithParent, loadEnvFile } from './parent.ts';
+import { exitWithParent } from './exit-with-parent.ts';
+import { loadEnvFile } from './project.ts';
 import { startSandbox } from './sandbox.ts';
 
 if (import.meta.main) await start();
 
 export async function start(): Promise<void> {
   loadEnvFile();
-  // The server stops in order on SIGTERM, so that is what a lost parent becomes. Before it listens, the signal just ends us.
-  endWithParent(() => process.kill(process.pid, 'SIGTERM'));
+  // SIGTERM makes the server shut down gracefully. Before it has installed its handler, the signal ends the process.
+  exitWithParent(() => process.kill(process.pid, 'SIGTERM'));
 
   try {
     const config = readConfig();
@@ -22,13 +23,13 @@ export async function start(): Promise<void> {
     Object.assign(process.env, addresses);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const told = error instanceof ConfigError ? reason : `Hustle Forge cannot start: ${reason}`;
-    process.stderr.write(`${told}\n`);
+    const message = error instanceof ConfigError ? reason : `Hustle Forge cannot start: ${reason}`;
+    process.stderr.write(`${message}\n`);
     process.exit(1);
   }
 
   const { main } = await import('../src/server/main.ts');
   await main();
-  // Written at the end of the process as well, which a kill -9 would skip.
+  // Node also flushes the cache on exit, but not after SIGKILL.
   flushCompileCache();
 }

@@ -1,4 +1,4 @@
-/** Stops the embedded database that a killed server has left behind; does nothing where another server looks after it. */
+/** Stops the embedded database that a killed server has left running. No-op if another server holds the lock. */
 import { existsSync } from 'node:fs';
 import { readConfig } from '../src/server/config.ts';
 import { findBinaries } from '../src/server/database/embedded/binaries.ts';
@@ -6,7 +6,7 @@ import { clusterPaths } from '../src/server/database/embedded/cluster.ts';
 import { lockDirectory } from '../src/server/database/embedded/directory-lock.ts';
 import { clearTheWay } from '../src/server/database/embedded/postmaster.ts';
 import { chooseServerUser } from '../src/server/database/embedded/server-user.ts';
-import { loadEnvFile } from './parent.ts';
+import { loadEnvFile } from './project.ts';
 
 loadEnvFile();
 const { dataDir, databaseUrl } = readConfig();

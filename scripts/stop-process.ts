@@ -1,11 +1,10 @@
-/** Ends a process that a script started, the way an operator would. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Resolves when it is gone. */
+/** Sends SIGTERM and resolves once the child has exited. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  await gone;
+  await exited;
 }

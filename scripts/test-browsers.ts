@@ -1,24 +1,24 @@
-/** `npm run test:browsers`: a few stories in Firefox and WebKit. Not part of `npm test`, which runs them all in Chromium. */
+/** `npm run test:browsers`: a few end-to-end tests in Firefox and WebKit. `npm test` uses only Chromium. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildClient } from './build-client.ts';
 import { ensureFirefox, ensureWebKit } from './other-browsers.ts';
-import { endWithParent, ROOT } from './parent.ts';
-import { closingLine, vitestResult } from './test-results.ts';
+import { exitWithParent } from './exit-with-parent.ts';
+import { ROOT } from './project.ts';
+import { summaryLine, vitestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 
-endWithParent(() => process.exit(1));
+exitWithParent(() => process.exit(1));
 
 const engines = [await ensureFirefox(), await ensureWebKit()];
 const settings: Record<string, string> = {};
 for (const engine of engines) {
-  if ('missing' in engine)
-    process.stdout.write(`${engine.name} could not be had, so nothing runs in it: ${engine.missing}\n`);
+  if ('missing' in engine) process.stdout.write(`Skipping ${engine.name}: ${engine.missing}\n`);
   else Object.assign(settings, engine.settings);
 }
 if (Object.keys(settings).length === 0) {
-  process.stderr.write('No engine could be had.\n');
-  process.stdout.write(`\n${closingLine([{ passed: 0, failed: 1, skipped: 0 }])}\n`);
+  process.stderr.write('No browser engine is available.\n');
+  process.stdout.write(`\n${summaryLine([{ passed: 0, failed: 1, skipped: 0 }])}\n`);
   process.exit(1);
 }
 
@@ -34,5 +34,5 @@ const ok = await runTool(
   settings,
 );
 const result = await vitestResult(report, ok);
-process.stdout.write(`\n${closingLine([result])}\n`);
+process.stdout.write(`\n${summaryLine([result])}\n`);
 process.exit(result.failed > 0 ? 1 : 0);

@@ -1,24 +1,25 @@
 /**
- * `npm test`: everything, from a fresh clone. `npm test -- --long` adds the slow searches for rare failures; files named
- * after `--` run alone (`*.spec.ts` in the browser, the rest under Vitest).
+ * `npm test`: runs every test, also on a fresh clone. `--long` gives the randomised and fault tests more time. With file
+ * arguments only those files run: `*.spec.ts` under Playwright, all vitestFiles under Vitest.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBrowser } from './browser.ts';
 import { buildClient } from './build-client.ts';
-import { endWithParent, ROOT } from './parent.ts';
-import { closingLine, playwrightResult, vitestResult } from './test-results.ts';
+import { exitWithParent } from './exit-with-parent.ts';
+import { ROOT } from './project.ts';
+import { summaryLine, playwrightResult, vitestResult } from './test-results.ts';
 import type { TestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 
 const args = process.argv.slice(2);
 const files = args.filter((arg) => !arg.startsWith('--'));
-const stories = files.filter((file) => /\.spec\.ts$|tests\/e2e/.test(file));
-const others = files.filter((file) => !stories.includes(file));
+const endToEndFiles = files.filter((file) => /\.spec\.ts$|tests\/e2e/.test(file));
+const vitestFiles = files.filter((file) => !endToEndFiles.includes(file));
 if (args.includes('--long')) process.env['TEST_LONG'] = '1';
 
 let stopped = false;
-endWithParent(() => (stopped = true));
+exitWithParent(() => (stopped = true));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => (stopped = true));
 
 const results: TestResult[] = [];
@@ -27,14 +28,14 @@ try {
   await mkdir(join(ROOT, 'test-results'), { recursive: true });
   const chrome = await ensureBrowser();
   await buildClient();
-  if (files.length === 0 || others.length > 0) results.push(await runVitest());
-  if (!stopped && (files.length === 0 || stories.length > 0)) results.push(await runPlaywright(chrome));
+  if (files.length === 0 || vitestFiles.length > 0) results.push(await runVitest());
+  if (!stopped && (files.length === 0 || endToEndFiles.length > 0)) results.push(await runPlaywright(chrome));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   results.push({ passed: 0, failed: 1, skipped: 0 });
 }
 if (stopped) results.push({ passed: 0, failed: 1, skipped: 0 });
-process.stdout.write(`\n${closingLine(results)}\n`);
+process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
 
 async function runVitest(): Promise<TestResult> {
@@ -44,7 +45,7 @@ async function runVitest(): Promise<TestResult> {
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,
-    ...others,
+    ...vitestFiles,
   ]);
   return vitestResult(report, ok);
 }
@@ -52,6 +53,6 @@ async function runVitest(): Promise<TestResult> {
 async function runPlaywright(chrome: string): Promise<TestResult> {
   const report = join(ROOT, 'test-results', 'playwright.json');
   const env = { CHROME_PATH: chrome, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
-  const ok = await runTool('playwright', ['test', '--reporter=list,json', ...stories], env);
+  const ok = await runTool('playwright', ['test', '--reporter=list,json', ...endToEndFiles], env);
   return playwrightResult(report, ok);
 }

@@ -1,7 +1,7 @@
-/** Runs the command-line tools among the dependencies with this Node, whatever the machine's own Node is. */
+/** Runs the command-line tools of the dependencies with the current Node instead of the Node on the PATH. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { ROOT } from './parent.ts';
+import { ROOT } from './project.ts';
 
 const ENTRY_POINTS = {
   knip: 'knip/bin/knip.js',
@@ -14,13 +14,13 @@ const ENTRY_POINTS = {
 };
 export type Tool = keyof typeof ENTRY_POINTS;
 
-/** The arguments of `process.execPath` that run a tool. */
+/** Returns the arguments for `process.execPath`. */
 export const toolCommand = (tool: Tool, args: readonly string[]): string[] => [
   join(ROOT, 'node_modules', ENTRY_POINTS[tool]),
   ...args,
 ];
 
-/** Answers whether the tool ended well. What it prints goes where ours goes. A signal to us ends it too. */
+/** Resolves to whether the tool exited with 0. Inherits the output streams and forwards termination signals. */
 export function runTool(tool: Tool, args: readonly string[], env: Record<string, string> = {}): Promise<boolean> {
   const child = spawn(process.execPath, toolCommand(tool, args), {
     cwd: ROOT,
@@ -30,12 +30,12 @@ export function runTool(tool: Tool, args: readonly string[], env: Record<string,
   const stop = (): void => void child.kill();
   for (const signal of SIGNALS) process.once(signal, stop);
   process.once('disconnect', stop);
-  return new Promise((ended) => {
-    child.on('error', () => ended(false));
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(false));
     child.on('exit', (code) => {
       for (const signal of SIGNALS) process.off(signal, stop);
       process.off('disconnect', stop);
-      ended(code === 0);
+      resolve(code === 0);
     });
   });
 }

@@ -1,4 +1,4 @@
-/** Lays a brotli copy beside every built file that compresses, at full strength: once here instead of per request. */
+/** Precompresses built files with brotli at maximum quality, so that the server does not compress per request. */
 import { glob, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';

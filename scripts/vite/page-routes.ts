@@ -1,4 +1,4 @@
-/** Gives the development server the same page for each path as the real server does. */
+/** Maps paths to HTML files in the development server, as the production server does. */
 import type { Plugin } from 'vite';
 import { ROUTES } from '../../src/domain/routes.ts';
 

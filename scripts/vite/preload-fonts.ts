@@ -1,8 +1,8 @@
-/** Names the fonts of the first view in the page's head, so that they come with the style sheet and not after it. */
+/** Preloads the fonts of the first view, so that the browser fetches them in parallel with the style sheet. */
 import { basename } from 'node:path';
 import type { Plugin } from 'vite';
 
-/** `pages` is keyed by the name of the HTML file. A page that waits for its script names fewer: fonts share its line. */
+/** `pages`: font names by HTML file. A page that waits for its script lists fewer: fonts compete for bandwidth. */
 export function preloadFonts(pages: Record<string, readonly string[]>): Plugin {
   return {
     name: 'preload-fonts',

@@ -1,4 +1,4 @@
-/** Turns the pages that need no React at run time into plain markup when they are built. */
+/** Renders the pages that need no React at run time to static markup at build time. */
 import { basename } from 'node:path';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { createElement } from 'react';
@@ -8,14 +8,14 @@ import type { Plugin, ViteDevServer } from 'vite';
 
 type Page = { module: string; component: string };
 
-/** React writes no comments, so a page marks a slot with an element, and the server's comment takes its place. */
+/** React cannot render comments, so a page marks a slot with an element that becomes the server's comment. */
 const SLOT_ELEMENT = /<hf-slot name="(\w+)"><\/hf-slot>/g;
-/** In the same way what only some servers show stands between two comments. */
+/** Markup that only some servers show is enclosed by two such comments. */
 const PART_START = /<hf-when name="(\w+)">/g;
 const PART_END = /<\/hf-when>/g;
 
-/** The markup of a page, with the comments that the server reads. */
-export const markupOf = (page: ComponentType): string =>
+/** Returns the markup of a page with the comments that the server replaces (page-slots.ts). */
+export const renderMarkup = (page: ComponentType): string =>
   renderToStaticMarkup(createElement(page))
     .replaceAll(SLOT_ELEMENT, '<!--slot:$1-->')
     .replaceAll(PART_START, '<!--when:$1-->')
@@ -28,7 +28,7 @@ export function prerender(pages: Record<string, Page>): Plugin {
   let css: object | undefined;
 
   async function render(page: Page): Promise<string> {
-    // A build has no module server of its own: a silent one is opened for as long as one page takes.
+    // A build has no module server, so each page gets a temporary one.
     const server =
       development ??
       (await createServer({
@@ -44,7 +44,7 @@ export function prerender(pages: Record<string, Page>): Plugin {
       const module = await server.ssrLoadModule(page.module);
       const component = module[page.component] as ComponentType | undefined;
       if (!component) throw new Error(`${page.module} exports no ${page.component}`);
-      return markupOf(component);
+      return renderMarkup(component);
     } finally {
       if (server !== development) await server.close();
     }

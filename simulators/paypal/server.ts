@@ -10,7 +10,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { PaypalBooks } from './books/books.ts';
-import { ordersFromText, ordersToText } from './books/keep.ts';
+import { parseOrders, serializeOrders } from './books/serialize-orders.ts';
 import { controlRoutes } from './control.ts';
 import { payerPages } from './pages/payer-pages.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from './simulator.ts';
@@ -77,7 +77,7 @@ export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn
 
 function takeUp(books: PaypalBooks, file: string): void {
   try {
-    books.restore(ordersFromText(readFileSync(file, 'utf8')));
+    books.restore(parseOrders(readFileSync(file, 'utf8')));
   } catch {
     // The first run, or a file that somebody has changed: the sandbox begins anew.
   }
@@ -86,7 +86,7 @@ function takeUp(books: PaypalBooks, file: string): void {
 /** In one step, so that a kill leaves the old file or the new one. */
 function keep(books: PaypalBooks, file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(`${file}.new`, ordersToText(books.orders.values()));
+  writeFileSync(`${file}.new`, serializeOrders(books.orders.values()));
   renameSync(`${file}.new`, file);
 }
 

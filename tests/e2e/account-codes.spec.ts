@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
-import { codeTo } from '../../scripts/show/mail.ts';
+import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';
 
@@ -34,7 +34,7 @@ test('the code of a reset mail sets a new password, and stores no session before
   await field.fill('123');
   await useCode(page);
   await expect(field).toHaveAccessibleDescription('Enter the six digits from the mail.');
-  const code = await codeTo(page, email);
+  const code = await waitForMailedCode(page, email);
   await field.fill(another(code));
   await useCode(page);
   await expect(field).toHaveAccessibleDescription(/This code is wrong or has expired/);
@@ -60,7 +60,7 @@ test('the reset page takes address and code, and says when its session has ended
   expect((await page.request.post('/auth/v1/recover', { headers, data: { email } })).ok()).toBe(true);
   await page.goto('/reset-password');
   await page.getByLabel('Email address').fill(email);
-  await codeField(page).fill(await codeTo(page, email));
+  await codeField(page).fill(await waitForMailedCode(page, email));
   await useCode(page);
   await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
 

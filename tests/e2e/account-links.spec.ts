@@ -1,6 +1,6 @@
 /** Links that bring tokens or an error, on every page: taken out of the address, explained, and never a session by themselves. */
 import { MESSAGES } from '#domain/messages.ts';
-import { linkTo } from '../../scripts/show/mail.ts';
+import { waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { tracesOf } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -64,12 +64,12 @@ test('a link from a mail names the account that it opened before its session is 
   const moved = `moved-${email}`;
   const headers = headersOf(await sessionOf(page));
   expect((await page.request.put('/auth/v1/user', { headers, data: { email: moved } })).ok()).toBe(true);
-  const tokenHash = new URL(await linkTo(page, email, 'email_change')).searchParams.get('token_hash');
+  const tokenHash = new URL(await waitForMailedLink(page, email, 'email_change')).searchParams.get('token_hash');
   const half = { type: 'email_change', token_hash: tokenHash };
   expect((await page.request.post('/auth/v1/verify', { headers, data: half })).ok()).toBe(true);
   await page.evaluate(() => localStorage.clear());
 
-  await page.goto(await linkTo(page, moved, 'email_change'));
+  await page.goto(await waitForMailedLink(page, moved, 'email_change'));
   await expect(page).toHaveURL('/login');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText(`This link signs you in as ${moved}.`)).toBeVisible();

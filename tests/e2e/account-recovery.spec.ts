@@ -1,5 +1,5 @@
 /** A forgotten password, through the real mailbox. */
-import { linkTo } from '../../scripts/show/mail.ts';
+import { waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
 import { sessionOf } from '../support/journal-story.ts';
 import { expectSignsIn, tracesOf } from '../support/story-sign-in.ts';
 import { inBothThemes } from '../support/story-themes.ts';
@@ -16,7 +16,7 @@ test('the link in the mail sets a new password and opens the journal', async ({ 
   await expect(page.getByText(SENT)).toBeVisible();
   await inBothThemes(page, expectAccessible);
 
-  const link = await linkTo(page, email, 'recovery');
+  const link = await waitForMailedLink(page, email, 'recovery');
   await page.goto(link);
   await expect(page).toHaveURL('/reset-password');
   await page.getByRole('button', { name: 'Continue' }).click();

@@ -1,5 +1,5 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
-import { codeTo } from '../../scripts/show/mail.ts';
+import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { endSession } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -137,7 +137,7 @@ test('a forgotten password is replaced over the page, and no word on it is lost'
   const code = overlay.getByLabel('Code from your e-mail');
   await expect(code).toBeFocused();
   await inBothThemes(page, expectAccessible);
-  await code.fill(await codeTo(page, email));
+  await code.fill(await waitForMailedCode(page, email));
   await code.press('Enter');
   await expect(overlay.getByText(`For the account ${email}.`)).toBeVisible();
   await overlay.getByLabel('New password', { exact: true }).fill('a new horse');

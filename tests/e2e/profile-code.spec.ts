@@ -1,5 +1,5 @@
 /** A change of password in a session that is older than a day: a code from the mailbox comes first. */
-import { codeTo } from '../../scripts/show/mail.ts';
+import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions } from '../support/story-database.ts';
 import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expect, test } from '../support/story.ts';
@@ -24,7 +24,7 @@ test('whoever signed in long ago proves it with a code before a password changes
   await expect(code).toBeFocused();
   await expectAccessible(page);
 
-  const sent = await codeTo(page, email);
+  const sent = await waitForMailedCode(page, email);
   expect(sent, 'the code in the mail').toMatch(/^\d{6}$/);
 
   await code.fill(sent === '000000' ? '000001' : '000000');

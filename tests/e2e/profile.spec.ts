@@ -1,6 +1,6 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
-import { codeTo, linkTo } from '../../scripts/show/mail.ts';
+import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { expectSignsIn } from '../support/story-sign-in.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
@@ -80,10 +80,10 @@ test('a new address counts once both mailboxes have said yes', async ({ page, si
   await expect(page.getByText('Profile updated successfully')).toBeVisible();
   await expect(page.getByText(`Your address changes to ${wanted}`)).toBeVisible();
 
-  await page.goto(await linkTo(page, email, 'email_change'));
+  await page.goto(await waitForMailedLink(page, email, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('Confirmed. Now open the link that we sent to your other address.')).toBeVisible();
-  await page.goto(await linkTo(page, wanted, 'email_change'));
+  await page.goto(await waitForMailedLink(page, wanted, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your email address is changed.' })).toBeVisible();
   await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
@@ -97,7 +97,7 @@ test('a new address counts once the codes of both mails were typed', async ({ pa
   await update(page);
   const type = async (address: string): Promise<void> => {
     const code = page.getByLabel(`Code sent to ${address}`);
-    await code.fill(await codeTo(page, address));
+    await code.fill(await waitForMailedCode(page, address));
     await code.press('Enter');
   };
   await type(email);

@@ -1,6 +1,6 @@
 /** The server for the browser's stories: `npm start` with an empty database of its own and no rate limits. */
 import { rmSync } from 'node:fs';
-import { showSettings } from '../../scripts/show/server-settings.ts';
+import { sandboxedServerSettings } from '../../scripts/screenshots/server-settings.ts';
 import { storyDataDir } from './story-data.ts';
 
 const port = process.env['PORT']!;
@@ -8,7 +8,7 @@ const dataDir = storyDataDir(port);
 rmSync(dataDir, { recursive: true, force: true });
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 
-Object.assign(process.env, showSettings(port, dataDir));
+Object.assign(process.env, sandboxedServerSettings(port, dataDir));
 
 const { start } = await import('../../scripts/start.ts');
 await start();

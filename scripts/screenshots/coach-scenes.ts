@@ -1,15 +1,15 @@
-/** The coach in all its states: consent, asking, writing, done, outdated, failed; and the reviews with their pictures. */
+/** Scenes of the coach (consent, reading, writing, done, outdated, failed) and of the reviews with their charts. */
 import type { Page } from '@playwright/test';
-import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '../../src/domain/coach.ts';
-import { addDays, dayOf } from '../../src/domain/day.ts';
-import { ROUTES } from '../../src/domain/routes.ts';
-import type { Scene } from './scenes.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import { addDays, dayOf } from '#domain/day.ts';
+import { ROUTES } from '#domain/routes.ts';
+import type { Scene } from './scene.ts';
 
-const FEEDBACK = '**/functions/v1/ai-feedback';
-const TREND = '**/functions/v1/trend-analysis';
-const SHEET = 'HAI Feedback';
-/** A day of the year that was left without feedback (year-of-logs.ts). */
-const UNJUDGED = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -3)}`;
+const FEEDBACK_ROUTE = '**/functions/v1/ai-feedback';
+const REVIEW_ROUTE = '**/functions/v1/trend-analysis';
+const SHEET_NAME = 'HAI Feedback';
+/** A day for which year-of-logs.ts requests no feedback. */
+const DAY_WITHOUT_FEEDBACK_URL = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -3)}`;
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
 
@@ -18,29 +18,33 @@ async function openSheet(page: Page): Promise<void> {
   await press(page, 'Open feedback');
 }
 
-/** With a button of its own beside the one that closes it. */
-async function open(page: Page): Promise<void> {
+/** Opens the sheet and waits until it shows an action besides its close button. */
+async function openSheetWithAction(page: Page): Promise<void> {
   await openSheet(page);
-  await page.getByRole('dialog', { name: SHEET }).getByRole('button').nth(1).waitFor();
+  await page.getByRole('dialog', { name: SHEET_NAME }).getByRole('button').nth(1).waitFor();
 }
 
-async function ask(page: Page, button: 'Get Fresh Analysis' | 'Force Refresh', said: string): Promise<void> {
-  await open(page);
+async function requestFeedback(
+  page: Page,
+  button: 'Get Fresh Analysis' | 'Force Refresh',
+  expectedText: string,
+): Promise<void> {
+  await openSheetWithAction(page);
   await press(page, button);
-  await page.getByText(said).waitFor();
+  await page.getByText(expectedText).waitFor();
 }
 
-/** A provider's side that only a picture needs; the stories use the sandbox's own faults. */
-const stream = (...events: [string, object][]) => ({
+/** A faked event stream. The end-to-end tests use the faults of the sandbox instead. */
+const fakeStream = (...events: [string, object][]) => ({
   contentType: 'text/event-stream',
   body: events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
 });
-const problem = (reason: keyof typeof ANALYSIS_PROBLEMS, retryAt: string | null = null) =>
-  stream(['problem', { class: reason, message: ANALYSIS_PROBLEMS[reason], retryAt }]);
-const limited = () => problem('rate', new Date(Date.now() + 34_000).toISOString());
+const fakeProblem = (reason: keyof typeof ANALYSIS_PROBLEMS, retryAt: string | null = null) =>
+  fakeStream(['problem', { class: reason, message: ANALYSIS_PROBLEMS[reason], retryAt }]);
+const fakeRateLimit = () => fakeProblem('rate', new Date(Date.now() + 34_000).toISOString());
 
-/** Half an answer that goes no further: the page's own `fetch` is given a stream that stays open. */
-async function holdHalfway(page: Page, events: readonly [string, object][]): Promise<void> {
+/** Replaces the page's `fetch` so that an analysis receives `events` and its stream then stays open. */
+async function holdStreamAfter(page: Page, events: readonly [string, object][]): Promise<void> {
   await page.addInitScript(
     (text) => {
       const real = window.fetch;
@@ -55,27 +59,27 @@ async function holdHalfway(page: Page, events: readonly [string, object][]): Pro
         return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
       };
     },
-    stream(...events).body,
+    fakeStream(...events).body,
   );
   await page.reload();
 }
 
-const HALF =
+const PARTIAL_TEXT =
   'Closing the reconciliation [1] is the day: it **ends a problem** instead of moving it. Writing the failing test [2] fi';
 
-const reviews = (period: '7' | '30') => async (page: Page) => {
+const showReviews = (period: '7' | '30') => async (page: Page) => {
   await page.getByRole('radio', { name: `Last ${period} Days` }).check();
   await page.getByRole('heading', { name: 'The last twelve months' }).waitFor();
   await page.getByRole('button', { name: 'Copy', exact: true }).waitFor();
 };
 
-async function generate(page: Page): Promise<void> {
-  await reviews('7')(page);
+async function generateReview(page: Page): Promise<void> {
+  await showReviews('7')(page);
   await press(page, 'Generate 7-Day Analysis');
 }
 
 export const COACH_SCENES: readonly Scene[] = [
-  { name: 'coach-consent', as: 'premium', path: ROUTES.journal.path, prepare: open },
+  { name: 'coach-consent', as: 'premium', path: ROUTES.journal.path, prepare: openSheetWithAction },
   {
     name: 'coach-no-entry',
     as: 'ending',
@@ -88,16 +92,16 @@ export const COACH_SCENES: readonly Scene[] = [
   {
     name: 'coach-none-yet',
     as: 'veteran',
-    path: UNJUDGED,
-    prepare: open,
+    path: DAY_WITHOUT_FEEDBACK_URL,
+    prepare: openSheetWithAction,
   },
-  { name: 'coach-up-to-date', as: 'veteran', path: ROUTES.journal.path, prepare: open },
+  { name: 'coach-up-to-date', as: 'veteran', path: ROUTES.journal.path, prepare: openSheetWithAction },
   {
     name: 'coach-cited',
     as: 'veteran',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await open(page);
+      await openSheetWithAction(page);
       const item = page.getByRole('button', { name: /in your log$/ });
       if (await item.count()) await item.first().click();
     },
@@ -113,29 +117,29 @@ export const COACH_SCENES: readonly Scene[] = [
         const later = rows.map((row) => ({ ...row, updated_at: '2999-01-01T00:00:00+00:00' }));
         await route.fulfill({ response: answer, json: later });
       });
-      await open(page);
+      await openSheetWithAction(page);
       await page.getByText('Analysis outdated').waitFor();
     },
   },
   {
     name: 'coach-reading',
     as: 'veteran',
-    path: UNJUDGED,
+    path: DAY_WITHOUT_FEEDBACK_URL,
     prepare: async (page) => {
-      await holdHalfway(page, []);
-      await ask(page, 'Get Fresh Analysis', 'Reading your log...');
+      await holdStreamAfter(page, []);
+      await requestFeedback(page, 'Get Fresh Analysis', 'Reading your log...');
     },
   },
   {
     name: 'coach-writing',
     as: 'veteran',
-    path: UNJUDGED,
+    path: DAY_WITHOUT_FEEDBACK_URL,
     prepare: async (page) => {
-      await holdHalfway(page, [
+      await holdStreamAfter(page, [
         ['score', { score: 8 }],
-        ['text', { delta: HALF }],
+        ['text', { delta: PARTIAL_TEXT }],
       ]);
-      await ask(page, 'Get Fresh Analysis', 'Closing the reconciliation');
+      await requestFeedback(page, 'Get Fresh Analysis', 'Closing the reconciliation');
     },
   },
   {
@@ -143,11 +147,11 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await holdHalfway(page, [
+      await holdStreamAfter(page, [
         ['score', { score: 5 }],
-        ['text', { delta: HALF }],
+        ['text', { delta: PARTIAL_TEXT }],
       ]);
-      await ask(page, 'Force Refresh', 'Closing the reconciliation');
+      await requestFeedback(page, 'Force Refresh', 'Closing the reconciliation');
     },
   },
   {
@@ -155,8 +159,8 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await page.route(FEEDBACK, (route) => route.fulfill(problem('network')));
-      await ask(page, 'Force Refresh', ANALYSIS_PROBLEMS.network);
+      await page.route(FEEDBACK_ROUTE, (route) => route.fulfill(fakeProblem('network')));
+      await requestFeedback(page, 'Force Refresh', ANALYSIS_PROBLEMS.network);
       for (let tries = 0; tries < 3; tries += 1) {
         await page.getByText(ANALYSIS_PROBLEMS.network).waitFor();
         await press(page, 'Try Again');
@@ -167,10 +171,10 @@ export const COACH_SCENES: readonly Scene[] = [
   {
     name: 'coach-limited',
     as: 'veteran',
-    path: UNJUDGED,
+    path: DAY_WITHOUT_FEEDBACK_URL,
     prepare: async (page) => {
-      await page.route(FEEDBACK, (route) => route.fulfill(limited()));
-      await ask(page, 'Get Fresh Analysis', 'The next try can be made');
+      await page.route(FEEDBACK_ROUTE, (route) => route.fulfill(fakeRateLimit()));
+      await requestFeedback(page, 'Get Fresh Analysis', 'The next try can be made');
     },
   },
   {
@@ -178,7 +182,7 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await withoutCoach(page);
+      await reloadWithoutCoach(page);
       await openSheet(page);
       await page.getByText(AI_MESSAGES.notConfigured).waitFor();
     },
@@ -188,7 +192,7 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await withoutCoach(page);
+      await reloadWithoutCoach(page);
       await openSheet(page);
       await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
       await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
@@ -198,17 +202,17 @@ export const COACH_SCENES: readonly Scene[] = [
     name: 'reviews-consent',
     as: 'premium',
     path: ROUTES.reviews.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('button', { name: 'I agree' }).waitFor(),
   },
-  { name: 'reviews-pictures', as: 'veteran', path: ROUTES.reviews.path, whole: true, prepare: reviews('30') },
+  { name: 'reviews-pictures', as: 'veteran', path: ROUTES.reviews.path, fullPage: true, prepare: showReviews('30') },
   {
     name: 'reviews-result',
     as: 'veteran',
     path: ROUTES.reviews.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
-      await generate(page);
+      await generateReview(page);
       await page.getByRole('button', { name: 'Regenerate Analysis' }).waitFor();
       await page.evaluate(() => scrollTo(0, 0));
     },
@@ -218,10 +222,10 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.reviews.path,
     prepare: async (page) => {
-      await holdHalfway(page, [
+      await holdStreamAfter(page, [
         ['text', { delta: '**Pattern**: the days that count have one hard thing in the morning' }],
       ]);
-      await generate(page);
+      await generateReview(page);
       await page.getByText('the days that count').waitFor();
     },
   },
@@ -230,8 +234,8 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.reviews.path,
     prepare: async (page) => {
-      await page.route(TREND, (route) => route.fulfill(limited()));
-      await generate(page);
+      await page.route(REVIEW_ROUTE, (route) => route.fulfill(fakeRateLimit()));
+      await generateReview(page);
       await page.getByRole('heading', { name: 'Analysis Error' }).waitFor();
     },
   },
@@ -240,8 +244,8 @@ export const COACH_SCENES: readonly Scene[] = [
     as: 'veteran',
     path: ROUTES.reviews.path,
     prepare: async (page) => {
-      await holdHalfway(page, []);
-      await generate(page);
+      await holdStreamAfter(page, []);
+      await generateReview(page);
       await press(page, 'Cancel');
     },
   },
@@ -249,9 +253,9 @@ export const COACH_SCENES: readonly Scene[] = [
     name: 'reviews-table',
     as: 'veteran',
     path: ROUTES.reviews.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
-      await reviews('7')(page);
+      await showReviews('7')(page);
       await press(page, 'Show as table');
     },
   },
@@ -265,13 +269,13 @@ export const COACH_SCENES: readonly Scene[] = [
     name: 'profile-coach',
     as: 'veteran',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('checkbox', { name: 'The coach may read my logs' }).waitFor(),
   },
 ];
 
-/** The page as a server without a coach sends it. */
-async function withoutCoach(page: Page): Promise<void> {
+/** Loads the page as a server without a coach sends it. */
+async function reloadWithoutCoach(page: Page): Promise<void> {
   await page.route('**/journal', async (route) => {
     const answer = await route.fetch();
     const html = (await answer.text()).replace('&quot;coach&quot;:true', '&quot;coach&quot;:false');

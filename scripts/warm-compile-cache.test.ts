@@ -3,19 +3,19 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { compileWhenNeeded } from './compile.mjs';
+import { warmCompileCache } from './warm-compile-cache.mjs';
 import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
-/** The whole server is loaded three times. */
-const SLOW_MACHINE_MS = 120_000;
+/** The test loads the whole server three times. */
+const TIMEOUT_MS = 120_000;
 
 let folder = '';
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'hustle-forge-compile-'))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test(
-  'a server that was compiled starts without the TypeScript stripper',
+  'a server with a warm cache starts without the TypeScript stripper',
   async () => {
     const cache = join(folder, 'cache');
     const loadsStripper = (): boolean => {
@@ -30,16 +30,16 @@ test(
       });
       return JSON.parse(stdout) as boolean;
     };
-    await compileWhenNeeded(ROOT, process.execPath, cache);
+    await warmCompileCache(ROOT, process.execPath, cache);
     expect(loadsStripper()).toBe(false);
     rmSync(cache, { recursive: true });
     expect(loadsStripper()).toBe(true);
   },
-  SLOW_MACHINE_MS,
+  TIMEOUT_MS,
 );
 
-describe('in a project of its own', () => {
-  const compile = () => compileWhenNeeded(folder, process.execPath, join(folder, 'cache'));
+describe('in a scratch project', () => {
+  const compile = () => warmCompileCache(folder, process.execPath, join(folder, 'cache'));
   const compiled = (): number =>
     existsSync(join(folder, 'compiled')) ? readFileSync(join(folder, 'compiled')).length : 0;
 
@@ -53,7 +53,7 @@ describe('in a project of its own', () => {
     );
   });
 
-  test('it compiles once, and again when the sources have changed', async () => {
+  test('compiles once, and again after the sources have changed', async () => {
     await compile();
     await compile();
     expect(compiled()).toBe(1);
@@ -62,16 +62,16 @@ describe('in a project of its own', () => {
     expect(compiled()).toBe(2);
   });
 
-  test('what cannot be compiled is tried again, and stops nobody', async () => {
+  test('ignores a failed compilation and retries at the next start', async () => {
     writeFileSync(join(folder, 'scripts', 'compile-server.ts'), 'process.exit(1);');
     await compile();
     expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
-    await compileWhenNeeded(folder, join(folder, 'no-such-node'), join(folder, 'cache'));
+    await warmCompileCache(folder, join(folder, 'no-such-node'), join(folder, 'cache'));
     expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
   });
 
-  test('where nothing can be kept the server starts all the same', async () => {
-    await compileWhenNeeded(folder, process.execPath, join(folder, 'package-lock.json', 'cache'));
+  test('ignores a cache folder that cannot be created', async () => {
+    await warmCompileCache(folder, process.execPath, join(folder, 'package-lock.json', 'cache'));
     expect(compiled()).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 /** The orders as text and back, so that a restart of the sandbox forgets no payment: the journal does not forget it either. */
 import type { Capture, Order } from './model.ts';
 
-export function ordersToText(orders: Iterable<Order>): string {
+export function serializeOrders(orders: Iterable<Order>): string {
   const plain = Array.from(orders, (order) => ({ ...order, capture: order.capture && plainCapture(order.capture) }));
   return JSON.stringify(plain);
 }
@@ -14,7 +14,7 @@ const plainCapture = (capture: Capture): unknown => ({
 });
 
 /** Throws when the text is none of ours. */
-export function ordersFromText(text: string): Order[] {
+export function parseOrders(text: string): Order[] {
   const orders = JSON.parse(text, (name, value: unknown) =>
     name.endsWith('At') && typeof value === 'string' ? new Date(value) : value,
   ) as Order[];

@@ -1,6 +1,6 @@
 /**
- * Has the server compiled before its first start and after every change of its sources, so that the process that runs for
- * months is not the one that compiles: it would keep the TypeScript stripper (25 MB) for as long as it lives.
+ * Compiles the server in a child process before the first start and after each change of its sources. Otherwise the
+ * long-running server process would load the TypeScript stripper and keep its 25 MB.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,30 +11,30 @@ import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
 const SOURCES = ['src/domain', 'src/server', 'scripts', 'package-lock.json'];
 
-/** `cache` is the folder for NODE_COMPILE_CACHE. Nothing depends on it but speed and memory, so that no failure is told. */
-export async function compileWhenNeeded(root, node, cache) {
+/** `cache` is the folder for NODE_COMPILE_CACHE. Best effort: the cache only affects speed and memory. */
+export async function warmCompileCache(root, node, cache) {
   const stampFile = join(cache, 'sources');
   const version = node === process.execPath ? process.version : '';
   const stamp = `${await fingerprint(root, SOURCES)} ${node} ${version}\n`;
   try {
     if (readFileSync(stampFile, 'utf8') === stamp) return;
   } catch {
-    // The first time.
+    // No stamp yet: first run.
   }
   const scripts = join(root, 'scripts');
   const compiler = spawn(node, [...SERVER_NODE_FLAGS, join(scripts, 'compile-server.ts'), join(scripts, 'start.ts')], {
     env: { ...process.env, NODE_COMPILE_CACHE: cache },
     stdio: 'ignore',
   });
-  const compiled = await new Promise((ended) => {
-    compiler.on('error', () => ended(false));
-    compiler.on('exit', (code) => ended(code === 0));
+  const compiled = await new Promise((resolve) => {
+    compiler.on('error', () => resolve(false));
+    compiler.on('exit', (code) => resolve(code === 0));
   });
   if (!compiled) return;
   try {
     mkdirSync(cache, { recursive: true });
     writeFileSync(stampFile, stamp);
   } catch {
-    // A folder that cannot be written to has no compiled sources either.
+    // The folder is read-only, so there is no cache to stamp.
   }
 }

@@ -1,15 +1,15 @@
-/** Paying, in all its states: the offer, the way back from PayPal, the profile's part of it, the receipt. */
+/** Scenes of billing: the upgrade dialog, the return from PayPal, the plan in the profile, the receipt. */
 import type { Page } from '@playwright/test';
-import { addDays, dayOf } from '../../src/domain/day.ts';
-import { ROUTES } from '../../src/domain/routes.ts';
-import { MESSAGES } from '../../src/domain/messages.ts';
-import type { Scene } from './scenes.ts';
+import { addDays, dayOf } from '#domain/day.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import type { Scene } from './scene.ts';
 
-const CAPTURE = '**/functions/v1/paypal-capture-order';
-const RETURN = `${ROUTES.journal.path}?payment=success&token=5O190127TN364715T&PayerID=ABCDEFGHIJKLM`;
-const LOCKED = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -50)}`;
+const CAPTURE_ROUTE = '**/functions/v1/paypal-capture-order';
+const RETURN_URL = `${ROUTES.journal.path}?payment=success&token=5O190127TN364715T&PayerID=ABCDEFGHIJKLM`;
+const LOCKED_DAY_URL = `${ROUTES.journal.path}?date=${addDays(dayOf(new Date()), -50)}`;
 
-async function openOffer(page: Page): Promise<void> {
+async function openUpgradeDialog(page: Page): Promise<void> {
   await page
     .getByRole('button', { name: /^(Upgrade to Closer|Renew for another year)$/ })
     .first()
@@ -17,19 +17,19 @@ async function openOffer(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
 }
 
-/** Comes back from PayPal to a server that answers like this. */
-const returning = (answer: (page: Page) => Promise<unknown>, heading: string) => async (page: Page) => {
-  await answer(page);
-  await page.goto(RETURN);
+/** Returns from PayPal with the capture request intercepted by `intercept`. */
+const returnFromPaypal = (intercept: (page: Page) => Promise<unknown>, heading: string) => async (page: Page) => {
+  await intercept(page);
+  await page.goto(RETURN_URL);
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
 };
 
-/** PayPal has the payment and not the money yet. */
-const pending = async (page: Page): Promise<void> => {
+/** Reloads the page with a payment whose funds have not arrived at PayPal yet. */
+const reloadWithPendingPayment = async (page: Page): Promise<void> => {
   await page.route('**/rest/v1/payments*', (route) => route.fulfill({ json: [{ id: 'p', status: 'pending' }] }));
   await page.reload();
 };
-const waits = (page: Page) => page.getByText(MESSAGES.paymentPending).first().waitFor();
+const waitForPendingMessage = (page: Page) => page.getByText(MESSAGES.paymentPending).first().waitFor();
 
 export const BILLING_SCENES: readonly Scene[] = [
   {
@@ -37,28 +37,28 @@ export const BILLING_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await pending(page);
+      await reloadWithPendingPayment(page);
       await page.getByRole('button', { name: 'Open menu' }).click();
-      await waits(page);
+      await waitForPendingMessage(page);
     },
   },
   {
     name: 'pending-locked-day',
     as: 'free',
-    path: LOCKED,
+    path: LOCKED_DAY_URL,
     prepare: async (page) => {
-      await pending(page);
-      await waits(page);
+      await reloadWithPendingPayment(page);
+      await waitForPendingMessage(page);
     },
   },
   {
     name: 'pending-settings',
     as: 'free',
     path: ROUTES.settings.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
-      await pending(page);
-      await waits(page);
+      await reloadWithPendingPayment(page);
+      await waitForPendingMessage(page);
     },
   },
   {
@@ -66,7 +66,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await pending(page);
+      await reloadWithPendingPayment(page);
       await page.locator('.ProseMirror[contenteditable=true]').waitFor();
       await page.keyboard.press('Alt+c');
       await page
@@ -78,16 +78,16 @@ export const BILLING_SCENES: readonly Scene[] = [
         .getByRole('button', { name: /previous/i })
         .click();
       await page.getByRole('gridcell').getByRole('button').first().click();
-      await waits(page);
+      await waitForPendingMessage(page);
     },
   },
-  { name: 'upgrade-locked-day', as: 'free', path: LOCKED, prepare: openOffer },
+  { name: 'upgrade-locked-day', as: 'free', path: LOCKED_DAY_URL, prepare: openUpgradeDialog },
   {
     name: 'upgrade-blocked',
     as: 'free',
     path: ROUTES.reviews.path,
     prepare: async (page) => {
-      await openOffer(page);
+      await openUpgradeDialog(page);
       await page.getByLabel('Country').selectOption('KP');
     },
   },
@@ -97,7 +97,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     path: ROUTES.reviews.path,
     prepare: async (page) => {
       await page.route('**/functions/v1/paypal-create-order', (route) => route.abort());
-      await openOffer(page);
+      await openUpgradeDialog(page);
       await page.getByLabel('Country').selectOption('DE');
       await page.getByRole('button', { name: 'Upgrade with PayPal' }).click();
       await page.getByRole('dialog').getByRole('alert').waitFor();
@@ -107,20 +107,20 @@ export const BILLING_SCENES: readonly Scene[] = [
     name: 'upgrade-renewal',
     as: 'ending',
     path: ROUTES.profile.path,
-    prepare: openOffer,
+    prepare: openUpgradeDialog,
   },
   {
     name: 'payment-processing',
     as: 'free',
     path: ROUTES.journal.path,
-    prepare: returning((page) => page.route(CAPTURE, () => undefined), 'Processing your payment...'),
+    prepare: returnFromPaypal((page) => page.route(CAPTURE_ROUTE, () => undefined), 'Processing your payment...'),
   },
   {
     name: 'payment-declined',
     as: 'free',
     path: ROUTES.journal.path,
-    prepare: returning(
-      (page) => page.route(CAPTURE, (route) => route.fulfill({ json: { success: false, approval_url: '/' } })),
+    prepare: returnFromPaypal(
+      (page) => page.route(CAPTURE_ROUTE, (route) => route.fulfill({ json: { success: false, approval_url: '/' } })),
       'PayPal could not take this payment.',
     ),
   },
@@ -128,7 +128,10 @@ export const BILLING_SCENES: readonly Scene[] = [
     name: 'payment-unknown',
     as: 'free',
     path: ROUTES.journal.path,
-    prepare: returning((page) => page.route(CAPTURE, (route) => route.abort()), 'No word about your payment yet.'),
+    prepare: returnFromPaypal(
+      (page) => page.route(CAPTURE_ROUTE, (route) => route.abort()),
+      'No word about your payment yet.',
+    ),
   },
   {
     name: 'payment-cancelled',
@@ -141,8 +144,8 @@ export const BILLING_SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await page.route(CAPTURE, (route) => route.fulfill({ json: { success: true } }));
-      await page.goto(RETURN);
+      await page.route(CAPTURE_ROUTE, (route) => route.fulfill({ json: { success: true } }));
+      await page.goto(RETURN_URL);
       await page.getByText("You're a Closer now.").waitFor();
     },
   },
@@ -150,21 +153,21 @@ export const BILLING_SCENES: readonly Scene[] = [
     name: 'profile-ending',
     as: 'ending',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('button', { name: 'Renew for another year' }).waitFor(),
   },
   {
     name: 'profile-ended',
     as: 'ended',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByText('Nothing was deleted.').waitFor(),
   },
   {
     name: 'receipt',
     as: 'premium',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
       await page.getByRole('link', { name: /^Receipt of/ }).click();
       await page.getByRole('article').waitFor();
@@ -174,7 +177,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     name: 'receipt-on-paper',
     as: 'premium',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
       await page.getByRole('link', { name: /^Receipt of/ }).click();
       await page.getByRole('article').waitFor();

@@ -1,53 +1,43 @@
-/** Every screen and state that is pictured. A new screen or state belongs here in the commit that brings it. */
+/** All scenes. A commit that adds a screen or a state adds its scene here. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { addDays, dayOf } from '../../src/domain/day.ts';
-import { ROUTES } from '../../src/domain/routes.ts';
+import { addDays, dayOf } from '#domain/day.ts';
+import { ROUTES } from '#domain/routes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
-import { linkTo } from './mail.ts';
-import { signUp } from './people.ts';
-import type { People } from './people.ts';
-import type { ShowServer } from './show-server.ts';
+import { waitForMailedLink } from './sandbox-mail.ts';
+import { signUp } from './accounts.ts';
+import type { Scene } from './scene.ts';
+import type { ScreenshotServer } from './server.ts';
 
-export type Scene = {
-  name: string;
-  as: 'guest' | keyof People;
-  path: string;
-  /** The whole length of the page instead of its first view. */
-  whole?: boolean;
-  /** Brings the page into its state. */
-  prepare?: (page: Page, server: ShowServer) => Promise<void>;
-};
-
-const button = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
-const editor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
+const clickButton = (name: string | RegExp) => async (page: Page) => page.getByRole('button', { name }).first().click();
+const waitForEditor = (page: Page) => page.locator('.ProseMirror[contenteditable=true]').waitFor();
 const openMenu = async (page: Page) => {
-  await button('Open menu')(page);
+  await clickButton('Open menu')(page);
   await page.getByRole('dialog').waitFor();
 };
 const openFeedback = async (page: Page) => {
-  await editor(page);
-  await button('Open feedback')(page);
+  await waitForEditor(page);
+  await clickButton('Open feedback')(page);
   await page.getByRole('dialog').waitFor();
 };
 
-const find = (words: string, outcome?: RegExp) => async (page: Page) => {
-  await editor(page);
+const findWords = (words: string, outcome?: RegExp) => async (page: Page) => {
+  await waitForEditor(page);
   await page.keyboard.press('ControlOrMeta+k');
   await page.getByRole('combobox').fill(words);
   if (outcome) await page.getByRole('dialog').getByRole('status').filter({ hasText: outcome }).waitFor();
 };
 
-async function fillLogin(page: Page): Promise<void> {
+async function signInWithWrongPassword(page: Page): Promise<void> {
   await page.getByLabel('Email address').fill('pat@example.com');
   await page.getByLabel('Password').fill('not the password');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').filter({ hasText: 'incorrect' }).waitFor();
 }
 
-/** An export of somebody who wrote the same days elsewhere, with one that the calendar does not have. */
-function importedFile() {
+/** An export that overlaps with existing logs and contains an invalid date. */
+function createImportFile() {
   const today = dayOf(new Date());
   const dates = [...[2, 3, 40, 41, 42].map((back) => addDays(today, -back)), '2026-02-30'];
   const entries = dates.map((date) => ({ date, content: '<p>Written on the old laptop</p>' }));
@@ -55,20 +45,20 @@ function importedFile() {
   return { name: 'hustle-forge-2026-11-20.json', mimeType: 'application/json', buffer: Buffer.from(text) };
 }
 
-/** Of somebody new each time: an address that asked before has older links lying in its mailbox. */
-async function recoveryLink(server: ShowServer, page: Page): Promise<string> {
+/** Signs up a new account for each call, because the mailbox of a known address may contain older links. */
+async function requestRecoveryLink(server: ScreenshotServer, page: Page): Promise<string> {
   const email = `${randomUUID()}@example.com`;
   await signUp(server, 'Lee Example', email);
   await page.goto(ROUTES.forgotPassword.path);
   await page.getByLabel('Email address').fill(email);
   await page.getByRole('button', { name: 'Send Reset Link' }).click();
   await page.getByText('Password reset email sent! Check your inbox.').waitFor();
-  return linkTo(page, email, 'recovery');
+  return waitForMailedLink(page, email, 'recovery');
 }
 
 export const SCENES: readonly Scene[] = [
   { name: 'landing', as: 'guest', path: ROUTES.landing.path },
-  { name: 'landing-whole', as: 'guest', path: ROUTES.landing.path, whole: true },
+  { name: 'landing-whole', as: 'guest', path: ROUTES.landing.path, fullPage: true },
   {
     name: 'landing-typed',
     as: 'guest',
@@ -76,7 +66,7 @@ export const SCENES: readonly Scene[] = [
     prepare: (page) => page.getByLabel('What have you done today?').fill('Shipped the thing I kept putting off'),
   },
   { name: 'login', as: 'guest', path: ROUTES.login.path, prepare: (page) => page.getByLabel('Password').waitFor() },
-  { name: 'login-refused', as: 'guest', path: ROUTES.login.path, prepare: fillLogin },
+  { name: 'login-refused', as: 'guest', path: ROUTES.login.path, prepare: signInWithWrongPassword },
   {
     name: 'login-confirm-link',
     as: 'guest',
@@ -130,21 +120,21 @@ export const SCENES: readonly Scene[] = [
     as: 'guest',
     path: ROUTES.forgotPassword.path,
     prepare: async (page, server) => {
-      await page.goto(await recoveryLink(server, page));
+      await page.goto(await requestRecoveryLink(server, page));
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByLabel('Confirm new password').waitFor();
     },
   },
-  { name: 'terms', as: 'guest', path: ROUTES.terms.path, whole: true },
-  { name: 'privacy', as: 'guest', path: ROUTES.privacy.path, whole: true },
-  { name: 'journal-empty', as: 'newcomer', path: ROUTES.journal.path, prepare: editor },
-  { name: 'journal', as: 'free', path: ROUTES.journal.path, prepare: editor },
+  { name: 'terms', as: 'guest', path: ROUTES.terms.path, fullPage: true },
+  { name: 'privacy', as: 'guest', path: ROUTES.privacy.path, fullPage: true },
+  { name: 'journal-empty', as: 'newcomer', path: ROUTES.journal.path, prepare: waitForEditor },
+  { name: 'journal', as: 'free', path: ROUTES.journal.path, prepare: waitForEditor },
   {
     name: 'journal-quick-options',
     as: 'newcomer',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await editor(page);
+      await waitForEditor(page);
       await page.getByRole('button', { name: 'Previous day' }).click();
       await page.getByText('Quick options for this day:').waitFor();
     },
@@ -154,7 +144,7 @@ export const SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await editor(page);
+      await waitForEditor(page);
       await page.locator('.ProseMirror li').nth(1).dblclick();
       await page.getByRole('toolbar').waitFor();
     },
@@ -164,28 +154,28 @@ export const SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await editor(page);
+      await waitForEditor(page);
       await page.keyboard.press('Alt+c');
       await page.getByRole('dialog').waitFor();
     },
   },
-  { name: 'find', as: 'premium', path: ROUTES.journal.path, prepare: find('') },
-  { name: 'find-words', as: 'premium', path: ROUTES.journal.path, prepare: find('failing tes', /days$/) },
-  { name: 'find-day', as: 'premium', path: ROUTES.journal.path, prepare: find('last friday') },
-  { name: 'find-nothing', as: 'premium', path: ROUTES.journal.path, prepare: find('xylophone', /Nothing found/) },
-  { name: 'find-dabbler', as: 'free', path: ROUTES.journal.path, prepare: find('billing', /days$/) },
-  { name: 'find-locked-day', as: 'free', path: ROUTES.journal.path, prepare: find('2024-02-29') },
+  { name: 'find', as: 'premium', path: ROUTES.journal.path, prepare: findWords('') },
+  { name: 'find-words', as: 'premium', path: ROUTES.journal.path, prepare: findWords('failing tes', /days$/) },
+  { name: 'find-day', as: 'premium', path: ROUTES.journal.path, prepare: findWords('last friday') },
+  { name: 'find-nothing', as: 'premium', path: ROUTES.journal.path, prepare: findWords('xylophone', /Nothing found/) },
+  { name: 'find-dabbler', as: 'free', path: ROUTES.journal.path, prepare: findWords('billing', /days$/) },
+  { name: 'find-locked-day', as: 'free', path: ROUTES.journal.path, prepare: findWords('2024-02-29') },
   {
     name: 'find-offline',
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await find('')(page);
+      await findWords('')(page);
       await page.keyboard.press('Escape');
       await page.context().setOffline(true);
       await page.locator('.ProseMirror').press('End');
       await page.keyboard.type(', and billing on paper');
-      await find('billing', /You are offline/)(page);
+      await findWords('billing', /You are offline/)(page);
     },
   },
   {
@@ -194,7 +184,7 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await page.route('**/functions/v1/find-entries', (route) => route.fulfill({ status: 502, body: '' }));
-      await find('billing', /The search got no answer/)(page);
+      await findWords('billing', /The search got no answer/)(page);
     },
   },
   {
@@ -202,7 +192,7 @@ export const SCENES: readonly Scene[] = [
     as: 'premium',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await find('billing', /days$/)(page);
+      await findWords('billing', /days$/)(page);
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await page.waitForFunction(() => CSS.highlights.has('found-words'));
@@ -213,7 +203,7 @@ export const SCENES: readonly Scene[] = [
     as: 'free',
     path: ROUTES.journal.path,
     prepare: async (page) => {
-      await editor(page);
+      await waitForEditor(page);
       await page.evaluate(() => {
         const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
         const session = JSON.parse(localStorage.getItem(key)!) as object;
@@ -254,7 +244,7 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await openMenu(page);
-      await button('Upgrade to Closer')(page);
+      await clickButton('Upgrade to Closer')(page);
       await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
     },
   },
@@ -265,23 +255,23 @@ export const SCENES: readonly Scene[] = [
     name: 'settings-free',
     as: 'free',
     path: ROUTES.settings.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('button', { name: 'Upgrade to Closer' }).first().waitFor(),
   },
   {
     name: 'settings-premium',
     as: 'premium',
     path: ROUTES.settings.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('radio', { name: /^Serif/ }).check(),
   },
   {
     name: 'settings-exported',
     as: 'premium',
     path: ROUTES.settings.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
-      await button('Export All Entries')(page);
+      await clickButton('Export All Entries')(page);
       await page.getByText('saved as').waitFor();
     },
   },
@@ -289,9 +279,9 @@ export const SCENES: readonly Scene[] = [
     name: 'settings-import',
     as: 'premium',
     path: ROUTES.settings.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
-      await page.getByLabel('File to import').setInputFiles(importedFile());
+      await page.getByLabel('File to import').setInputFiles(createImportFile());
       await page.getByText('Nothing is written yet.').waitFor();
     },
   },
@@ -299,24 +289,24 @@ export const SCENES: readonly Scene[] = [
     name: 'profile-free',
     as: 'free',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByText('Subscription Details').waitFor(),
   },
   {
     name: 'profile-premium',
     as: 'premium',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: (page) => page.getByRole('link', { name: /^Receipt of/ }).waitFor(),
   },
   {
     name: 'profile-refused',
     as: 'free',
     path: ROUTES.profile.path,
-    whole: true,
+    fullPage: true,
     prepare: async (page) => {
       await page.getByText('Subscription Details').waitFor();
-      await button('Update Profile')(page);
+      await clickButton('Update Profile')(page);
       await page.getByText('No changes to save').waitFor();
     },
   },

@@ -1,22 +1,22 @@
-/** People with something to show: one on each plan with a few days written, one new, two whose year is at its end, one with a year behind. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { addDays, dayLabel, dayOf } from '../../src/domain/day.ts';
-import type { Day } from '../../src/domain/day.ts';
-import { PUBLISHABLE_KEY } from '../../src/server/config.ts';
-import { ROOT } from '../parent.ts';
-import type { ShowServer } from './show-server.ts';
+import { addDays, dayLabel, dayOf } from '#domain/day.ts';
+import type { Day } from '#domain/day.ts';
+import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { ROOT } from '../project.ts';
+import type { ScreenshotServer } from './server.ts';
 import { writeYear } from './year-of-logs.ts';
 
 const PASSWORD = 'correct horse';
 type StorageState = { cookies: []; origins: { origin: string; localStorage: { name: string; value: string }[] }[] };
-type Person = { email: string; storageState: StorageState };
-export type People = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended' | 'veteran', Person>;
+type Account = { email: string; storageState: StorageState };
+/** `ending` and `ended`: the plan expires soon, or has ended. `veteran`: a Closer with logs of a whole year. */
+export type Accounts = Record<'free' | 'premium' | 'newcomer' | 'ending' | 'ended' | 'veteran', Account>;
 
 const LOG = `<ol><li><p>Shipped the billing reconciliation: <strong>0 open differences</strong> since Monday</p></li><li><p>Paired on the import bug; wrote the failing test first</p></li><li><p>Reviewed four pull requests, <em>two of them twice</em></p></li><li><p>Said no to a meeting and used the hour for the release notes</p><ul><li><p>draft is out for comments</p></li></ul></li></ol>`;
 
-export async function createPeople(server: ShowServer): Promise<People> {
+export async function createAccounts(server: ScreenshotServer): Promise<Accounts> {
   const today = dayOf(new Date());
   const free = await signUp(server, 'Pat Example', 'pat@example.com');
   const premium = await signUp(server, 'Sam Example', 'sam@example.com');
@@ -24,25 +24,24 @@ export async function createPeople(server: ShowServer): Promise<People> {
   const ending = await signUp(server, 'Lou Example', 'lou@example.com');
   const ended = await signUp(server, 'Max Example', 'max@example.com');
   const veteran = await signUp(server, 'Ida Example', 'ida@example.com');
-  await pay(server, premium);
-  await admin(server, 'plan:grant', veteran.email);
+  await buyPlan(server, premium);
+  await runAdmin(server, 'plan:grant', veteran.email);
   await writeYear(server, veteran);
-  await admin(server, 'plan:grant', ending.email, '--days', '12');
-  await admin(server, 'plan:grant', ended.email, '--days', '12');
-  await admin(server, 'plan:revoke', ended.email);
-  for (const person of [free, premium]) {
-    for (const back of [0, 2, 3, 4, 6]) await write(server, person, addDays(today, -back));
+  await runAdmin(server, 'plan:grant', ending.email, '--days', '12');
+  await runAdmin(server, 'plan:grant', ended.email, '--days', '12');
+  await runAdmin(server, 'plan:revoke', ended.email);
+  for (const account of [free, premium]) {
+    for (const daysAgo of [0, 2, 3, 4, 6]) await writeLog(server, account, addDays(today, -daysAgo));
   }
   return { free, premium, newcomer, ending, ended, veteran };
 }
 
-const admin = (server: ShowServer, ...args: string[]): Promise<unknown> =>
+const runAdmin = (server: ScreenshotServer, ...args: string[]): Promise<unknown> =>
   promisify(execFile)(process.execPath, [join(ROOT, 'src/server/admin.ts'), ...args], { env: server.env });
 
-type SignedUp = Person & { id: string; token: string };
+type SignedInAccount = Account & { id: string; token: string };
 
-/** Signs somebody up through the API. */
-export async function signUp(server: ShowServer, name: string, email: string): Promise<SignedUp> {
+export async function signUp(server: ScreenshotServer, name: string, email: string): Promise<SignedInAccount> {
   const answer = await fetch(`${server.url}/auth/v1/signup`, {
     method: 'POST',
     headers: { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' },
@@ -61,35 +60,39 @@ export async function signUp(server: ShowServer, name: string, email: string): P
   };
 }
 
-/** Buys a year at the sandbox's PayPal, as a browser would. */
-async function pay(server: ShowServer, person: SignedUp): Promise<void> {
-  const order = { amount: 24, currency: 'USD', user_id: person.id };
-  const { approval_url: approval } = await callFunction(server, person, 'paypal-create-order', order);
+/** Buys a plan through PayPal's simulator, as a browser would. */
+async function buyPlan(server: ScreenshotServer, account: SignedInAccount): Promise<void> {
+  const order = { amount: 24, currency: 'USD', user_id: account.id };
+  const { approval_url: approval } = await callFunction(server, account, 'paypal-create-order', order);
   await fetch(String(approval), { method: 'POST', body: new URLSearchParams({ choice: 'pay' }), redirect: 'manual' });
-  const capture = { order_id: new URL(String(approval)).searchParams.get('token'), user_id: person.id };
-  await callFunction(server, person, 'paypal-capture-order', capture);
+  const capture = { order_id: new URL(String(approval)).searchParams.get('token'), user_id: account.id };
+  await callFunction(server, account, 'paypal-capture-order', capture);
 }
 
 async function callFunction(
-  server: ShowServer,
-  person: SignedUp,
+  server: ScreenshotServer,
+  account: SignedInAccount,
   name: string,
   body: object,
 ): Promise<Record<string, unknown>> {
   const answer = await fetch(`${server.url}/functions/v1/${name}`, {
     method: 'POST',
-    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
+    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${account.token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   if (!answer.ok) throw new Error(`${name} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
 }
 
-async function write(server: ShowServer, person: SignedUp, date: Day): Promise<void> {
+async function writeLog(server: ScreenshotServer, account: SignedInAccount, date: Day): Promise<void> {
   const answer = await fetch(`${server.url}/rest/v1/entries`, {
     method: 'POST',
-    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${person.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ user_id: person.id, date, content: `<h2 class="date-header">${dayLabel(date)}</h2>${LOG}` }),
+    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${account.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      user_id: account.id,
+      date,
+      content: `<h2 class="date-header">${dayLabel(date)}</h2>${LOG}`,
+    }),
   });
   if (!answer.ok) throw new Error(`writing a day answered ${answer.status}: ${await answer.text()}`);
 }

@@ -1,4 +1,4 @@
-/** One page with all pictures, to look at before anything is called done. */
+/** Renders an index page with all screenshots. */
 const STYLE = `body{font:15px/1.5 system-ui;margin:2rem;background:#8a857d;color:#111}
 h2{margin:2rem 0 .5rem}div{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}
 img{display:block;block-size:26rem;inline-size:auto;object-fit:cover;object-position:top;max-inline-size:44rem;border-radius:4px}`;

@@ -1,5 +1,5 @@
-/** The settings of a server for pictures and stories: all of the product with its sandbox, on data of its own. */
-export const showSettings = (port: string, dataDir: string) => ({
+/** Settings of a server for screenshots and end-to-end tests: the whole product with its sandbox. */
+export const sandboxedServerSettings = (port: string, dataDir: string) => ({
   HOST: '127.0.0.1',
   PORT: port,
   PUBLIC_URL: `http://localhost:${port}`,

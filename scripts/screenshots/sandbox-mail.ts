@@ -1,0 +1,33 @@
+/** Waits for mails in the sandbox's mailbox and extracts their links and codes. Shared with the end-to-end tests. */
+import { expect } from '@playwright/test';
+import type { Page } from '@playwright/test';
+
+type Mail = { to: string; subject: string; links: string[]; code: string | null };
+
+/** Polls for the newest mail to `address` that matches. */
+async function waitForMail(page: Page, address: string, matches: (mail: Mail) => boolean): Promise<Mail> {
+  let found: Mail | undefined;
+  await expect(async () => {
+    const answer = await page.request.get(`/sandbox/mail/messages?to=${encodeURIComponent(address)}`);
+    found = ((await answer.json()) as Mail[]).find(matches);
+    expect(found, `a mail to ${address}`).toBeDefined();
+  }).toPass({ timeout: 10_000 });
+  return found!;
+}
+
+/** Waits for a mail with a link that carries a token of this type, and returns the link. */
+export async function waitForMailedLink(
+  page: Page,
+  address: string,
+  type: 'signup' | 'recovery' | 'email_change',
+): Promise<string> {
+  const isLink = (link: string) => link.includes('token_hash=') && link.includes(`type=${type}`);
+  const mail = await waitForMail(page, address, ({ links }) => links.some(isLink));
+  return mail.links.find(isLink)!;
+}
+
+/** Waits for a mail with a code, and returns the code. */
+export async function waitForMailedCode(page: Page, address: string): Promise<string> {
+  const mail = await waitForMail(page, address, ({ code }) => code !== null);
+  return mail.code!;
+}

@@ -1,0 +1,12 @@
+import type { Page } from '@playwright/test';
+import type { Accounts } from './accounts.ts';
+import type { ScreenshotServer } from './server.ts';
+
+export type Scene = {
+  name: string;
+  as: 'guest' | keyof Accounts;
+  path: string;
+  fullPage?: boolean;
+  /** Brings the page into the state of the scene. */
+  prepare?: (page: Page, server: ScreenshotServer) => Promise<void>;
+};
