@@ -77,6 +77,7 @@ export function logLines(html: string): Line[] {
   let block: Block = { kind: 'p' };
   let marks: readonly Mark[] = [];
   let line: { path: readonly Container[]; block: Block; runs: Run[]; text: string } | null = null;
+  let lineIsBlank = true;
 
   let begunPath: typeof path | null = null;
   const begin = (): void => {
@@ -95,9 +96,14 @@ export function logLines(html: string): Line[] {
   const append = (text: string): void => {
     if (text === '') return;
     begin();
-    line ??= { path, block, runs: [], text: '' };
+    if (line === null) {
+      line = { path, block, runs: [], text: '' };
+      lineIsBlank = true;
+    }
     // White space between the tags of hand-written HTML stands before its line, wherever the tags were.
-    if (isBlank(line.text)) Object.assign(line, { path, block });
+    if (lineIsBlank) Object.assign(line, { path, block });
+    // Of each part alone: looking at the whole line for each would take quadratic time.
+    lineIsBlank &&= isBlank(text);
     line.runs.push({ text, marks: block.kind === 'pre' ? [] : marks });
     line.text += text;
   };
