@@ -7,10 +7,11 @@
  * The logs are read as the user themselves. Whoever may not read a day must not learn from an answer, nor from its time,
  * that there is one: words of days that the plan does not open are made once it opens them.
  */
+import { setImmediate } from 'node:timers/promises';
 import { findForm } from '#domain/find.ts';
 import type { Database, Identity } from '../database/database.ts';
 
-/** How much text is taken in hand at once: some ten milliseconds of this process, in which it answers nobody else. */
+/** How much text is taken in hand at once. */
 const BATCH_BYTES = 500_000;
 
 /** Always at least one log, however long it is; the newest first. Lengths are known without unpacking the texts. */
@@ -49,12 +50,18 @@ export async function readyWords(
     const { rows } = await user.statement<Changed>(CHANGED, [userId]);
     if (rows.length === 0) return true;
     if (!mayGoOn()) return false;
+    const words: string[] = [];
+    for (const { text } of rows) {
+      words.push(findForm(text));
+      // Some ten milliseconds for the longest log: others are answered in between.
+      await setImmediate();
+    }
     await service.statement(KEEP, [
       userId,
       rows.map(({ id }) => id),
       rows.map(({ date }) => date),
       rows.map(({ revision }) => revision),
-      rows.map(({ text }) => findForm(text)),
+      words,
     ]);
   }
 }
