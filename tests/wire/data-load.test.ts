@@ -1,7 +1,7 @@
 /** What one caller can make the server do at the cost of everybody else: bodies of strangers, and writes of many rows. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MAX_ROWS } from '#server/data/errors.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';
@@ -93,6 +93,39 @@ test.each(Object.entries(BULK))(
     expect(statuses.filter((status) => status === 503)).toHaveLength(15);
   },
 );
+
+test('a user with more requests at once than a browser sends waits for their own, and nobody else does', async () => {
+  const { ana, ben } = world;
+  const date = daysAgo(20);
+  await world.ask(ana, 'POST', entries, { body: { user_id: ana.id, date, content: 'x' }, headers: merge });
+  const holder = await world.server.admin.connect();
+  await holder.query('begin');
+  await holder.query('select from public.entries where user_id = $1 and date = $2 for update', [ana.id, date]);
+  // As many as the server has connections to the database: with all of them, nobody else would have one.
+  const saves = Array.from({ length: 16 }, (_, index) =>
+    world.ask(ana, 'PATCH', `${entries}?date=eq.${date}`, { body: { content: `save ${index}` } }),
+  );
+  await waitingForLocks(6);
+  const save = { user_id: ben.id, date: today(), content: 'a save' };
+  expect((await world.ask(ben, 'POST', entries, { body: save, headers: merge })).status).toBeLessThan(300);
+  expect(await waitingForLocks(6)).toBe(6);
+  await holder.query('rollback');
+  holder.release();
+  for (const { status } of await Promise.all(saves)) expect(status).toBe(204);
+});
+
+/** Resolves with how many statements wait for a lock, once there are as many. */
+async function waitingForLocks(count: number): Promise<number> {
+  return vi.waitFor(async () => {
+    const { rows } = await world.server.admin.query<{ waiting: number }>(
+      `select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    const { waiting } = rows[0]!;
+    expect(waiting).toBeGreaterThanOrEqual(count);
+    return waiting;
+  }, 10_000);
+}
 
 test.each(['/auth/v1/signup', '/auth/v1/token?grant_type=password'])(
   'does not parse a body of tens of thousands of values: %s',

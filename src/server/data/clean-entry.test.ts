@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import sanitizeHtml from 'sanitize-html';
 import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/entry-html.ts';
-import { cleanLog } from './clean-entry.ts';
+import { cleanLog, createLogCleaner } from './clean-entry.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
@@ -205,5 +206,27 @@ describe('the size of a log', () => {
       '<blockquote>'.repeat(100) + 'x' + '</blockquote>'.repeat(100),
     );
     expect(() => cleanLog('<b>'.repeat(60_000))).toThrow(expect.objectContaining({ code: '54001', status: 400 }));
+  });
+});
+
+describe('the logs of many requests', () => {
+  test('between two that need the parser everybody else is answered, and a clean one waits for neither', async () => {
+    const othersAnswered: (() => void)[] = [];
+    const clean = createLogCleaner(() => new Promise<void>((resolve) => othersAnswered.push(resolve)));
+    const [first, second] = [clean('<b>one</b>'), clean('<b>two</b>')];
+    expect(await first).toBe('one');
+    expect(await Promise.race([second, setImmediate('waits')])).toBe('waits');
+    expect(clean('<p>clean</p>')).toBe('<p>clean</p>');
+    othersAnswered[0]!();
+    expect(await second).toBe('two');
+  });
+
+  test('one that is refused holds up nobody', async () => {
+    const clean = createLogCleaner();
+    const refused = clean('<b>'.repeat(60_000));
+    const next = clean('<b>next</b>');
+    await expect(refused).rejects.toMatchObject({ code: '54001' });
+    expect(await next).toBe('next');
+    expect(() => clean('x'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(expect.objectContaining({ code: '54000' }));
   });
 });

@@ -6,6 +6,7 @@
  * goes through sanitize-html, which parses as browsers do and writes out only literal, allow-listed tags.
  */
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import type sanitizeHtml from 'sanitize-html';
 import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
 import {
@@ -61,6 +62,27 @@ export function cleanLog(content: string): string {
     cleaned = again;
   }
   return cleaned;
+}
+
+/** Cleans one log; a promise where it must wait for others. Throws, or rejects with, what `cleanLog` throws. */
+export type CleanLog = (content: string) => string | Promise<string>;
+
+/**
+ * Cleans the logs of all requests. A log that needs the parser waits for the one before it, and between two of them the
+ * event loop answers everybody else. What is clean already, as the editor's logs are, waits for nobody.
+ *
+ * Threat: the parser takes some milliseconds for a log of 30 KB, and sixty requests at once with one each would run it sixty
+ * times in a row.
+ */
+export function createLogCleaner(yieldToOthers: () => Promise<unknown> = setImmediate): CleanLog {
+  let previous: Promise<unknown> = Promise.resolve();
+  return (content) => {
+    refuseOversized(content);
+    if (isCleanLog(content)) return withoutDateHeader(content);
+    const cleaned = previous.then(() => cleanLog(content));
+    previous = cleaned.then(yieldToOthers, yieldToOthers);
+    return cleaned;
+  };
 }
 
 function refuseOversized(html: string): void {

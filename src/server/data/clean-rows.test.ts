@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cleanLog } from './clean-entry.ts';
 import { cleanRows } from './clean-rows.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 
@@ -11,7 +12,8 @@ async function cleaning(logs: readonly (string | null)[]): Promise<string> {
   await cleanRows(
     entries,
     { columns, rows: logs.map((log) => ['2026-01-01', log]) },
-    { clean: (log) => ((order += '.'), log), yieldToOthers: async () => void (order += '|') },
+    (log) => ((order += '.'), log),
+    async () => void (order += '|'),
   );
   return order;
 }
@@ -33,6 +35,6 @@ test('rows without a log count too', async () => {
   let yields = 0;
   const profiles = EXPOSED_TABLES.get('profiles')!;
   const rows = { columns: [profiles.columns.get('country')!], rows: Array.from({ length: 1_000 }, () => ['PT']) };
-  await cleanRows(profiles, rows, { yieldToOthers: async () => void (yields += 1) });
+  await cleanRows(profiles, rows, cleanLog, async () => void (yields += 1));
   expect(yields).toBeGreaterThan(2);
 });

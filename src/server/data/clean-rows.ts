@@ -1,7 +1,7 @@
 /** Puts the texts of a write into the form in which they may be stored, before any of them reaches the database. */
 import { setImmediate } from 'node:timers/promises';
 import { checkDate } from './check-dates.ts';
-import { cleanLog } from './clean-entry.ts';
+import type { CleanLog } from './clean-entry.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
 import type { Rows, Scalar } from './query.ts';
@@ -14,17 +14,13 @@ const CHUNK = 16_384;
 /** What a log costs before its first character. */
 const COST_OF_LOG = 64;
 
-type Options = {
-  clean?: (log: string) => string;
-  /** Lets everything run that waits for the event loop. */
-  yieldToOthers?: () => Promise<unknown>;
-};
-
 /** Logs are cleaned; every other text is refused when it holds U+0000, which PostgreSQL cannot store, and a date in another form. */
 export async function cleanRows(
   table: ExposedTable,
   { columns, rows }: Rows,
-  { clean = cleanLog, yieldToOthers = setImmediate }: Options = {},
+  clean: CleanLog,
+  /** Lets everything run that waits for the event loop. */
+  yieldToOthers: () => Promise<unknown> = setImmediate,
 ): Promise<Rows> {
   const log = table.log === null ? -1 : columns.indexOf(table.log.content);
   const cleaned: Scalar[][] = [];
@@ -38,13 +34,14 @@ export async function cleanRows(
     }
     work += cost;
     const values = row.map((value, index) => {
-      if (index === log && value !== null) return clean(String(value));
+      if (index === log) return value;
       if (typeof value === 'string' && value.includes('\0')) {
         throw dataError('22P05', { details: '\\u0000 cannot be converted to text.' });
       }
       checkDate(columns[index]!, value);
       return value;
     });
+    if (log !== -1 && row[log] !== null) values[log] = await clean(String(row[log]));
     cleaned.push(values);
   }
   return { columns, rows: cleaned };

@@ -60,6 +60,8 @@ test.each([
   ['entries', 'date=not.eq.2026-01-01', true],
   ['entries', 'or=(date.eq.2026-01-01,date.eq.2026-01-02)', true],
   ['entries', 'content=like.*a*&select=date', true],
+  ['entries', 'date=eq.2026-01-01&content=like.*a*&select=date', true],
+  ['entries', 'id=eq.u&or=(content_text.gt.a,date.is.null)&select=date', true],
   ['entries', 'content=like.*a*&limit=1', true],
   ['entries', 'select=date&order=content', true],
   ['entries', 'select=ai_feedback', true],
@@ -69,7 +71,7 @@ test.each([
   ['analyses', 'select=text&date=eq.2026-01-01', true],
   ['analyses', 'select=text&limit=2', true],
   ['profiles', '', false],
-] as const)('of %s, %s goes through the texts of many rows: %s', (name, search, expected) => {
+] as const)('of %s, %s shows the texts of many rows or searches any: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
   expect(readsManyTexts(table, parseQuery(table, search))).toBe(expected);
 });

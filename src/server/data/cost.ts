@@ -50,20 +50,25 @@ function textsSought(condition: Condition): readonly Sought[] {
 const readsWholeText = ({ column, operator }: { column: Column; operator: Comparison }): boolean =>
   column.type === 'text' && READS_WHOLE_TEXT.has(operator);
 
-/** Goes through the texts of more than one row. The product's own screens never do: they read one day, or only dates. */
+/**
+ * Shows the texts of more than one row, or searches even one: ten patterns in a full log take as long as twenty saves. The
+ * product's own screens do neither: they read one day, or only dates.
+ */
 export function readsManyTexts(table: ExposedTable, query: Query): boolean {
   const { log, longTexts } = table;
-  if (longTexts.size === 0 || query.where.some((condition) => namesOneRow(condition, log?.day))) return false;
-  const showsTexts = query.select.some((column) => longTexts.has(column));
-  return goesThroughTexts(table, query) || (showsTexts && query.range.limit !== 1);
+  if (longTexts.size === 0) return false;
+  if (goesThroughTexts(table, query)) return true;
+  if (query.where.some((condition) => namesOneRow(condition, log?.day))) return false;
+  return query.range.limit !== 1 && query.select.some((column) => longTexts.has(column));
 }
 
 /**
- * Writes the texts of more than one row: one log can be put over every day of a journal, and each is stored in full.
- * The journal's own saves name one row.
+ * Writes the texts of more than one row, or searches texts for the rows to write: one log can be put over every day of a
+ * journal, and each is stored in full. The journal's own saves name one row.
  */
-export const writesManyTexts = ({ longTexts, log }: ExposedTable, { where }: Query): boolean =>
-  longTexts.size > 0 && !where.some((condition) => namesOneRow(condition, log?.day));
+export const writesManyTexts = (table: ExposedTable, query: Query): boolean =>
+  table.longTexts.size > 0 &&
+  (goesThroughTexts(table, query) || !query.where.some((condition) => namesOneRow(condition, table.log?.day)));
 
 /** In UTF-16 units: five thousand words, more than people write in a day. */
 const LARGE_BODY = 32 * 1024;

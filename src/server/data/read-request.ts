@@ -6,6 +6,7 @@
  */
 import type { HonoRequest } from 'hono';
 import { checkDates } from './check-dates.ts';
+import type { CleanLog } from './clean-entry.ts';
 import { cleanRows } from './clean-rows.ts';
 import { boundedRange, readsManyTexts, refuseCostly, writesManyTexts } from './cost.ts';
 import { dataError } from './errors.ts';
@@ -59,14 +60,18 @@ export function readRequest(request: HonoRequest, table: ExposedTable): Reading 
 }
 
 /** The statement of a write; null when there is nothing to do, which is answered like no rows. Throws a DataError. */
-export async function writeSql({ method, table, query, preferences }: Writing, body: string): Promise<Sql | null> {
+export async function writeSql(
+  { method, table, query, preferences }: Writing,
+  body: string,
+  clean: CleanLog,
+): Promise<Sql | null> {
   if (method === 'DELETE') return deleteSql(table, query, preferences);
   const value = parseBody(table, body);
   if (method === 'POST') {
-    const rows = await cleanRows(table, rowsToInsert(table, value, query.columns, preferences.missingIsDefault));
+    const rows = await cleanRows(table, rowsToInsert(table, value, query.columns, preferences.missingIsDefault), clean);
     return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences);
   }
-  const changes = await cleanRows(table, changesToMake(table, value, query.columns));
+  const changes = await cleanRows(table, changesToMake(table, value, query.columns), clean);
   return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
 }
 

@@ -16,6 +16,7 @@ import { callerOf } from '../http/caller.ts';
 import type { Caller } from '../http/caller.ts';
 import { BodyTooLarge, readText } from '../http/limit-body.ts';
 import type { Logger } from '../log.ts';
+import { createLogCleaner } from './clean-entry.ts';
 import { isBulk } from './cost.ts';
 import { answerFor, loggable } from './database-error.ts';
 import { dataError } from './errors.ts';
@@ -27,7 +28,7 @@ import type { Reading, Writing } from './read-request.ts';
 import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
 import type { Sql } from './sql-text.ts';
 import type { Answer } from './to-sql.ts';
-import { createTurns, inTurn } from './turns.ts';
+import { createTurns, createUserLanes, inTurn } from './turns.ts';
 
 type DataDeps = {
   config: { publishableKey: string };
@@ -39,6 +40,8 @@ type DataDeps = {
 export function dataRoutes({ config, database, accessTokens, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
+  const lanes = createUserLanes();
+  const clean = createLogCleaner();
   const readTurns = createTurns();
   // Fewer than for reading: a write is also parsed and cleaned here, and each that waits holds its body in memory.
   const writeTurns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
@@ -68,21 +71,24 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   /** A guest reads nothing, and nothing costs nothing. */
   function read(request: Reading, caller: Caller): Promise<Answer> {
     const run = () => carryOut(request, request.sql, caller);
-    return request.costly && caller.userId !== null ? inTurn(readTurns, caller.userId, run) : run();
+    // A costly reading is not counted in the lane: a user's own export must not stop their saves.
+    return caller.userId === null ? run() : inTurn(request.costly ? readTurns : lanes, caller.userId, run);
   }
 
   /**
-   * The body is read only for somebody who may write, and before the turn: who sends it slowly keeps nobody waiting. It is
-   * parsed, cleaned and stored in the turn.
+   * The body is read only for somebody who may write, and before the turn: a user who sends it slowly keeps nobody else
+   * waiting. It is parsed, cleaned and stored in the turn.
    */
   async function write(request: Writing, caller: Caller, context: Context<AppEnv>): Promise<Answer> {
-    const { method, table, costly } = request;
+    const { table } = request;
     const { userId } = caller;
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
-    const body = method === 'DELETE' ? '' : await readText(context);
-    const run = async () => carryOut(request, await writeSql(request, body), caller);
-    return costly || isBulk(body) ? inTurn(writeTurns, userId, run) : run();
+    return inTurn(lanes, userId, async () => {
+      const body = request.method === 'DELETE' ? '' : await readText(context);
+      const run = async () => carryOut(request, await writeSql(request, body, clean), caller);
+      return request.costly || isBulk(body) ? inTurn(writeTurns, userId, run) : run();
+    });
   }
 
   /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */

@@ -30,6 +30,17 @@ test('so many users at once, the others in the order they came', async () => {
   expect(order).toEqual(['ben', 'cleo']);
 });
 
+test('so many requests of one user at once, and any number of users', async () => {
+  const turns = createTurns({ users: Infinity, each: 2, waiting: 9, waitingOfOne: 9 });
+  const [end] = await Promise.all([turns.take('ana'), turns.take('ana')]);
+  const third = turns.take('ana');
+  expect(await settled(third)).toBe(false);
+  for (const other of ['ben', 'cleo', 'dan']) expect(await settled(turns.take(other))).toBe(true);
+  end();
+  expect(await settled(third)).toBe(true);
+  expect(await settled(turns.take('ana'))).toBe(false);
+});
+
 test('a long queue is told to come back, and one user cannot fill it', async () => {
   const turns = createTurns({ users: 1, waiting: 3, waitingOfOne: 2 });
   await turns.take('ana');
