@@ -1,4 +1,4 @@
-/** The specification's index lists every section, and every section that the repository cites exists. */
+/** The specification's index and sections, the citations of them, and the heads of the decision records. */
 import { glob, readdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
@@ -43,4 +43,12 @@ test('every cited section exists', async () => {
   }
   expect(missing).toEqual([]);
   expect(citations).toBeGreaterThan(0);
+});
+
+test('every decision record has a number, a title, a date and a status', async () => {
+  for (const name of await readdir('docs/decisions')) {
+    const head = (await readFile(`docs/decisions/${name}`, 'utf8')).split('\n').slice(0, 3).join('\n');
+    expect(head, name).toMatch(/^# (\d{4}) .+\n\nDate: \d{4}-\d\d-\d\d\. Status: (accepted|superseded by \d{4})/);
+    expect(name.slice(0, 4)).toBe(head.slice(2, 6));
+  }
 });
