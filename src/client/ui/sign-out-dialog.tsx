@@ -17,13 +17,15 @@ export function SignOutDialog({ signingOut }: { signingOut: SigningOut }) {
   const onlyHere = scope === 'local' && !expired ? ' on this device only' : '';
   return (
     <Dialog title="Some words were not sent" onClose={stay}>
-      <p>What you wrote on {days.length === 1 ? 'this day' : 'these days'} is in this browser alone:</p>
+      <p>What you wrote on {days.length === 1 ? 'this day' : 'these days'} is only in this browser:</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
       </ul>
-      <p className={styles.why}>Signing out removes everything you wrote from this browser.</p>
+      <p className={styles.why}>
+        If you discard these words, they are gone for good. Your saved logs stay in your account.
+      </p>
       {problem && (
         <div className={styles.problem}>
           <Notice kind="error">{problem === 'unreachable' ? MESSAGES.serverUnreachable : whyNotSent(expired)}</Notice>

@@ -31,7 +31,7 @@ export function BrokenLink({ text, onForward }: { text: string; onForward: () =>
               </Link>
               .
             </p>
-            <p>To confirm your address, sign in: you can have the mail sent again there.</p>
+            <p>To confirm your address, sign in. You can ask for a new mail there.</p>
           </>
         )}
         <Button onClick={onForward}>{user ? 'Open your journal' : 'Sign in'}</Button>

@@ -43,7 +43,7 @@ export function CheckYourMail({ address }: { address: string }) {
       />
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <p>Nothing there? Look in the spam folder, or have it sent once more.</p>
+        <p>Nothing there? Look in your spam folder, or have the mail sent again.</p>
         <Button type="submit" busy={busy} busyLabel="Sending...">
           Send Again
         </Button>

@@ -32,7 +32,7 @@ const TEXTS: Readonly<Record<string, typeof SIGN_IN>> = {
   email_change: {
     title: 'Confirm your new address',
     // Both mailboxes get such a link, and the link does not say which of the two this is.
-    lead: 'Both of your addresses must agree. This is one of them.',
+    lead: 'We sent a link to both of your addresses. Your address changes once you have confirmed both.',
   },
 };
 

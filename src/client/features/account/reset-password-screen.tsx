@@ -97,7 +97,7 @@ function Checking() {
 function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
   const { outcome, busy, onSubmit } = useSubmit(() => onOpen());
   return (
-    <AccountLayout title={TITLE} lead="Continue to choose a new password. The next page names the account.">
+    <AccountLayout title={TITLE} lead="Continue to choose a new password. The next page shows which account it is for.">
       <SignedInAs />
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}

@@ -19,14 +19,14 @@ export function UnsentOfOthers({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="Another account has unsent words here" onClose={onClose}>
-      <p>Somebody else wrote in this browser, and these days were never sent:</p>
+      <p>Somebody else wrote in this browser. Their words on these days were never sent:</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
       </ul>
       <p className={styles.why}>
-        They can be sent by signing in to that account. Until then they can be read in this browser's storage.
+        To send them, sign in to that account. Until then, anybody who uses this browser can read them.
       </p>
       <div className={styles.choices}>
         <Button

@@ -24,7 +24,7 @@ const RECOVERS: Words = {
 const MOVES: Words = {
   title: 'Confirm your new address',
   does: (place) =>
-    `Both of your addresses must agree, and this is one of them. Once both have, the button signs you in to ${place}.`,
+    `We sent a link to both of your addresses. Once you have confirmed both, the button signs you in to ${place}.`,
 };
 const SIGNS_IN: Words = { title: 'Sign in', does: (place) => `The button signs you in to ${place}.` };
 
