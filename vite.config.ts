@@ -36,7 +36,7 @@ const CHUNKS = [
   {
     // What is filled in and sent: every sign-in page, and nothing of the journal before it can be written on.
     name: 'forms',
-    test: /client\/(ui|lib)\/(field|notice|password-field|use-submit)|domain\/(messages|account)\.ts|icons\/(eye|info)/,
+    test: /client\/(ui|lib)\/(field|notice|password-field|use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {

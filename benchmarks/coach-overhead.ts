@@ -4,7 +4,7 @@
  * model is the simulator in a process of its own; its time is next to nothing, so that ours cannot hide in it.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { citableLines } from '#domain/citations.ts';
+import { citableLines } from '#domain/coach/citations.ts';
 import { readConfig } from '#server/config.ts';
 import { createCoachModel } from '#server/coach/model.ts';
 import type { CoachModel } from '#server/coach/model.ts';

@@ -13,7 +13,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { chromium } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import pg from 'pg';
-import { entryText } from '#domain/entry-text.ts';
+import { entryText } from '#domain/log/entry-text.ts';
 import type { ReadDay } from '#domain/export/exported-entry.ts';
 import { readMarkdown } from '#domain/export/markdown-format.ts';
 import { readText } from '#domain/export/text-format.ts';

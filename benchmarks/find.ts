@@ -4,7 +4,7 @@
  * and without.
  */
 import { PUBLISHABLE_KEY } from '#server/config.ts';
-import { addDays, dayOf } from '#domain/day.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
 import pg from 'pg';
 import { median, percentile, printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { chromium } from '@playwright/test';
 import type { Browser, CDPSession, Page } from '@playwright/test';
-import { dayOf } from '#domain/day.ts';
+import { dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { ensureBrowser } from '../scripts/browser.ts';
 import { buildClient } from '../scripts/build-client.ts';

@@ -10,7 +10,7 @@ import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { parseQuery } from '#server/data/parse/parse-query.ts';
 import { parsePreferences } from '#server/data/parse/parse-headers.ts';
 import { selectSql, updateSql } from '#server/data/to-sql.ts';
-import { addDays, dayOf } from '#domain/day.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
 import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';
 import { residentMegabytes, startProcess } from './processes.ts';

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COUNTRIES } from '../src/domain/countries.ts';
+import { COUNTRIES } from '#domain/payment/countries.ts';
 import { CLDR, countries, countriesModule } from './countries.ts';
 import { ROOT } from './project.ts';
 
 const CODES = COUNTRIES.map(({ code }) => code);
 
 test('the table matches the output of the script', async () => {
-  const written = await readFile(join(ROOT, 'src/domain/countries.ts'), 'utf8');
+  const written = await readFile(join(ROOT, 'src/domain/payment/countries.ts'), 'utf8');
   // Another Node version may bundle another CLDR edition: then only the codes are compared.
   if (written.includes(`from CLDR ${CLDR}:`)) expect(countriesModule()).toBe(written);
   expect(

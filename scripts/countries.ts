@@ -1,5 +1,5 @@
 /**
- * `node scripts/countries.ts > src/domain/countries.ts`: regenerates the table of countries. The names come from the CLDR
+ * `node scripts/countries.ts > src/domain/payment/countries.ts`: regenerates the table of countries. The names come from the CLDR
  * data bundled with Node; the table states the CLDR edition.
  */
 import { pathToFileURL } from 'node:url';

@@ -1,8 +1,8 @@
 /** The product with a model behind it, and Closers who let it read their logs: everything over HTTP, as a browser does it. */
 import pg from 'pg';
-import type { FeedbackResult } from '#domain/coach.ts';
-import { addDays, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import type { FeedbackResult } from '#domain/coach/coach.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { startProcess } from '../processes.ts';
 import type { Running } from '../processes.ts';

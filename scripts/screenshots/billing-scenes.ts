@@ -1,6 +1,6 @@
 /** Scenes of billing: the upgrade dialog, the return from PayPal, the plan in the profile, the receipt. */
 import type { Page } from '@playwright/test';
-import { addDays, dayOf } from '#domain/day.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import type { Scene } from './scene.ts';

@@ -1,7 +1,7 @@
 /** Scenes of the coach (consent, reading, writing, done, outdated, failed) and of the reviews with their charts. */
 import type { Page } from '@playwright/test';
-import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
-import { addDays, dayOf } from '#domain/day.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Scene } from './scene.ts';
 

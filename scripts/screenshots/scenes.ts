@@ -1,7 +1,7 @@
 /** All scenes. A commit that adds a screen or a state adds its scene here. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { addDays, dayOf } from '#domain/day.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';

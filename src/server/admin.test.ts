@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addDays, latestToday } from '#domain/day.ts';
+import { addDays, latestToday } from '#domain/day/day.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 
 const EMAIL = 'ada@example.com';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { exportJWK, generateKeyPair } from 'jose';
-import { addDays, isBefore, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, isBefore, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { systemClock } from './clock.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database/connect.ts';

@@ -1,6 +1,6 @@
 /** The whole server on one screen: what happens to every request, in order, and which wire answers which address. */
 import { Hono } from 'hono';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/access-tokens.ts';
 import type { Passwords } from './auth/accounts/passwords.ts';

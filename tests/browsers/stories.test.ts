@@ -1,7 +1,7 @@
 /** What a person does on the first day, in engines other than Chromium. Which ones: `scripts/test-browsers.ts`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { dayLabel, dayOf } from '#domain/day.ts';
+import { dayLabel, dayOf } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { BrowserPage, EngineBrowser } from './browser-page.ts';
 import { WAIT_LIMIT_MS } from './browser-page.ts';

@@ -1,6 +1,6 @@
 /** What the profile tells about a paid year: its end, the next one, what was paid, and the receipt. */
-import { addYears, dateLabel, day } from '#domain/day.ts';
-import { receiptNumber } from '#domain/receipt.ts';
+import { addYears, dateLabel, day } from '#domain/day/day.ts';
+import { receiptNumber } from '#domain/payment/receipt.ts';
 import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/billing-story.ts';
 import { today } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';

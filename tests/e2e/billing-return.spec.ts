@@ -1,7 +1,7 @@
 /** The way back from PayPal, however it goes. */
 import type { Page } from '@playwright/test';
-import { addYears, daysBetween } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addYears, daysBetween } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import {
   atPaypal,

@@ -1,9 +1,9 @@
 /** From a lock to the offer, and from the offer to PayPal. */
 import type { Page } from '@playwright/test';
-import { COUNTRIES } from '#domain/countries.ts';
+import { COUNTRIES } from '#domain/payment/countries.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { UPGRADE_OFFERS } from '#domain/upgrade.ts';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { expectPaid, goToPaypal, offer, openOffer, orderAtPaypal, ownRows, payNow } from '../support/billing-story.ts';
 import { daysAgo, editor, items, log, sessionOf, storeLog } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';

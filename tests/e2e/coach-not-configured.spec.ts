@@ -1,6 +1,6 @@
 /** A server without a coach: every screen that speaks of it says so, and asks nobody to do what leads nowhere. */
-import { AI_MESSAGES } from '#domain/coach.ts';
-import { UPGRADE_OFFERS } from '#domain/upgrade.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { Page } from '@playwright/test';
 import { offer, openOffer } from '../support/billing-story.ts';
 import { openPanel, panel, test } from '../support/coach-story.ts';

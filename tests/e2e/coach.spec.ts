@@ -2,8 +2,8 @@
  * The coach, with the sandbox's model behind it. All stories that ask it are in this file and run one after another: the
  * sandbox has one model, and a fault that one story puts in line would meet another's question.
  */
-import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
-import { shortDate } from '#domain/win-bullets.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import { shortDate } from '#domain/coach/win-bullets.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import {

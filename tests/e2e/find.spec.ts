@@ -1,6 +1,6 @@
 /** Find: words in open days, days by their names, by keyboard and by touch, with and without a connection. */
 import type { Page } from '@playwright/test';
-import { addDays, dayLabel as labelOf } from '#domain/day.ts';
+import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
 import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/journal-story.ts';
 import { dayAtOffset } from '../support/local-days.ts';
 import { expect, test } from '../support/story.ts';

@@ -1,7 +1,7 @@
 /** The whole first day on a phone, from the landing page to the first feedback of a paying user. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { expectPaid, goToPaypal, offer, payNow } from '../support/billing-story.ts';
 import { openPanel, panel, score } from '../support/coach-story.ts';
 import { daysAgo, editor, expectSaved, items, status, today } from '../support/journal-story.ts';

@@ -1,5 +1,5 @@
 /** Moving between days: quick options, the calendar, locked days, midnight, and the keys for all of it. */
-import { day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day.ts';
+import { day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day/day.ts';
 import {
   dayLabel,
   daysAgo,

@@ -1,5 +1,5 @@
 /** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import {
   daysAgo,
   editor,

@@ -1,7 +1,7 @@
 /** A log is moved to another day: by keys, from the menu, and beside a second tab that knows nothing of it. */
 import type { Page } from '@playwright/test';
-import { dayLabel as labelOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dayLabel as labelOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import {
   dayLabel,
   daysAgo,

@@ -1,7 +1,7 @@
 /** Hustle Reviews: the pitch, and what a Closer sees. */
-import { addDays, dateLabel, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { workdaysOf } from '#domain/workdays.ts';
+import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { workdaysOf } from '#domain/day/workdays.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/journal-story.ts';

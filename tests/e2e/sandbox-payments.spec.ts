@@ -1,6 +1,6 @@
 /** The sandbox's PayPal, as whoever tries the product meets it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { headersOf, sessionOf } from '../support/journal-story.ts';
 import { expect, test } from '../support/story.ts';
 import { expectNoSideways } from '../support/story-themes.ts';

@@ -1,8 +1,8 @@
 /** Export and import: a file leaves, says what it should, and comes back; nothing is overwritten unasked. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { addDays, dateLabel, dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
 import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
 import { expect, test } from '../support/story.ts';

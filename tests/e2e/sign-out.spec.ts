@@ -1,6 +1,6 @@
 /** Signing out with words that the server does not have: it asks, and then nothing of the user is left in the browser. */
 import type { BrowserContext, Page } from '@playwright/test';
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal-story.ts';
 import { endSession } from '../support/story-sign-in.ts';

@@ -1,5 +1,5 @@
 /** The shortest proof that everything is wired together: pages, styles, headers, account, journal. */
-import { dayOf } from '#domain/day.ts';
+import { dayOf } from '#domain/day/day.ts';
 import { expect, test } from '../support/story.ts';
 
 test('a visitor finds the landing page and reaches the sign-up form', async ({ page }) => {

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { freePort } from '#server/free-port.ts';
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import type { ModelServer } from '../../simulators/ai-model/server.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { dayOf } from '#domain/day.ts';
+import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build-client.ts';
 import { signUpAt } from './server-process.ts';
 import { startProgram, stillRunning, whenClosed } from './started-program.ts';

@@ -51,8 +51,8 @@ const BAD: readonly (readonly [string, string, string])[] = [
 
 const GOOD: Readonly<Record<string, string>> = {
   'src/domain/imports-domain.ts': `import './day.ts';`,
-  'src/server/imports-domain.ts': `import '#domain/day.ts';\nimport 'pg';\nimport 'node:fs';\nimport './log.ts';`,
-  'src/client/features/journal/imports-below.ts': `import '#domain/day.ts';\nimport '#client/ui/button.tsx';\nimport './day-bar.tsx';\nimport '../../lib/session.ts';`,
+  'src/server/imports-domain.ts': `import '#domain/day/day.ts';\nimport 'pg';\nimport 'node:fs';\nimport './log.ts';`,
+  'src/client/features/journal/imports-below.ts': `import '#domain/day/day.ts';\nimport '#client/ui/button.tsx';\nimport './day-bar.tsx';\nimport '../../lib/session.ts';`,
   'src/client/app/imports-features.ts': `import '#client/features/journal/journal-screen.tsx';`,
   'tests/imports-anything.ts': `import '#server/clock.ts';\nimport '../simulators/mailbox.ts';\nconsole.log(process.env);`,
 };

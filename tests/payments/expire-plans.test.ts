@@ -1,8 +1,8 @@
 /** The sweep writes down which plans have ended: those that no policy counts any more, once each, and no others. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, earliestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { expirePlans } from '#server/plans/expire-plans.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';

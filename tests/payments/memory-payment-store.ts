@@ -2,11 +2,11 @@
  * The payments in memory, for the model test: each method does in one step what the database does in one transaction.
  * `payment-store.test.ts` holds both to the same answers and the same rows.
  */
-import { latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { extendPlan, withdrawYear, yearBegins } from '#domain/payment.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
-import type { PlanId } from '#domain/plan.ts';
+import { latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
 import { isOpen, isOpenForMoney } from '#server/payments/payment-store.ts';
 import type { Buyer, Payment, PaymentStore } from '#server/payments/payment-store.ts';
 import type { Capture } from '#server/payments/paypal/paypal.ts';

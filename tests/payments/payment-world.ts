@@ -3,8 +3,8 @@
  * next thing that happens. The servers run the real state machine over the real client; PayPal is the real simulator.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-import { latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { createLog } from '#server/log.ts';
 import type { PaymentStore } from '#server/payments/payment-store.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';

@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { daysBetween, latestToday } from '#domain/day.ts';
+import { daysBetween, latestToday } from '#domain/day/day.ts';
 import { isOpen } from '#server/payments/payment-store.ts';
 import type { Payment } from '#server/payments/payment-store.ts';
 import type { Capture } from '../../simulators/paypal/books/model.ts';

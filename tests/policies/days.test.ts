@@ -1,8 +1,8 @@
 /** The rules of days and plans stand in the domain and again in SQL: both judge the same rows here. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { earliestToday, latestToday } from '#domain/day.ts';
-import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/plan.ts';
+import { earliestToday, latestToday } from '#domain/day/day.ts';
+import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/plan/plan.ts';
 
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';

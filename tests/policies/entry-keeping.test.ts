@@ -1,9 +1,9 @@
 /** What the database keeps about a log by itself: its plain text, its revision, and when its words last changed. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { day } from '#domain/day.ts';
-import { withDateHeader } from '#domain/entry-html.ts';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { day } from '#domain/day/day.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';

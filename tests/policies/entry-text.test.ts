@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { entryText } from '#domain/entry-text.ts';
+import { entryText } from '#domain/log/entry-text.ts';
 
 import { lengthened } from '../support/long-form.ts';
 import { createTestDatabase } from '../support/test-database.ts';

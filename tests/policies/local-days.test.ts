@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { addDays, day, earliestToday, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { firstOpenDay, isPremium } from '#domain/plan.ts';
-import type { PlanFacts } from '#domain/plan.ts';
+import { addDays, day, earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { firstOpenDay, isPremium } from '#domain/plan/plan.ts';
+import type { PlanFacts } from '#domain/plan/plan.ts';
 
 import { databaseClock } from '../support/database-clock.ts';
 import type { DatabaseClock } from '../support/database-clock.ts';
@@ -139,7 +139,7 @@ function localDayIn(zone: string): (at: Date) => Day {
 
 /** The browser's own rule, in a process whose machine stands in that zone. */
 async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
-  const module = new URL('../../src/domain/day.ts', import.meta.url).href;
+  const module = new URL('#domain/day/day.ts', import.meta.url).href;
   const program = `import { dayOf } from ${JSON.stringify(module)};
     console.log(JSON.stringify(JSON.parse(process.argv[1]).map((at) => dayOf(new Date(at)))));`;
   const { stdout } = await promisify(execFile)(

@@ -1,6 +1,6 @@
 /** What the database itself holds about payments, whoever writes: facts stay, nothing is deleted, every status is noted. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { PAYMENT_STATUSES } from '#domain/payment.ts';
+import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { attempt, PEOPLE, settle } from './people.ts';

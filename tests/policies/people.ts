@@ -1,8 +1,8 @@
 /** The people whom the policy tests ask for: one of each plan, with a log on every kind of day, and a guest. */
 import pg from 'pg';
 
-import { addDays, earliestToday, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { Database, Identity } from '#server/database/database.ts';
 
 const now = new Date();

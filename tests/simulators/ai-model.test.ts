@@ -1,7 +1,7 @@
 /** The model simulator's answers, as the AI SDK's three providers understand them over real HTTP. */
 import { generateText } from 'ai';
 import { expect, test } from 'vitest';
-import { reviewParts } from '#domain/win-bullets.ts';
+import { reviewParts } from '#domain/coach/win-bullets.ts';
 import { feedbackOn, reviewOf } from '../../simulators/ai-model/coach/answer.ts';
 import { fitSchema } from '../../simulators/ai-model/coach/fit-schema.ts';
 import { GOOD_DAY, hear, LAZY_DAY, modelOf, modelWorld, promptOf, PROVIDERS, SCORED } from './ai-model-world.ts';

@@ -9,8 +9,8 @@ import type {
   StoredLog,
   WriteOutcome,
 } from '#client/features/journal/save-outcome.ts';
-import { day } from '#domain/day.ts';
-import type { Version } from '#domain/entry.ts';
+import { day } from '#domain/day/day.ts';
+import type { Version } from '#domain/log/entry.ts';
 
 const DATE = day('2026-11-21');
 

@@ -1,7 +1,7 @@
 /** Logs for property tests: everything the allow-list permits, with texts that formats made of lines could mistake. */
 import fc from 'fast-check';
-import { addDays, day, dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, day, dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 
 const HOSTILE_WORDS = [
   ...[

@@ -1,7 +1,7 @@
 /** What the stories about the journal share: the editor, the status line, days, and what the server really has. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
-import { addDays, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { expect } from './story.ts';
 

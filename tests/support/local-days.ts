@@ -1,6 +1,6 @@
 /** Where on Earth a day begins: the offsets of its time zones, and midnights around which the clocks change. */
-import { day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 
 /** In minutes: every whole hour, and the zones that lie between. */
 export const OFFSETS: readonly number[] = [

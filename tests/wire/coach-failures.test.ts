@@ -3,8 +3,8 @@
  * was asked again, and that nothing is kept, nothing is lost and nothing private is written down.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { AnalysisProblem } from '#domain/coach.ts';
-import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import type { AnalysisProblem } from '#domain/coach/coach.ts';
+import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import type { Fault } from '../../simulators/ai-model/faults.ts';
 import { SANDBOX_KEY } from '../../simulators/ai-model/simulator.ts';
 import { PROVIDERS, startCoachWorld } from './coach-world.ts';

@@ -1,9 +1,9 @@
 /** Who may have what analysed: all of it is decided before anything is sent to anybody, and by the database. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AI_MESSAGES, dailyLimitText } from '#domain/coach.ts';
-import { addDays, earliestToday, latestToday } from '#domain/day.ts';
-import { QUICK_ENTRIES } from '#domain/quick-entries.ts';
-import { firstDayOf } from '#domain/review-period.ts';
+import { AI_MESSAGES, dailyLimitText } from '#domain/coach/coach.ts';
+import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
+import { QUICK_ENTRIES } from '#domain/log/quick-entries.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { daysAgo, signUp, today } from './data-world.ts';

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CAPS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
-import { firstDayOf } from '#domain/review-period.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, openStream, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { daysAgo, signUp, today } from './data-world.ts';

@@ -3,7 +3,7 @@
  * ends. Nothing more is sent then, nothing lands where it does not belong, and what was read is a use of the plan.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { firstDayOf } from '#domain/review-period.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
 import { GOOD_DAY, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { today } from './data-world.ts';

@@ -1,9 +1,9 @@
 /** A Hustle Review: streamed as text, kept, and answered with the figures that the screen draws. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Day } from '#domain/day.ts';
-import { firstDayOf } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
-import { reviewParts } from '#domain/win-bullets.ts';
+import type { Day } from '#domain/day/day.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { reviewParts } from '#domain/coach/win-bullets.ts';
 import { GOOD_DAY, PROVIDERS, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { daysAgo, today } from './data-world.ts';

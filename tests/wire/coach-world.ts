@@ -1,6 +1,6 @@
 /** The people of the coach's tests, and a reader of its streams. The model is the simulator, over HTTP. */
-import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
+import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import type { ModelProvider } from '../../simulators/ai-model/server.ts';
 import type { ModelControl } from '../../simulators/ai-model/simulator.ts';

@@ -1,6 +1,6 @@
 import { FunctionsHttpError } from '@supabase/supabase-js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { firstDayOf } from '#domain/review-period.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { AsService, AsUser } from '#server/database/database.ts';
 import { startDataWorld, today } from './data-world.ts';
 import type { DataWorld } from './data-world.ts';

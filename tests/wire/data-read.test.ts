@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld } from './data-world.ts';
 

@@ -1,8 +1,8 @@
 /** The people of the data wire's tests: Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
 import { createClient } from '@supabase/supabase-js';
 import type { SupabaseClient } from '@supabase/supabase-js';
-import { addDays, day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { startTestServer } from '../support/start-server.ts';
 import type { TestServer } from '../support/start-server.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
-import { withDateHeader } from '#domain/entry-html.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';
 

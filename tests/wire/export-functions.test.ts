@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addDays, dayLabel } from '#domain/day.ts';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { addDays, dayLabel } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { Answered, DataWorld, Person } from './data-world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FIND_MAX_RESULTS } from '#domain/find.ts';
-import type { FindAnswer, TextPart } from '#domain/find.ts';
+import { FIND_MAX_RESULTS } from '#domain/find/search.ts';
+import type { FindAnswer, TextPart } from '#domain/find/search.ts';
 import { lengthened } from '../support/long-form.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';

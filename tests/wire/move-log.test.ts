@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 
 import { createSendMove } from '#client/features/journal/move-log.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
-import { addDays } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { withDateHeader } from '#domain/entry-html.ts';
+import { addDays } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';
 

@@ -1,8 +1,8 @@
 /** The two functions of paying, over the real server and PayPal's simulator: what is believed, refused and granted. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { latestToday } from '#domain/day.ts';
+import { latestToday } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { extendPlan } from '#domain/payment.ts';
+import { extendPlan } from '#domain/payment/payment.ts';
 import { createLog } from '#server/log.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { refundByOperator } from '#server/payments/refund-command.ts';

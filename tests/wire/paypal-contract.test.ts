@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { isOrderId } from '#domain/payment.ts';
+import { isOrderId } from '#domain/payment/payment.ts';
 import { systemClock } from '#server/clock.ts';
 import { createLog } from '#server/log.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';

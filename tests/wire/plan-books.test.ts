@@ -1,6 +1,6 @@
 /** The books of plans and payments: each kind of user reads their own through the wire, and nobody writes any. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day.ts';
+import { addDays, earliestToday } from '#domain/day/day.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { KINDS, startPlanWorld } from './plan-world.ts';
 import type { PlanWorld } from './plan-world.ts';

@@ -3,8 +3,8 @@
  * and what clients send along with a save is accepted and not written.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, earliestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { KINDS, startPlanWorld } from './plan-world.ts';
 import type { Kind, PlanWorld } from './plan-world.ts';
 

@@ -1,6 +1,6 @@
 /** The server's own functions that only a Closer may call: which kind of user is let in, and until when. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, day, earliestToday } from '#domain/day.ts';
+import { addDays, day, earliestToday } from '#domain/day/day.ts';
 import type { Answered, Person } from './data-world.ts';
 import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './plan-world.ts';
 import type { PlanWorld } from './plan-world.ts';

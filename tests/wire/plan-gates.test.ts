@@ -1,8 +1,8 @@
 /** Which days each kind of user reads and writes through the wire, at every edge of a day on Earth. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
+import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import { expirePlans } from '#server/plans/expire-plans.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';

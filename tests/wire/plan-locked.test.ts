@@ -4,8 +4,8 @@
  * two answers must differ: a question that could not tell the difference would prove nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addDays, earliestToday } from '#domain/day.ts';
-import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
+import { addDays, earliestToday } from '#domain/day/day.ts';
+import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import type { Answered, Person } from './data-world.ts';
 import { FREE_KINDS, KINDS, startPlanWorld } from './plan-world.ts';
 import type { PlanWorld } from './plan-world.ts';

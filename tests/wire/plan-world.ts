@@ -1,7 +1,7 @@
 /** The people of the plan gates: one of each kind that the gates tell apart, and a database whose clock can be set. */
-import { addDays } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import type { PlanId } from '#domain/plan.ts';
+import { addDays } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
 import { databaseClock } from '../support/database-clock.ts';
 import type { DatabaseClock } from '../support/database-clock.ts';
 import { signUp, startDataWorld } from './data-world.ts';

@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { earlierOf, isDay } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { earlierOf, isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { CoachPanel } from '#client/features/coach/coach-panel.tsx';
 import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
 import { entryQuery } from '#client/features/journal/entry-queries.ts';

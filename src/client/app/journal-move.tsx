@@ -2,9 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { FREE_WINDOW_DAYS, isLocked } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { MonthCalendar } from '#client/features/calendar/month-calendar.tsx';
 import { useJournal } from '#client/features/journal/day-savers-provider.tsx';

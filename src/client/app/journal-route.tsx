@@ -1,8 +1,8 @@
 /** The journal with what lies over it: the menu on the left, the feedback on the right, Find, and moving a log. */
 import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
-import type { Day } from '#domain/day.ts';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useEditor } from '#client/features/journal/use-editor.ts';
 import { fetchPartsWhenIdle, part, useOpenPart } from '#client/lib/part.ts';

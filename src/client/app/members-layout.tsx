@@ -2,7 +2,7 @@
 import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { DaySaversProvider } from '#client/features/journal/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/data-client.ts';
 import { draftsOfOthers } from '#client/lib/day-drafts.ts';

@@ -2,10 +2,10 @@
 import { Link } from '@tanstack/react-router';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { Day } from '#domain/day.ts';
-import { PLANS } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { supportHref } from '#domain/support.ts';
+import { supportHref } from '#domain/account/support.ts';
 import { useJournal } from '#client/features/journal/day-savers-provider.tsx';
 import { PlanWait } from '#client/ui/plan-wait.tsx';
 import { usePremium } from '#client/lib/premium.ts';

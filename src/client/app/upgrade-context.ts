@@ -1,6 +1,6 @@
 /** How any protected screen opens the upgrade dialog for the thing it could not do. */
 import { createContext, use } from 'react';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
 export const UpgradeContext = createContext<((feature: UpgradeFeature) => void) | null>(null);
 

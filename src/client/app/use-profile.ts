@@ -1,6 +1,6 @@
 /** The signed-in user's profile row: read once per user, once more after two seconds when there is none (product.md 4). */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Profile } from '#domain/entry.ts';
+import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import type { Supabase } from '#client/lib/supabase.ts';

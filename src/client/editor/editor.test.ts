@@ -2,7 +2,7 @@
 /** The editor itself: what it makes is exactly what the server keeps, and an emptied log is a numbered list again. */
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ENTRY_TAGS, isCleanLog } from '#domain/entry-html.ts';
+import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
 import { cleanLog } from '#server/data/clean-entry.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';

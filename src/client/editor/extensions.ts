@@ -1,4 +1,4 @@
-/** The extensions of the editor, hand-picked so that its schema is exactly the list of `#domain/entry-html.ts`. */
+/** The extensions of the editor, hand-picked so that its schema is exactly the list of `#domain/log/entry-html.ts`. */
 import type { AnyExtension } from '@tiptap/core';
 import { Blockquote } from '@tiptap/extension-blockquote';
 import { Bold } from '@tiptap/extension-bold';
@@ -17,8 +17,8 @@ import { Strike } from '@tiptap/extension-strike';
 import { Text } from '@tiptap/extension-text';
 import { Underline } from '@tiptap/extension-underline';
 import { UndoRedo } from '@tiptap/extensions/undo-redo';
-import { LIST_START } from '#domain/entry-html.ts';
-import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/entry.ts';
+import { LIST_START } from '#domain/log/entry-html.ts';
+import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { emptyLog } from './empty-log.ts';
 import { followCaret } from './follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';

@@ -7,8 +7,8 @@ import { Plugin, PluginKey } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
 import { Decoration, DecorationSet } from '@tiptap/pm/view';
 import type { EditorView } from '@tiptap/pm/view';
-import { findLinks, LINK_REL } from '#domain/links.ts';
-import type { TextLink } from '#domain/links.ts';
+import { findLinks, LINK_REL } from '#domain/log/links.ts';
+import type { TextLink } from '#domain/log/links.ts';
 import { openLinkButton } from './open-link-button.ts';
 
 type Range = { from: number; to: number };

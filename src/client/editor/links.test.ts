@@ -4,7 +4,7 @@ import { closeHistory } from '@tiptap/pm/history';
 import { TextSelection } from '@tiptap/pm/state';
 import fc from 'fast-check';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { findLinks } from '#domain/links.ts';
+import { findLinks } from '#domain/log/links.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';

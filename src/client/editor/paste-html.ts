@@ -3,8 +3,8 @@
  * Google Docs says bold with styles and puts nested lists beside their item, the cells of a table would run into one
  * word, and the address of a link would be lost. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
  */
-import { addressOfLink } from '#domain/links.ts';
-import { joinCells } from '#domain/pasted-markdown.ts';
+import { addressOfLink } from '#domain/log/links.ts';
+import { joinCells } from '#domain/log/pasted-markdown.ts';
 import { parseInert, withoutStyles } from './inert-html.ts';
 
 const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;

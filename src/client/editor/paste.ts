@@ -5,7 +5,7 @@ import type { Node, ResolvedPos, Schema } from '@tiptap/pm/model';
 import { Plugin } from '@tiptap/pm/state';
 import type { EditorState, Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
-import { readPastedMarkdown } from '#domain/pasted-markdown.ts';
+import { readPastedMarkdown } from '#domain/log/pasted-markdown.ts';
 import { parseInert } from './inert-html.ts';
 import { breakList } from './leave-list.ts';
 import { cleanPastedHtml } from './paste-html.ts';

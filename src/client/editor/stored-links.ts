@@ -1,6 +1,6 @@
 /** The addresses in a log that is only shown. A chunk of its own: most logs have none. */
-import { linkTexts } from '#domain/links.ts';
-import type { LinkedText } from '#domain/links.ts';
+import { linkTexts } from '#domain/log/links.ts';
+import type { LinkedText } from '#domain/log/links.ts';
 
 export type StoredLinks = ReadonlyMap<Node, LinkedText[]>;
 

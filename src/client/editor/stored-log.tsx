@@ -1,7 +1,7 @@
 /** A log painted from its stored HTML: before the editor has arrived, and where it must not be edited. */
 import { createElement, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
-import { ENTRY_TAGS, LIST_START } from '#domain/entry-html.ts';
+import { ENTRY_TAGS, LIST_START } from '#domain/log/entry-html.ts';
 import { EMPTY_LOG_HTML } from './empty-log-html.ts';
 import { parseInert } from './inert-html.ts';
 import styles from './log-text.module.css';
@@ -30,7 +30,7 @@ function paint(node: Node, key: number, links: StoredLinks | undefined): ReactNo
   return createElement(tag, { key, ...(LIST_START.test(start) && { start: Number(start) }) }, ...children);
 }
 
-/** The `rel` of `#domain/links.ts`, which comes later than the first paint. */
+/** The `rel` of `#domain/log/links.ts`, which comes later than the first paint. */
 const link = (text: string, href: string): ReactNode => (
   <a href={href} target="_blank" rel="noopener noreferrer nofollow">
     {text}

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { askCoach } from './coach-stream.ts';
 import type { Supabase } from './supabase.ts';
 

@@ -1,6 +1,6 @@
 /** Asks the coach, and follows the answer while it is written. */
-import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach.ts';
-import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach/coach.ts';
+import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach/coach.ts';
 import { createEventParser } from './event-stream.ts';
 import { fetchAs } from './fetch-as.ts';
 import type { Supabase } from './supabase.ts';

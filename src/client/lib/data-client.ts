@@ -1,10 +1,10 @@
 /** The data wire, typed with the product's tables. Loaded by the protected screens alone. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
-import type { Day } from '#domain/day.ts';
-import type { Entry, Profile } from '#domain/entry.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
-import type { PlanId } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Entry, Profile } from '#domain/log/entry.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
 import { fetchOnce } from './early-answers.ts';
 import type { Supabase } from './supabase.ts';
 

@@ -1,6 +1,6 @@
 /** Drafts belong to one user, survive anything found in storage, and are thrown away only by who wrote them. */
 import { beforeEach, expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import { MemoryStorage } from '../../../tests/support/day-saver-world.ts';
 import { createDayDrafts, daysOfDrafts, draftsOfOthers } from './day-drafts.ts';
 

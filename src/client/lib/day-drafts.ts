@@ -2,8 +2,8 @@
  * What was written and not yet acknowledged, kept synchronously in this browser: the buffer for crashes, closed tabs and
  * dead connections, never the archive. The key names the user, so nobody finds another's words on a shared device.
  */
-import { isDay } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 
 const PREFIX = 'hustle-forge:draft:';
 

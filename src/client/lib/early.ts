@@ -4,7 +4,7 @@
  * On the journal's page it asks for the day at once, while the app's code is on its way.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
-import { dayOf } from '#domain/day.ts';
+import { dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { askEarly } from './early-answers.ts';
 import { linkInAddress } from './link-in-address.ts';

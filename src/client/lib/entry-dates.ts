@@ -1,6 +1,6 @@
 /** The dates of all of the user's own logs, those of locked days too: the server gives the dates, never the words. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useData } from './data-client.ts';
 import type { DataClient } from './data-client.ts';
 import { useUser } from './session.ts';

@@ -1,5 +1,5 @@
 /** Whether the signed-in user is a Closer today, for comfort on the screen; the database decides. */
-import { isPremium } from '#domain/plan.ts';
+import { isPremium } from '#domain/plan/plan.ts';
 import { useSession } from './session.ts';
 import { useToday } from './use-today.ts';
 

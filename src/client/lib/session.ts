@@ -1,8 +1,8 @@
 /** Who is signed in, as every screen sees it. The provider that keeps it true is in app/session-provider.tsx. */
 import type { AuthError, User } from '@supabase/auth-js';
 import { createContext, use } from 'react';
-import type { Day } from '#domain/day.ts';
-import type { Profile } from '#domain/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Profile } from '#domain/log/entry.ts';
 
 export type SignOutScope = 'global' | 'local';
 

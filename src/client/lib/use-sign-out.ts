@@ -1,6 +1,6 @@
 /** The steps of signing out: send what is unsent, ask about what could not be sent, sign out. */
 import { useEffect, useRef, useState } from 'react';
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useSession } from './session.ts';
 import type { SignOutScope } from './session.ts';
 

@@ -1,6 +1,6 @@
 /** Why there is no answer, how often it was tried, and when another try is of use. */
 import { useEffect, useState } from 'react';
-import { failureText } from '#domain/coach.ts';
+import { failureText } from '#domain/coach/coach.ts';
 import type { CoachFailure } from '#client/lib/coach-stream.ts';
 import { Notice } from './notice.tsx';
 import { SupportedText } from './support-link.tsx';

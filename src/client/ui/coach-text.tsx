@@ -1,8 +1,8 @@
-/** What the coach wrote, as React elements and nothing else: see `#domain/coach-text.ts` for the threat. */
+/** What the coach wrote, as React elements and nothing else: see `#domain/coach/coach-text.ts` for the threat. */
 import { useMemo } from 'react';
-import type { Citation } from '#domain/citations.ts';
-import { coachBlocks } from '#domain/coach-text.ts';
-import type { CoachSpan } from '#domain/coach-text.ts';
+import type { Citation } from '#domain/coach/citations.ts';
+import { coachBlocks } from '#domain/coach/coach-text.ts';
+import type { CoachSpan } from '#domain/coach/coach-text.ts';
 import styles from './coach-text.module.css';
 
 const NONE: readonly Citation[] = [];

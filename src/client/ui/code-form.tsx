@@ -1,6 +1,6 @@
 /** The six digits of a mail, typed: for people who read their mail on another device. */
 import type { ReactNode } from 'react';
-import { readCode } from '#domain/account.ts';
+import { readCode } from '#domain/account/account.ts';
 import { codeMessage, MESSAGES } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { useSubmit } from '#client/lib/use-submit.ts';

@@ -1,5 +1,5 @@
 /** Asks what shall become of unsent words before a user signs out, because signing out wipes them from this browser. */
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session.ts';
 import type { SigningOut } from '#client/lib/use-sign-out.ts';

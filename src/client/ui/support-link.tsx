@@ -1,5 +1,5 @@
 /** The address of support, where the operator has set one. */
-import { namesSupport, supportHref } from '#domain/support.ts';
+import { namesSupport, supportHref } from '#domain/account/support.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 
 export const useSupportAddress = (): string | undefined => useClientConfig().contact.supportEmail;

@@ -1,5 +1,5 @@
 /** How long ago something happened, which goes on while the page is open. Read out to nobody by itself. */
-import { relativeTime } from '#domain/relative-time.ts';
+import { relativeTime } from '#domain/day/relative-time.ts';
 import { useClock } from '#client/lib/use-clock.ts';
 
 /** `at`: ISO time. The moment itself is what the pointer finds. */

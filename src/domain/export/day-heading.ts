@@ -1,6 +1,6 @@
 /** Reads `Saturday - November 21, 2026` back: the line above each day of a text or Markdown export. */
-import { dayLabel, isDay, MONTHS, WEEKDAYS } from '../day.ts';
-import type { Day } from '../day.ts';
+import { dayLabel, isDay, MONTHS, WEEKDAYS } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
 
 const HEADING = new RegExp(`^(?:${WEEKDAYS.join('|')}) - (${MONTHS.join('|')}) (\\d{1,2}), (\\d{1,4})$`);
 

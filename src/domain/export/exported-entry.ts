@@ -1,5 +1,5 @@
 /** One day as an export carries it, and what a day of an imported file comes to. */
-import type { Day } from '../day.ts';
+import type { Day } from '../day/day.ts';
 
 export type ExportedEntry = {
   date: Day;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { day } from '../day.ts';
-import type { Day } from '../day.ts';
-import { isCleanLog, withDateHeader, withoutDateHeader } from '../entry-html.ts';
-import { entryText } from '../entry-text.ts';
+import { day } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
+import { isCleanLog, withDateHeader, withoutDateHeader } from '../log/entry-html.ts';
+import { entryText } from '../log/entry-text.ts';
 import { anyLogs, days, editorLogs } from '../../../tests/support/generated-logs.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import type { ExportedEntry, FormatWriter, ReadDay } from './exported-entry.ts';

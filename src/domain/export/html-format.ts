@@ -1,9 +1,9 @@
 /** One HTML page with everything in it: to be read, printed and kept. It runs nothing and asks nobody for anything. */
-import { dateLabel, dayLabel } from '../day.ts';
-import type { Day } from '../day.ts';
-import { isCleanLog, withoutDateHeader } from '../entry-html.ts';
-import { entryText } from '../entry-text.ts';
-import { LINK_REL, linkTexts } from '../links.ts';
+import { dateLabel, dayLabel } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
+import { isCleanLog, withoutDateHeader } from '../log/entry-html.ts';
+import { entryText } from '../log/entry-text.ts';
+import { LINK_REL, linkTexts } from '../log/links.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { ExportedEntry, FormatWriter } from './exported-entry.ts';
 

@@ -1,7 +1,7 @@
 /** What importing a file would do to the days that are already there: decided and shown before anything is written. */
-import type { Day } from '../day.ts';
-import type { Version } from '../entry.ts';
-import { entryText } from '../entry-text.ts';
+import type { Day } from '../day/day.ts';
+import type { Version } from '../log/entry.ts';
+import { entryText } from '../log/entry-text.ts';
 import type { ImportedDay, Refusal } from './exported-entry.ts';
 import type { ImportEntry } from './import-wire.ts';
 

@@ -1,7 +1,7 @@
 /** What the browser and the function `import-entries` say to each other. */
-import type { Day } from '../day.ts';
-import { ENTRY_MAX_BYTES } from '../entry.ts';
-import type { Version } from '../entry.ts';
+import type { Day } from '../day/day.ts';
+import { ENTRY_MAX_BYTES } from '../log/entry.ts';
+import type { Version } from '../log/entry.ts';
 import type { ExportedEntry, Refusal } from './exported-entry.ts';
 
 export const IMPORT_MAX_ENTRIES = 50;

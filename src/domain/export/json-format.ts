@@ -1,6 +1,6 @@
 /** JSON: everything there is about a day, exactly as it is stored (decisions.md 11). One day a line, for other tools. */
-import { isDay } from '../day.ts';
-import { withoutDateHeader } from '../entry-html.ts';
+import { isDay } from '../day/day.ts';
+import { withoutDateHeader } from '../log/entry-html.ts';
 import { refused } from './exported-entry.ts';
 import type { FormatWriter, ImportedDay, ReadDay } from './exported-entry.ts';
 

@@ -5,7 +5,7 @@
  * Where stored HTML glues two blocks together (`<li>a<ul><li>b`, which other clients may send and which reads `ab`), they
  * are one line here too. A line belongs to where its first letter stands.
  */
-import { withoutDateHeader } from '../entry-html.ts';
+import { withoutDateHeader } from '../log/entry-html.ts';
 
 const MARKS = ['strong', 'em', 'u', 's', 'code'] as const;
 export type Mark = (typeof MARKS)[number];

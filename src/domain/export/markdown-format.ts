@@ -1,5 +1,5 @@
 /** Markdown (CommonMark with ~~strike~~): a first-level heading for each day, the log's own headings one level lower. */
-import { dayLabel } from '../day.ts';
+import { dayLabel } from '../day/day.ts';
 import { refused } from './exported-entry.ts';
 import type { FormatWriter, ReadDay } from './exported-entry.ts';
 import { dayOfHeading, isDayHeading } from './day-heading.ts';

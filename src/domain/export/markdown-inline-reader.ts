@@ -2,7 +2,7 @@
  * Reads the words and marks of one line of Markdown, as CommonMark pairs its delimiters: `2 * 3` and `snake_case` have none.
  * A link keeps its address as `text (address)`, since logs hold no links. Linear in the length of the line.
  */
-import { addressOfLink } from '../links.ts';
+import { addressOfLink } from '../log/links.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { Mark } from './log-lines.ts';
 

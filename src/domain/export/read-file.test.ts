@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { day } from '../day.ts';
-import type { Day } from '../day.ts';
-import { isCleanLog } from '../entry-html.ts';
-import { entryText } from '../entry-text.ts';
+import { day } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
+import { isCleanLog } from '../log/entry-html.ts';
+import { entryText } from '../log/entry-text.ts';
 import type { ImportedDay } from './exported-entry.ts';
 import { entryFor, FILE_PROBLEMS, verdictOf } from './import-plan.ts';
 import type { ImportedFile, OwnDay } from './import-plan.ts';

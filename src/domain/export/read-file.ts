@@ -2,9 +2,9 @@
  * Reads the text of an imported file, whichever format it is in, step by step: whoever calls it can give the screen a turn
  * after every day. Whatever is in the file, the outcome is days, refused days, or one of the named problems.
  */
-import type { Day } from '../day.ts';
-import { ENTRY_MAX_BYTES } from '../entry.ts';
-import { isEmptyLog } from '../entry-text.ts';
+import type { Day } from '../day/day.ts';
+import { ENTRY_MAX_BYTES } from '../log/entry.ts';
+import { isEmptyLog } from '../log/entry-text.ts';
 import type { ReadDay, Refusal } from './exported-entry.ts';
 import { IMPORT_MAX_DAYS } from './import-plan.ts';
 import type { FileProblem, ImportedFile } from './import-plan.ts';

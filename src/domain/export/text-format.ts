@@ -5,7 +5,7 @@
  * A line that could be mistaken for something else (a paragraph that begins with `1.`, a line of dashes under a date, a
  * space at the start) has a backslash before it, which reading takes off again. An ordinary log never needs one.
  */
-import { dayLabel } from '../day.ts';
+import { dayLabel } from '../day/day.ts';
 import { dayOfHeading, isDayHeading } from './day-heading.ts';
 import { escapeHtml } from './escape-html.ts';
 import { refused } from './exported-entry.ts';

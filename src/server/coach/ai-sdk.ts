@@ -28,7 +28,7 @@ import type { CoachSettings } from './coach-settings.ts';
 import { AnswerTooLongError, guardedFetch } from './guarded-fetch.ts';
 import { ModelError } from './model.ts';
 import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
-import { plainWords } from '#domain/plain-words.ts';
+import { plainWords } from '#domain/coach/strip-invisible.ts';
 
 /** A text would be one too, for the SDK. */
 type ModelInstance = Exclude<LanguageModel, string>;

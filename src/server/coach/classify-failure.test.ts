@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { AnalysisProblem } from '#domain/coach.ts';
+import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import { classifyFailure, headerDelayMs, readErrorBody } from './classify-failure.ts';
 
 const google = (status: string, ...details: object[]) => ({

@@ -2,7 +2,7 @@
  * Which of the five classes of product.md 8 a provider's failure belongs to, and whether and when to try again.
  * Codes, types and status decide, in this order; words never do: they change, and they quote what was sent.
  */
-import type { AnalysisProblem } from '#domain/coach.ts';
+import type { AnalysisProblem } from '#domain/coach/coach.ts';
 
 /** What is known of a failed call, read out of whatever the library threw. */
 export type Failure = {

@@ -1,5 +1,5 @@
 /** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
-import { FAIR_USE_ANALYSES } from '#domain/coach.ts';
+import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import { isLoopback } from '../loopback.ts';
 import { isOfOwnNetwork } from '../own-network.ts';
 import type { Secret } from '../secret.ts';

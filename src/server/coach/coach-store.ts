@@ -2,9 +2,9 @@
  * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
  * writes, no client may write, and it is written by the service.
  */
-import { citationsOf } from '#domain/citations.ts';
-import { CONTEXT_DAYS } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
+import { citationsOf } from '#domain/coach/citations.ts';
+import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 import type { FinishReason } from './model.ts';

@@ -6,7 +6,7 @@ import type {
   FeedbackResult,
   TrendRequest,
   TrendResult,
-} from '#domain/coach.ts';
+} from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/caller.ts';

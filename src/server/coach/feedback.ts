@@ -1,8 +1,8 @@
 /** Feedback on one day: who may have it, what is read for it, and what is answered. */
-import { citableLines, citedIn } from '#domain/citations.ts';
-import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach.ts';
-import type { CoachRefusal, FeedbackResult } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
+import { citableLines, citedIn } from '#domain/coach/citations.ts';
+import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
+import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { Caller } from '../http/caller.ts';
 import { cutHtml } from './cut-html.ts';
 import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';

@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
 import { feedbackJob } from './feedback.ts';
 import type { RunDeps } from './run-analysis.ts';

@@ -2,7 +2,7 @@
  * The model that answers, whoever runs it. The rest of the coach knows this interface alone; the library behind it is
  * loaded with the first analysis, because it takes 30 MB that most servers need seldom.
  */
-import type { AnalysisProblem } from '#domain/coach.ts';
+import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import type { CoachSettings, StructuredBy } from './coach-settings.ts';
 
 /** `either`: an object, or a text where the endpoint takes no schema or minds none. */

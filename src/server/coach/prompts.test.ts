@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { citableLines } from '#domain/citations.ts';
-import { day } from '#domain/day.ts';
+import { citableLines } from '#domain/coach/citations.ts';
+import { day } from '#domain/day/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import { CAPS, feedbackPrompt, fenced, shownLines, trendPrompt } from './prompts.ts';
 

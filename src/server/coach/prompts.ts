@@ -7,12 +7,12 @@
  * guess, and the model has no tools and opens no addresses. So the worst it can spoil is the feedback on itself.
  */
 import { randomUUID } from 'node:crypto';
-import type { CitableLine } from '#domain/citations.ts';
-import { weekdayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { WINS_NAME } from '#domain/win-bullets.ts';
+import type { CitableLine } from '#domain/coach/citations.ts';
+import { weekdayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { WINS_NAME } from '#domain/coach/win-bullets.ts';
 import type { ReplyForm } from './model.ts';
-import { plainWords } from '#domain/plain-words.ts';
+import { plainWords } from '#domain/coach/strip-invisible.ts';
 
 export const PROMPT_VERSION = 4;
 

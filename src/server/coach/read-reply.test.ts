@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { citableLines, citedIn } from '#domain/citations.ts';
-import { day } from '#domain/day.ts';
+import { citableLines, citedIn } from '#domain/coach/citations.ts';
+import { day } from '#domain/day/day.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 

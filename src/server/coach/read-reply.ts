@@ -5,15 +5,15 @@
  * What is shown is only ever added to, so everything of which the next piece could change the meaning is held back:
  * white space at the end, an opened `[`, half a character.
  */
-import { OPEN_CITATION, withKnownCitations } from '#domain/citations.ts';
-import type { Citation, FindCited } from '#domain/citations.ts';
-import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
-import { readScoredText } from '#domain/score-line.ts';
-import { beginsWinsName, isWinsName } from '#domain/win-bullets.ts';
+import { OPEN_CITATION, withKnownCitations } from '#domain/coach/citations.ts';
+import type { Citation, FindCited } from '#domain/coach/citations.ts';
+import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
+import { readScoredText } from '#domain/coach/score-line.ts';
+import { beginsWinsName, isWinsName } from '#domain/coach/win-bullets.ts';
 import { parseJson } from '../parse-json.ts';
 import { fieldsSoFar } from './fields-so-far.ts';
-import { plainWords } from '#domain/plain-words.ts';
+import { plainWords } from '#domain/coach/strip-invisible.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
 export const LONGEST_REPLY = 16_000;

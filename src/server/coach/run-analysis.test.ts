@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import type { CoachEvent } from '#domain/coach.ts';
-import { day } from '#domain/day.ts';
+import type { CoachEvent } from '#domain/coach/coach.ts';
+import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
 import type { CoachModel } from './model.ts';
 import { trendReader } from './read-reply.ts';

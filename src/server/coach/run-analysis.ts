@@ -5,8 +5,8 @@
  * and what was there before stays. A process that is killed leaves a claim, which ends with its lease.
  */
 import { randomUUID } from 'node:crypto';
-import { ANALYSIS_PROBLEMS } from '#domain/coach.ts';
-import type { AnalysisProblem, CoachEvent } from '#domain/coach.ts';
+import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
+import type { AnalysisProblem, CoachEvent } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';

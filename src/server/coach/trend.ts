@@ -1,7 +1,7 @@
 /** The analysis of a period: who may have it, what is read for it, and what is answered. */
-import { MIN_TREND_ENTRY_CHARS } from '#domain/coach.ts';
-import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach.ts';
-import { outlineText } from '#domain/log-outline.ts';
+import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
+import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
+import { outlineText } from '#domain/log/log-outline.ts';
 import type { Caller } from '../http/caller.ts';
 import { cutHtml } from './cut-html.ts';
 import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import sanitizeHtml from 'sanitize-html';
 import { describe, expect, test } from 'vitest';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
-import { ENTRY_TAGS, isCleanLog } from '#domain/entry-html.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
 import { cleanLog, createLogCleaner } from './clean-entry.ts';
 import { lengthened } from '../../../tests/support/long-form.ts';
 

@@ -8,7 +8,7 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type sanitizeHtml from 'sanitize-html';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import {
   DATE_HEADER_CLASS,
   ENTRY_MAX_DEPTH,
@@ -16,7 +16,7 @@ import {
   isCleanLog,
   LIST_START,
   withoutDateHeader,
-} from '#domain/entry-html.ts';
+} from '#domain/log/entry-html.ts';
 import { dataError } from './errors.ts';
 
 /**

@@ -2,7 +2,7 @@
  * The closed catalogue of the data wire's errors (wire-contract 13.3): a code without a status and a text does not
  * compile. Five-character codes are PostgreSQL's own, used where the wire refuses what the database would refuse too.
  */
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 /**
  * The rows of one write. As many as a page of a hosted project's data API holds by default, so that what a client has read

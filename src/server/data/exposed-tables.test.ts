@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addDays, day } from '#domain/day.ts';
-import { withDateHeader } from '#domain/entry-html.ts';
+import { addDays, day } from '#domain/day/day.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';

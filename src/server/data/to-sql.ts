@@ -3,7 +3,7 @@
  * PostgreSQL builds the JSON, so nothing parses rows only to write them out again. Pure; the same shape of query gives
  * the same text, which the database plans once.
  */
-import { DATE_HEADER_CLASS } from '#domain/entry-html.ts';
+import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import type { Order, Preferences, Query, Range, Rows } from './query.ts';
 import { namesOf, nameOf, orderSql, tableName, Values, whereSql } from './sql-text.ts';

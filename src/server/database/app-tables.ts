@@ -1,9 +1,9 @@
 /** The tables of the schema `public` as Kysely sees them (`database/migrations/app`). */
 import type { ColumnType, Generated } from 'kysely';
 
-import type { Day } from '#domain/day.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
-import type { PlanId } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
 
 /** Read, never written. */
 type GeneratedByDatabase<T> = ColumnType<T, never, never>;

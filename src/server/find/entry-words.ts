@@ -8,7 +8,7 @@
  * that there is one: words of days that the plan does not open are made once it opens them.
  */
 import { setImmediate } from 'node:timers/promises';
-import { findForm } from '#domain/find.ts';
+import { findForm } from '#domain/find/search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** How much text is taken in hand at once. */

@@ -7,8 +7,8 @@
  * 10 ms (docs/decisions/0013).
  */
 import { setImmediate } from 'node:timers/promises';
-import { FIND_MAX_RESULTS, formOf, snippetOf } from '#domain/find.ts';
-import type { FoundDay, SoughtWord } from '#domain/find.ts';
+import { FIND_MAX_RESULTS, formOf, snippetOf } from '#domain/find/search.ts';
+import type { FoundDay, SoughtWord } from '#domain/find/search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** Far more than ten years of logs take; a journal of the longest logs that there can be is cut off here. */

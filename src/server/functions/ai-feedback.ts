@@ -1,7 +1,7 @@
 /** `ai-feedback` {date, force?}: what the coach says about a day, streamed as it is written (docs/decisions/0014). */
 import type { Context } from 'hono';
-import { AI_MESSAGES } from '#domain/coach.ts';
-import { isDay } from '#domain/day.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import { isDay } from '#domain/day/day.ts';
 import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';

@@ -1,7 +1,7 @@
 /** How the coach's two functions answer: a refusal as JSON before anything is streamed, or the events of an analysis. */
 import type { Context } from 'hono';
-import { AI_MESSAGES, dailyLimitText, FAIR_USE_ANALYSES } from '#domain/coach.ts';
-import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach.ts';
+import { AI_MESSAGES, dailyLimitText, FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
+import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach/coach.ts';
 import type { Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';

@@ -1,8 +1,8 @@
 /** `find-entries` {query}: the days open to the caller's plan whose logs hold the words (docs/decisions/0013). */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { QUERY_MAX_LENGTH, soughtWords } from '#domain/find.ts';
-import type { FindAnswer } from '#domain/find.ts';
+import { QUERY_MAX_LENGTH, soughtWords } from '#domain/find/search.ts';
+import type { FindAnswer } from '#domain/find/search.ts';
 import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
 import { readyWords } from '../find/entry-words.ts';

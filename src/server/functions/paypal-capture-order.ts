@@ -1,7 +1,7 @@
 /** `paypal-capture-order` {order_id, user_id}: takes the money of an approved order and opens every log. */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
-import { isOrderId } from '#domain/payment.ts';
+import { isOrderId } from '#domain/payment/payment.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Payments } from '../payments/payments.ts';

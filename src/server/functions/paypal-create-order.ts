@@ -1,7 +1,7 @@
 /** `paypal-create-order` {amount, currency, user_id}: begins a payment and says where the browser goes to agree to it. */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Payments } from '../payments/payments.ts';

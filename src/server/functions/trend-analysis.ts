@@ -1,10 +1,10 @@
 /** `trend-analysis` {period, from, to, force?}: a Hustle Review of a period (docs/decisions/0014). */
 import type { Context } from 'hono';
-import { AI_MESSAGES } from '#domain/coach.ts';
-import type { TrendRequest } from '#domain/coach.ts';
-import { earliestToday, isDay, latestToday } from '#domain/day.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import type { TrendRequest } from '#domain/coach/coach.ts';
+import { earliestToday, isDay, latestToday } from '#domain/day/day.ts';
+import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import type { Clock } from '../clock.ts';
 import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';

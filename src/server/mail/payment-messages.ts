@@ -1,7 +1,7 @@
 /** The words of mails about money and about a paid year. The same rules as in `messages.ts`: nothing that a user typed. */
-import { PREMIUM_PRICE } from '#domain/plan.ts';
-import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment.ts';
-import { RECEIPT_ITEM } from '#domain/receipt.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
+import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
 import type { MailMessage } from './message.ts';
 import { letter } from './letter.ts';
 import type { Part } from './letter.ts';

@@ -3,8 +3,8 @@
  * the model test in memory. Every method is one transaction and takes effect as a whole or not at all, and none of
  * them waits for PayPal: between two of them the process may die.
  */
-import type { PaymentStatus } from '#domain/payment.ts';
-import type { PlanFacts } from '#domain/plan.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { PlanFacts } from '#domain/plan/plan.ts';
 import type { Capture, CreatedOrder } from './paypal/paypal.ts';
 
 export type Payment = {

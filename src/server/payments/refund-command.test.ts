@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { systemClock } from '../clock.ts';

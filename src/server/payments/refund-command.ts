@@ -1,8 +1,8 @@
 /** What an operator does about money: looks at an account's payments, and gives one back within the law or beyond it. */
-import { earliestToday, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment.ts';
-import type { CoolingOffRefusal } from '#domain/payment.ts';
+import { earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';
+import type { CoolingOffRefusal } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';

@@ -4,7 +4,7 @@ import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { startMailbox } from '../../../simulators/mailbox.ts';
 import type { Mailbox } from '../../../simulators/mailbox.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
 import { createMailer, MailNotTaken } from '../mail/mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';

@@ -5,9 +5,9 @@
  * At least once: the note is cleared when the mail server has taken the mail. Whoever claims a note has it to himself
  * for a while, so that two servers do not both write; one that dies in between is followed by the next.
  */
-import { dateLabel, day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { moneyLabel, receiptNumber } from '#domain/receipt.ts';
+import { dateLabel, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { moneyLabel, receiptNumber } from '#domain/payment/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';

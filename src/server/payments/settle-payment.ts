@@ -6,7 +6,7 @@
  * to PayPal at a time, the request id makes a second capture the first one, and the transaction that books the money is
  * the only place that grants. No step relies on what an earlier one remembers: PayPal and the row are asked anew.
  */
-import type { PaymentStatus } from '#domain/payment.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import {

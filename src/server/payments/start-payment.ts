@@ -1,5 +1,5 @@
 /** Begins a payment: a row first, which names everything at PayPal, then the order. */
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { APPROVAL_PAGE_LIFE_MS, nextLook } from './payment-times.ts';
 import type { Payment } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';

@@ -1,6 +1,6 @@
 /** The one way a plan changes: the profile and a line in the ledger, both or neither (decisions.md 6). */
-import type { Day } from '#domain/day.ts';
-import type { PlanId } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 

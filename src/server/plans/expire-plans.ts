@@ -2,7 +2,7 @@
  * Writes down which plans have ended. Nothing waits for it: every policy judges the date itself, so a plan ends on its
  * day whether or not this has run.
  */
-import { earliestToday } from '#domain/day.ts';
+import { earliestToday } from '#domain/day/day.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';

@@ -1,8 +1,8 @@
 /** What a payment does to a plan, inside the transaction that books its money: a year is added, or taken away again. */
-import { latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { extendPlan, withdrawYear, yearBegins } from '#domain/payment.ts';
-import type { PlanFacts } from '#domain/plan.ts';
+import { latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
+import type { PlanFacts } from '#domain/plan/plan.ts';
 import type { AsService } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 import { changePlanIn } from './change-plan.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
-import { addDays, dateLabel, earliestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { createLog } from '../log.ts';
 import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
 import type { MailMessage } from '../mail/message.ts';

@@ -2,9 +2,9 @@
  * Writes to Closers whose plan is about to end: 30 and 3 days before, once each. A run that comes late sends the nearest
  * one alone; a plan without end, or one that a renewal has moved on, gets none.
  */
-import { addDays, dateLabel, earliestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { REMINDER_DAYS } from '#domain/payment.ts';
+import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { REMINDER_DAYS } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';

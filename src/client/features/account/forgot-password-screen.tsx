@@ -4,7 +4,7 @@
  */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { emailProblem } from '#domain/account.ts';
+import { emailProblem } from '#domain/account/account.ts';
 import { MESSAGES, recoverMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';

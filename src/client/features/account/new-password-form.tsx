@@ -1,7 +1,7 @@
 /** The two fields of a new password. Whose password it is stands above them, on the screen that shows them. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { newPasswordProblem } from '#domain/account.ts';
+import { newPasswordProblem } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Auth } from '#client/lib/supabase.ts';

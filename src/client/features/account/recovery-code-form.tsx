@@ -1,5 +1,5 @@
 /** The code of a recovery mail instead of its link. What it opens stays in memory until the new password is accepted. */
-import { emailProblem } from '#domain/account.ts';
+import { emailProblem } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf } from '#client/lib/use-submit.ts';
 import { CodeForm } from '#client/ui/code-form.tsx';

@@ -1,7 +1,7 @@
 /** Create an account. Where the installation asks for a confirmed address first, it ends at "check your e-mail". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, signUpProblem } from '#domain/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, signUpProblem } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';

@@ -1,6 +1,6 @@
 /** Somebody signed in where another user's words were never sent: that user alone can send them, anybody can discard them. */
 import { useState } from 'react';
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { daysOfDrafts, draftsOfOthers } from '#client/lib/day-drafts.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useSignOut } from '#client/lib/use-sign-out.ts';

@@ -2,8 +2,8 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
-import { isOrderId } from '#domain/payment.ts';
-import { namesSupport, supportHref } from '#domain/support.ts';
+import { isOrderId } from '#domain/payment/payment.ts';
+import { namesSupport, supportHref } from '#domain/account/support.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useTitle } from '#client/lib/use-title.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
+import { day } from '#domain/day/day.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { paidReceipt } from './receipt.ts';
 
 const payment = (status: PaymentStatus) => ({

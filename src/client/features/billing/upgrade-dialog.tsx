@@ -1,16 +1,16 @@
 /** The offer to become a Closer, in the words of the thing that was just out of reach; for a Closer, another year. */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';
-import { AI_MESSAGES } from '#domain/coach.ts';
-import { COUNTRIES } from '#domain/countries.ts';
-import { dateLabel, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { likelyCountry } from '#domain/likely-country.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import { COUNTRIES } from '#domain/payment/countries.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { likelyCountry } from '#domain/payment/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
-import { extendPlan } from '#domain/payment.ts';
-import { isLocked, PREMIUM_PRICE } from '#domain/plan.ts';
-import { closerBenefits, fairUseNote, lockedLogsLabel, upgradeOffer } from '#domain/upgrade.ts';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { extendPlan } from '#domain/payment/payment.ts';
+import { isLocked, PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { closerBenefits, fairUseNote, lockedLogsLabel, upgradeOffer } from '#domain/plan/upgrade.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { useEntryDates } from '#client/lib/entry-dates.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSession } from '#client/lib/session.ts';

@@ -1,6 +1,6 @@
 /** Starts a payment: the country first, then the order, then off to PayPal. */
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';

@@ -1,6 +1,6 @@
 /** "Select Date": the calendar from which a day is opened, or the plan that opens it. */
-import type { Day } from '#domain/day.ts';
-import { isLocked } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './calendar-dialog.module.css';
 import { MonthCalendar } from './month-calendar.tsx';

@@ -3,9 +3,9 @@ import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import { DayPicker } from 'react-day-picker';
 import type { DayButtonProps, Labels } from 'react-day-picker';
-import { dayLabel, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { isLocked } from '#domain/plan.ts';
+import { dayLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
 import styles from './calendar-dialog.module.css';
 
 type MonthCalendarProps = {

@@ -1,8 +1,8 @@
 /** HAI Feedback: the pitch for a Dabbler; for a Closer what the coach says about the open day. */
 import type { Ref } from 'react';
-import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { useFocusKept } from '#client/lib/use-focus-kept.ts';

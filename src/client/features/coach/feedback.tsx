@@ -2,9 +2,9 @@
 import { useEffect } from 'react';
 import { flushSync } from 'react-dom';
 import type { Ref } from 'react';
-import { AI_MESSAGES } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
-import { scoreBand } from '#domain/hustle-score.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
+import { scoreBand } from '#domain/coach/hustle-score.ts';
 import type { AnalysisView } from '#client/lib/use-analysis.ts';
 import { useConsent } from '#client/lib/use-consent.ts';
 import { useFocusKept } from '#client/lib/use-focus-kept.ts';

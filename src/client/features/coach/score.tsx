@@ -1,5 +1,5 @@
 /** A HustleScore, drawn large: the number, and in words what its colour says. */
-import { scoreBand } from '#domain/hustle-score.ts';
+import { scoreBand } from '#domain/coach/hustle-score.ts';
 import styles from './coach-panel.module.css';
 
 /** Null keeps the place of a score that is not known yet. */

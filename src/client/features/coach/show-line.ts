@@ -2,8 +2,8 @@
  * Shows a cited line of the open log: scrolls to it and marks it, until the log is edited or another line is shown.
  * With the browser's own highlights, because the log's elements are the editor's.
  */
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 
 /** The name in coach-panel.module.css. */
 const NAME = 'cited-line';

@@ -1,6 +1,6 @@
 /** What the coach said about a day, put together from the two rows that hold it. */
-import { citationsOf, withLinePlaces } from '#domain/citations.ts';
-import type { Citation } from '#domain/citations.ts';
+import { citationsOf, withLinePlaces } from '#domain/coach/citations.ts';
+import type { Citation } from '#domain/coach/citations.ts';
 
 export type StoredFeedback = {
   score: number | null;

@@ -1,9 +1,9 @@
 /** What the coach said about a day, as it is stored, and asking it again. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
-import { isScore } from '#domain/coach.ts';
-import type { FeedbackResult } from '#domain/coach.ts';
-import type { Day } from '#domain/day.ts';
+import { isScore } from '#domain/coach/coach.ts';
+import type { FeedbackResult } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
 import { forgetDaysRead } from '#client/lib/days-read.ts';
 import { useData } from '#client/lib/data-client.ts';

@@ -4,10 +4,10 @@
  * With the browser's own highlights: the log's elements are the editor's, and nothing may be put between them. A browser
  * without highlights shows the day without marks.
  */
-import { placesOf } from '#domain/find.ts';
-import type { SoughtWord } from '#domain/find.ts';
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { placesOf } from '#domain/find/search.ts';
+import type { SoughtWord } from '#domain/find/search.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 
 /** The name in find-dialog.module.css. */
 const NAME = 'found-words';

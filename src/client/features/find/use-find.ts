@@ -1,11 +1,11 @@
 /** What is found for what is typed: asked for shortly after the last key, the question before given up. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Day } from '#domain/day.ts';
-import { entryText } from '#domain/entry-text.ts';
-import { findForm, formOf, snippetOf, soughtWords } from '#domain/find.ts';
-import type { FindAnswer, SoughtWord, TextPart } from '#domain/find.ts';
-import { isLocked } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import { entryText } from '#domain/log/entry-text.ts';
+import { findForm, formOf, snippetOf, soughtWords } from '#domain/find/search.ts';
+import type { FindAnswer, SoughtWord, TextPart } from '#domain/find/search.ts';
+import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useToday } from '#client/lib/use-today.ts';

@@ -1,7 +1,7 @@
 /** This day was changed somewhere else. Nothing was overwritten; both versions are on the page until one is chosen. */
 import { useNavigate } from '@tanstack/react-router';
 import { useId } from 'react';
-import { dayLabel } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';

@@ -1,9 +1,9 @@
 /** The bar: menu, previous day, the day itself, next day, feedback. */
 import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
-import { dayLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { daysAgoLabel } from '#domain/past-day.ts';
+import { dayLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { daysAgoLabel } from '#domain/day/past-day.ts';
 import { IconButton } from '#client/ui/button.tsx';
 import styles from './day-bar.module.css';
 

@@ -1,10 +1,10 @@
 /** An open day: the log, its status, and what may be done with it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { dayLabel, isBefore } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { QUICK_SAVE_DELAY_MS } from '#domain/entry.ts';
-import { dayQuestion } from '#domain/past-day.ts';
+import { dayLabel, isBefore } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
+import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { ConflictNotice } from './conflict-notice.tsx';

@@ -6,9 +6,9 @@
  * write names the version it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
  * A day that the plan has closed is asked about again only when somebody has a reason to: see `retry`.
  */
-import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/entry.ts';
-import type { Day } from '#domain/day.ts';
-import { isEmptyLog } from '#domain/entry-text.ts';
+import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/log/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { DayDraft } from '#client/lib/day-drafts.ts';
 import { containsLog, mergeLogs, sameWords } from './log-lines.ts';
 import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from './save-outcome.ts';

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { forgetEarlyAnswers } from '#client/lib/early-answers.ts';
 import { forgetDaysRead } from '#client/lib/days-read.ts';

@@ -1,6 +1,6 @@
 /** The savers of all days together: what counts as unsent, and what happens to it when the user signs out. */
 import { beforeEach, expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { MemoryStorage, log } from '../../../../tests/support/day-saver-world.ts';
 import { createDaySavers } from './day-savers.ts';

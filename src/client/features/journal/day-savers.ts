@@ -1,5 +1,5 @@
 /** The savers of all days that were opened: a day that was left goes on saving, whatever the screen shows by then. */
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/lib/day-drafts.ts';
 import { createDaySaver } from './day-saver.ts';
 import type { DaySaver, Timers } from './day-saver.ts';

@@ -1,8 +1,8 @@
 /** One day: locked, loading, not loadable, or open. A day that could not be loaded is never shown as an empty one. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useSyncExternalStore } from 'react';
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { DayPage } from './day-page.tsx';

@@ -1,6 +1,6 @@
 /** What the journal reads of one day. */
 import { queryOptions } from '@tanstack/react-query';
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { EntryTransport, Failure, StoredLog } from './save-outcome.ts';
 
 /** `askedAt` tells an answer that was on its way while a save was acknowledged. */

@@ -1,7 +1,7 @@
 /** How answers of the data wire become outcomes, against a fetch that answers as it is told. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { createEntryTransport } from './entry-transport.ts';
 

@@ -1,10 +1,10 @@
 /** Reads and writes days through the data wire, and sorts every answer into the few outcomes that the saver knows. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
-import { earliestToday, latestToday } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { ENTRY_MAX_BYTES } from '#domain/entry.ts';
-import { withDateHeader, withoutDateHeader } from '#domain/entry-html.ts';
-import { isLocked, isPremium } from '#domain/plan.ts';
+import { earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
+import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { fetchOnce } from '#client/lib/early-answers.ts';
 import { fetchAs } from '#client/lib/fetch-as.ts';

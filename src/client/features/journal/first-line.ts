@@ -1,6 +1,6 @@
 /** The line that a visitor typed on the landing page: it becomes the first item of the first log. */
 import { EMPTY_LOG_HTML } from '#client/editor/empty-log-html.ts';
-import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
+import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
 

@@ -1,10 +1,10 @@
 /** The journal: the bar with the day, and the page of the day. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { isLocked } from '#domain/plan.ts';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { isLocked } from '#domain/plan/plan.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { useOpenPart } from '#client/lib/part.ts';
 import type { Part } from '#client/lib/part.ts';
 import { usePremium } from '#client/lib/premium.ts';

@@ -1,6 +1,6 @@
 /** Words of a day that the plan has closed before they could be saved: read-only, to be copied, sent when it opens. */
 import { useId, useRef, useSyncExternalStore } from 'react';
-import { entryText, isEmptyLog } from '#domain/entry-text.ts';
+import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { StoredLog } from '#client/editor/stored-log.tsx';
 import { usePaymentPending } from '#client/lib/use-payment-pending.ts';
 import { Button } from '#client/ui/button.tsx';

@@ -4,8 +4,8 @@
  */
 import { Lock } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
-import type { Day } from '#domain/day.ts';
-import { FREE_WINDOW_DAYS } from '#domain/plan.ts';
+import type { Day } from '#domain/day/day.ts';
+import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import { useEntryDates } from '#client/lib/entry-dates.ts';
 import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import { useJournal } from './day-savers-provider.tsx';

@@ -1,6 +1,6 @@
 /** Comparing and joining two versions of a day, line by line. */
 import { describe, expect, test } from 'vitest';
-import { isCleanLog } from '#domain/entry-html.ts';
+import { isCleanLog } from '#domain/log/entry-html.ts';
 import { containsLog, mergeLogs, sameWords } from './log-lines.ts';
 
 const list = (...items: string[]) => `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;

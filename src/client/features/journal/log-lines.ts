@@ -1,5 +1,5 @@
 /** A log as lines (paragraphs, headings, list items), so that two versions of a day can be compared and put together. */
-import { entryText } from '#domain/entry-text.ts';
+import { entryText } from '#domain/log/entry-text.ts';
 
 type Piece = { tag: string; html: string; inner: string };
 

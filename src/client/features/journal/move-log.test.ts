@@ -1,8 +1,8 @@
 /** Moving a log, seen from the page: unsent words go along, and both days know at once where the log is. */
 import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
-import { day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { log, MemoryStorage } from '../../../../tests/support/day-saver-world.ts';
 import { createDaySavers } from './day-savers.ts';
 import { moveLog } from './move-log.ts';

@@ -2,8 +2,8 @@
  * Moves a log to another day: what is unsaved is sent first, then one request changes the row's date. That request names
  * the row, its day and its revision, so it can neither lose the log nor put it at two days, and may be sent again.
  */
-import type { Day } from '#domain/day.ts';
-import type { Version } from '#domain/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import type { DaySavers } from './day-savers.ts';
 import { sendAs, storedLog } from './entry-transport.ts';

@@ -1,6 +1,6 @@
 /** Four canned logs for a past day that needs no words of its own (product.md 2). */
-import { entryText, isEmptyLog } from '#domain/entry-text.ts';
-import { QUICK_ENTRIES, quickEntryIn } from '#domain/quick-entries.ts';
+import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
+import { QUICK_ENTRIES, quickEntryIn } from '#domain/log/quick-entries.ts';
 import styles from './quick-options.module.css';
 import type { StoredLog } from './save-outcome.ts';
 

@@ -1,6 +1,6 @@
 /** What the day saver asks of the wire, and every way in which an answer can come out. */
-import type { Day } from '#domain/day.ts';
-import type { Version } from '#domain/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Version } from '#domain/log/entry.ts';
 
 /** A day as the server has it. `html` is the log without its date header; `savedAt` in milliseconds. */
 export type StoredLog = Version & { html: string; savedAt: number };

@@ -1,5 +1,5 @@
 /** The state of a day's saving, in words. */
-import { MONTHS, dayOf } from '#domain/day.ts';
+import { MONTHS, dayOf } from '#domain/day/day.ts';
 
 export type SaveStatus =
   | { kind: 'empty' }

@@ -1,7 +1,7 @@
 /** The other days that are not saved yet: a day that was left goes on saving, and says so wherever one is. */
 import { useSyncExternalStore } from 'react';
-import { dayLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dayLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useJournal } from './day-savers-provider.tsx';
 import styles from './save-status-line.module.css';
 

@@ -1,9 +1,9 @@
 /** The day that is open: the one in the address, or the one the journal begins with. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { earlierOf, isDay } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { initialDay } from '#domain/initial-day.ts';
+import { earlierOf, isDay } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { initialDay } from '#domain/day/initial-day.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useEntryDates } from '#client/lib/entry-dates.ts';
 

@@ -1,8 +1,8 @@
 /** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
 import type { ReactNode } from 'react';
-import { FAIR_USE_NOTE } from '#domain/coach.ts';
-import { FIRST_LINE_MAX_LENGTH } from '#domain/entry.ts';
-import { PLANS } from '#domain/plan.ts';
+import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
+import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
+import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/brand.tsx';
 import button from '#client/ui/button.module.css';

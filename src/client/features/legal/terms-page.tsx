@@ -1,6 +1,6 @@
 /** The terms of service, in plain English (product.md 2, legal pages). */
-import { FAIR_USE_ANALYSES } from '#domain/coach.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { LegalPage } from './legal-page.tsx';
 import type { LegalSection } from './legal-page.tsx';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { day } from '#domain/day.ts';
+import { day } from '#domain/day/day.ts';
 import { endedPlan } from './ended-plan.ts';
 
 const TODAY = day('2026-11-21');

@@ -1,6 +1,6 @@
 /** How and when somebody's paid plan came to its end, told from the changes that it went through. */
-import { dayOf, earlierOf, isBefore } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dayOf, earlierOf, isBefore } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { PlanChange } from '#client/lib/data-client.ts';
 
 export type EndedPlan = { kind: 'over' | 'paid back'; on: Day };

@@ -1,9 +1,9 @@
 /** What was paid, newest first, each with its receipt. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { dateLabel, dayOf } from '#domain/day.ts';
-import type { PaymentStatus } from '#domain/payment.ts';
-import { moneyLabel } from '#domain/receipt.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import { moneyLabel } from '#domain/payment/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/data-client.ts';
 import type { Payment } from '#client/lib/data-client.ts';

@@ -1,6 +1,6 @@
 /** Name, address and password in one form (product.md 2 and 5). */
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { givenName, useSession, useUser } from '#client/lib/session.ts';

@@ -1,10 +1,10 @@
 /** What the user's plan is, until when, what it opens, and how to go on with it. Not shown while there is no profile. */
 import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
-import { dateLabel, dayOf, daysBetween } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { RENEWAL_NOTICE_DAYS } from '#domain/payment.ts';
-import { PLANS } from '#domain/plan.ts';
+import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { RENEWAL_NOTICE_DAYS } from '#domain/payment/payment.ts';
+import { PLANS } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { planChangesQuery } from '#client/lib/payment-queries.ts';
 import { PlanWait } from '#client/ui/plan-wait.tsx';

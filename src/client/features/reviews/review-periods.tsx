@@ -1,8 +1,8 @@
 /** A Closer's reviews: the period, its analysis, and the pictures of the person's own numbers. */
 import { lazy, Suspense, useState } from 'react';
-import type { TrendResult } from '#domain/coach.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
+import type { TrendResult } from '#domain/coach/coach.ts';
+import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useToday } from '#client/lib/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';

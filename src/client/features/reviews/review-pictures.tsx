@@ -1,8 +1,8 @@
 /** The person's own numbers, to look at: workdays, scores, the year, and lines to copy out. */
-import type { Day } from '#domain/day.ts';
-import { firstDayOf } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
-import { workdaysOf, workdaysText } from '#domain/workdays.ts';
+import type { Day } from '#domain/day/day.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { workdaysOf, workdaysText } from '#domain/day/workdays.ts';
 import styles from './review-pictures.module.css';
 import { ScorePlot } from './score-plot.tsx';
 import type { LoggedDay } from './use-logged-days.ts';

@@ -1,11 +1,11 @@
 /** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
-import { AI_MESSAGES } from '#domain/coach.ts';
-import type { TrendResult } from '#domain/coach.ts';
-import { dateLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { firstDayOf, REVIEW_PERIODS } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
-import { reviewParts } from '#domain/win-bullets.ts';
+import { AI_MESSAGES } from '#domain/coach/coach.ts';
+import type { TrendResult } from '#domain/coach/coach.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { reviewParts } from '#domain/coach/win-bullets.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';

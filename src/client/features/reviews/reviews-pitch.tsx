@@ -1,6 +1,6 @@
 /** What a Dabbler sees instead of reviews. */
-import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach.ts';
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { Notice } from '#client/ui/notice.tsx';

@@ -1,9 +1,9 @@
 /** What the reviews draw: every day of the last year that has a log, with its score. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { Day } from '#domain/day.ts';
-import { firstDayOf } from '#domain/review-period.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
-import { yearRows } from '#domain/year-weeks.ts';
+import type { Day } from '#domain/day/day.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { yearRows } from '#domain/day/year-weeks.ts';
 import { useData } from '#client/lib/data-client.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 import { DAYS_READ_KEY } from '#client/lib/days-read.ts';

@@ -1,10 +1,10 @@
 /** Dated lines to copy out: the wins that an analysis names, and before there is one how each log begins. */
 import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
-import type { Day } from '#domain/day.ts';
-import type { ReviewPeriod } from '#domain/review-period.ts';
-import { bulletsText, firstLines, shortDate } from '#domain/win-bullets.ts';
-import type { DayText } from '#domain/win-bullets.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { ReviewPeriod } from '#domain/plan/review-period.ts';
+import { bulletsText, firstLines, shortDate } from '#domain/coach/win-bullets.ts';
+import type { DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';

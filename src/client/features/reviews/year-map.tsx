@@ -2,11 +2,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef } from 'react';
 import type { RefObject } from 'react';
-import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { scoreBand } from '#domain/hustle-score.ts';
+import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { yearRows } from '#domain/year-weeks.ts';
+import { yearRows } from '#domain/day/year-weeks.ts';
 import pictures from './review-pictures.module.css';
 import { useRoving } from './roving.ts';
 import type { LoggedDay } from './use-logged-days.ts';

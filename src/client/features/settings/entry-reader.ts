@@ -1,6 +1,6 @@
 /** Reads all logs of the signed-in user in pages: first which days there are, then the days themselves. */
-import type { Day } from '#domain/day.ts';
-import type { Entry } from '#domain/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Entry } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/data-client.ts';
 
 /** Dates alone are small; a server that answers with fewer rows than were asked for is asked again. */

@@ -1,7 +1,7 @@
 /** Export Data: a format, one button, and what becomes of it. */
 import { useEffect, useRef, useState } from 'react';
-import { dateLabel, dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { addDays, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { textWriter } from '#domain/export/text-format.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';
 import { ReadingFailed } from './entry-reader.ts';

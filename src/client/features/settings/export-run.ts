@@ -2,7 +2,7 @@
  * Writes all logs into one file, in the browser (decisions.md 11). The text goes into blobs page by page, which browsers
  * keep outside the page's memory, so ten years of logs never stand in it at once.
  */
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 import { createPager } from './entry-reader.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';

@@ -1,5 +1,5 @@
 /** The formats that are offered. What writes each is loaded when it is chosen. */
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 
 export type Format = {

@@ -5,7 +5,7 @@ import { FILE_PROBLEMS } from '#domain/export/import-plan.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import type { ImportAnswer } from '#domain/export/import-wire.ts';
 import { UnreadableFile } from '#domain/export/read-file.ts';
-import type { Day } from '#domain/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';

@@ -1,7 +1,7 @@
 /** What an import would do, before it does it, and the choice for the days that differ. */
 import { useId, useState } from 'react';
-import { dateLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import { Button } from '#client/ui/button.tsx';
 import { daysToWrite } from './import-run.ts';

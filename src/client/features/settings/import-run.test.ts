@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { addDays, day } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import type { Version } from '#domain/entry.ts';
+import { addDays, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Version } from '#domain/log/entry.ts';
 import { IMPORT_FILE_MAX_BYTES } from '#domain/export/import-plan.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';

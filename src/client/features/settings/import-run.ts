@@ -1,7 +1,7 @@
 /** Reads an export in the browser, compares it with what is stored, and sends what was chosen to the server in batches. */
-import { dayOf } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
-import { withoutDateHeader } from '#domain/entry-html.ts';
+import { dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { ImportedDay } from '#domain/export/exported-entry.ts';
 import { entryFor, IMPORT_FILE_MAX_BYTES, verdictOf } from '#domain/export/import-plan.ts';
 import type { Choice, ImportedFile, OwnDay, RefusedDay, Verdict } from '#domain/export/import-plan.ts';

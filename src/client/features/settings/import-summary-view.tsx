@@ -1,6 +1,6 @@
 /** What an import has done: every day that it touched can be opened from here, and undone there by hand. */
-import { dateLabel } from '#domain/day.ts';
-import type { Day } from '#domain/day.ts';
+import { dateLabel } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { counted } from './counted.ts';

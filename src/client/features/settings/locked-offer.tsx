@@ -1,5 +1,5 @@
 /** Under what only a Closer may use: what it would open, and the way to become one. */
-import { PREMIUM_PRICE } from '#domain/plan.ts';
+import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { LockedCrown } from '#client/ui/crown.tsx';
 import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
 import styles from './settings.module.css';

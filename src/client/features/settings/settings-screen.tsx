@@ -1,6 +1,6 @@
 /** Settings: export, import and the editor's font, all a Closer's. */
-import type { Day } from '#domain/day.ts';
-import type { UpgradeFeature } from '#domain/upgrade.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useTitle } from '#client/lib/use-title.ts';
 import { BackToJournal } from '#client/ui/back-to-journal.tsx';

@@ -1,5 +1,10 @@
 /** Addresses and passwords as they arrive: the rules of the wire, which are looser than those of our own forms. */
-import { EMAIL_MAX_LENGTH, PASSWORD_MAX_BYTES, PASSWORD_MIN_LENGTH, isCommonPassword } from '#domain/account.ts';
+import {
+  EMAIL_MAX_LENGTH,
+  PASSWORD_MAX_BYTES,
+  PASSWORD_MIN_LENGTH,
+  isCommonPassword,
+} from '#domain/account/account.ts';
 import type { JsonObject } from '#server/database/auth-tables.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';

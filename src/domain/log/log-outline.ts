@@ -1,6 +1,6 @@
 /** Which lines of a log report what was done, and which are headings over them. */
-import { logLines } from './export/log-lines.ts';
-import type { Line } from './export/log-lines.ts';
+import { logLines } from '../export/log-lines.ts';
+import type { Line } from '../export/log-lines.ts';
 
 const HEADINGS: ReadonlySet<string> = new Set(['h1', 'h2', 'h3']);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, addYears, day, daysBetween } from './day.ts';
+import { addDays, addYears, day, daysBetween } from '../day/day.ts';
 import { coolingOffRefusal, extendPlan, isOrderId, withdrawYear, yearBegins } from './payment.ts';
 
 test.each([

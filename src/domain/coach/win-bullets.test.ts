@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { day } from './day.ts';
+import { day } from '../day/day.ts';
 import { bulletsText, firstLines, reviewParts } from './win-bullets.ts';
 
 test('the first line of each log that is no heading, oldest first', () => {

@@ -1,9 +1,9 @@
 /** What somebody got done in a period, one dated line a day, to be pasted into a stand-up or an appraisal. */
-import { isDay, MONTHS, withDateLabels } from './day.ts';
-import type { Day } from './day.ts';
-import { firstDone } from './log-outline.ts';
-import { entryText } from './entry-text.ts';
-import { quickEntryIn } from './quick-entries.ts';
+import { isDay, MONTHS, withDateLabels } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
+import { firstDone } from '../log/log-outline.ts';
+import { entryText } from '../log/entry-text.ts';
+import { quickEntryIn } from '../log/quick-entries.ts';
 
 /** A line of a stand-up; what is longer is cut at a word. */
 const BULLET_MAX_LENGTH = 160;

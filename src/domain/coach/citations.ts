@@ -3,10 +3,10 @@
  * list inside item 3), or its first words where it has no number or the page shows the same number twice.
  * Prompt, reply parser, export and benchmark share this rule.
  */
-import { isItem, logLines } from './export/log-lines.ts';
-import type { Line } from './export/log-lines.ts';
-import { isHeading } from './log-outline.ts';
-import { plainWords } from './plain-words.ts';
+import { isItem, logLines } from '../export/log-lines.ts';
+import type { Line } from '../export/log-lines.ts';
+import { isHeading } from '../log/log-outline.ts';
+import { plainWords } from './strip-invisible.ts';
 
 /** `ref` is what stands in the brackets of a citation; null for a line that no citation can name, such as `---`. */
 export type CitableLine = { readonly ref: string | null; readonly text: string; readonly isHeading: boolean };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../tests/support/long-form.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
 import { readScoredText } from './score-line.ts';
 
 const FEEDBACK = 'You shipped the importer. That counts.';

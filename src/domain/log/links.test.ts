@@ -1,7 +1,7 @@
 /** Where an address begins and ends, and what of a pasted link is kept. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../tests/support/long-form.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
 import { addressOfLink, findLinks, linkTexts } from './links.ts';
 
 const found = (text: string): string[] => findLinks(text).map(({ from, to }) => text.slice(from, to));

@@ -1,5 +1,5 @@
 /** What a receipt says, on the screen, on paper and by mail: one payment has one number and one way to write its amount. */
-import type { Day } from './day.ts';
+import type { Day } from '../day/day.ts';
 
 export const RECEIPT_ITEM = 'Hustle Forge Closer, one year';
 

@@ -2,8 +2,8 @@
  * What the HTML of a log may consist of (decisions.md 4): the one list that the editor's schema, the server's cleaning
  * and the tests share, the date header that stands before every stored log, and a check that costs next to nothing.
  */
-import { dayLabel } from './day.ts';
-import type { Day } from './day.ts';
+import { dayLabel } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
 
 const INLINE = ['strong', 'em', 'u', 's', 'code'] as const;
 const TEXT_BLOCKS = ['p', 'h1', 'h2', 'h3', 'pre'] as const;

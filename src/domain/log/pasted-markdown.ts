@@ -1,5 +1,5 @@
 /** Tells whether pasted plain text is Markdown, and reads it. In doubt it is not: no sign of the text is lost then. */
-import { MarkdownLog } from './export/markdown-log.ts';
+import { MarkdownLog } from '../export/markdown-log.ts';
 
 const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^(#{1,6}) +\S/;

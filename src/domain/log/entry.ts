@@ -1,5 +1,5 @@
 /** A log: what one person wrote for one day. Names are the columns of the `entries` table, as the wire carries them. */
-import type { Day } from './day.ts';
+import type { Day } from '../day/day.ts';
 
 /** The largest log the server takes, in UTF-8 bytes of HTML (decisions.md 4). */
 export const ENTRY_MAX_BYTES = 256 * 1024;

@@ -3,11 +3,11 @@
  * The database and `src/server/coach` hold the rules; the screens repeat them for comfort.
  */
 import type { Citation } from './citations.ts';
-import type { Day } from './day.ts';
-import { PREMIUM_PRICE } from './plan.ts';
-import { MESSAGES } from './messages.ts';
-import { quickEntryIn } from './quick-entries.ts';
-import type { ReviewPeriod } from './review-period.ts';
+import type { Day } from '../day/day.ts';
+import { PREMIUM_PRICE } from '../plan/plan.ts';
+import { MESSAGES } from '../messages.ts';
+import { quickEntryIn } from '../log/quick-entries.ts';
+import type { ReviewPeriod } from '../plan/review-period.ts';
 
 /** A log shorter than this says too little to be judged. */
 const MIN_FEEDBACK_CHARS = 10;

@@ -1,6 +1,6 @@
 /** The rules of paying: what an order is called, how far a year reaches, and when money is given back (decisions.md 6). */
-import { addDays, addYears, daysBetween, isBefore } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, addYears, daysBetween, isBefore } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
 
 /** PayPal's name for an order: 17 capitals or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);

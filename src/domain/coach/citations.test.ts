@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { citableLines, citationsOf, citedIn, MAX_CITATION, withKnownCitations, withLinePlaces } from './citations.ts';
-import { day } from './day.ts';
-import { textWriter } from './export/text-format.ts';
+import { day } from '../day/day.ts';
+import { textWriter } from '../export/text-format.ts';
 
 const refs = (html: string) => citableLines(html).map(({ ref }) => ref);
 const li = (...items: string[]) => items.map((item) => `<li>${item}</li>`).join('');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AI_MESSAGES, ANALYSIS_PROBLEMS, dailyLimitText, failureText, feedbackRefusal, isScore } from './coach.ts';
-import { QUICK_ENTRIES } from './quick-entries.ts';
+import { QUICK_ENTRIES } from '../log/quick-entries.ts';
 
 describe('what can be given feedback on', () => {
   test.each(QUICK_ENTRIES.map(({ text }) => text))('not a quick entry: %s', (text) => {

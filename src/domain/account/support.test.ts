@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ANALYSIS_PROBLEMS } from './coach.ts';
-import { MESSAGES } from './messages.ts';
+import { ANALYSIS_PROBLEMS } from '../coach/coach.ts';
+import { MESSAGES } from '../messages.ts';
 import { namesSupport, supportHref } from './support.ts';
 
 test('every text that says "contact support" is followed by the address, and no other text is', () => {

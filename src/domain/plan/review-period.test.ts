@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { day } from './day.ts';
+import { day } from '../day/day.ts';
 import { firstDayOf } from './review-period.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 /** The two spans that a Hustle Review looks back on: today and the days before it (decisions.md 7). */
-import { addDays } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
 
 export const REVIEW_PERIODS = {
   '7-day': { days: 7, title: 'Last 7 Days', generate: 'Generate 7-Day Analysis' },

@@ -1,6 +1,6 @@
 /** The two plans and what each opens: the only plan gate in the code (the database repeats it as policies). */
-import { addDays, isBefore } from './day.ts';
-import type { Day } from './day.ts';
+import { addDays, isBefore } from '../day/day.ts';
+import type { Day } from '../day/day.ts';
 
 export const PLANS = {
   free: { name: 'Dabbler', tagline: 'For the Curious', price: '$0' },

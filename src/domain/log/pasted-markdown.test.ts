@@ -1,7 +1,7 @@
 /** Which pasted plain text is Markdown, and what becomes of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../tests/support/long-form.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
 import { isCleanLog } from './entry-html.ts';
 import { joinCells, looksLikeMarkdown, readPastedMarkdown } from './pasted-markdown.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { day } from './day.ts';
+import { day } from '../day/day.ts';
 import { firstOpenDay, isLocked, isPremium } from './plan.ts';
 
 const today = day('2026-11-21');

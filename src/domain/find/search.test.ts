@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findForm, formOf, placesOf, QUERY_MAX_LENGTH, QUERY_MAX_WORDS, snippetOf, soughtWords } from './find.ts';
+import { findForm, formOf, placesOf, QUERY_MAX_LENGTH, QUERY_MAX_WORDS, snippetOf, soughtWords } from './search.ts';
 
 /** The rule as the server carries it out. */
 const finds = (query: string, text: string): boolean => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, day, dateLabel, dayLabel, isDay } from './day.ts';
-import { soughtDay } from './sought-day.ts';
+import { soughtDay } from './parse-date-query.ts';
 
 const saturday = day('2026-11-21');
 

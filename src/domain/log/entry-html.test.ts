@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { day } from './day.ts';
+import { day } from '../day/day.ts';
 import { ENTRY_MAX_DEPTH, ENTRY_TAGS, isCleanLog, withDateHeader, withoutDateHeader } from './entry-html.ts';
-import { lengthened } from '../../tests/support/long-form.ts';
+import { lengthened } from '../../../tests/support/long-form.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 

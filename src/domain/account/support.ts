@@ -1,6 +1,6 @@
 /** Which messages send the user to support, and how a mail to support begins. */
-import { ANALYSIS_PROBLEMS } from './coach.ts';
-import { MESSAGES } from './messages.ts';
+import { ANALYSIS_PROBLEMS } from '../coach/coach.ts';
+import { MESSAGES } from '../messages.ts';
 
 const CONTACT_SUPPORT: ReadonlySet<string> = new Set([
   MESSAGES.paymentTokenInvalid,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { day } from './day.ts';
+import { day } from '../day/day.ts';
 import { moneyLabel, receiptNumber } from './receipt.ts';
 
 test('a receipt is numbered by its year and its payment', () => {

@@ -1,5 +1,5 @@
 /** What the upgrade dialog says for each thing that only a Closer may do (product.md 2). */
-import { FAIR_USE_NOTE } from './coach.ts';
+import { FAIR_USE_NOTE } from '../coach/coach.ts';
 
 export type UpgradeFeature =
   | 'historical-logs'

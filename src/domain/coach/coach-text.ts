@@ -5,7 +5,7 @@
  * closed set of shapes, without a link, an image, an attribute or raw HTML. Everything else stays the text that it is.
  */
 import { MAX_CITATION } from './citations.ts';
-import { withDateLabels } from './day.ts';
+import { withDateLabels } from '../day/day.ts';
 
 export type CoachSpan =
   | { kind: 'text'; text: string }
