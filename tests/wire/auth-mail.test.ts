@@ -214,7 +214,7 @@ describe('with confirmation by mail', () => {
 describe('an account', () => {
   let world: AuthWorld;
   beforeAll(async () => {
-    world = await startAuthWorld();
+    world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'myapp://**' });
   });
   afterAll(() => world.close());
 
@@ -436,6 +436,12 @@ describe('an account', () => {
       error_description: 'Email link is invalid or has expired',
       sb: '',
     });
+  });
+
+  test('the page of a link to an app names its scheme, which alone says what opens', async () => {
+    const target = encodeURIComponent('myapp://journal.example.com/done');
+    const { body } = await world.ask('GET', `/verify?type=recovery&token=x&redirect_to=${target}`);
+    expect(body).toContain('Continue to myapp<');
   });
 
   test('the page of a link shows words as words', async () => {

@@ -8,6 +8,7 @@
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
+import { isWeb } from '#server/redirect-patterns.ts';
 
 export type LinkPage = { type: string; token: string; target: string; isHome: boolean };
 
@@ -39,7 +40,7 @@ const WORDS: ReadonlyMap<string, Words> = new Map([
 export function linkPage({ type, token, target, isHome }: LinkPage) {
   const { title, does } = WORDS.get(type) ?? SIGNS_IN;
   const url = new URL(target);
-  const name = isHome ? 'Hustle Forge' : url.host || url.protocol.slice(0, -1);
+  const name = isHome ? 'Hustle Forge' : placeOf(url);
   const place = `<strong>${escapeHtml(name)}</strong>`;
   const action = `/auth/v1/verify/continue?${new URLSearchParams({ redirect_to: target }).toString()}`;
   const body = `<!doctype html>
@@ -69,6 +70,9 @@ export function linkPage({ type, token, target, isHome }: LinkPage) {
 `;
   return { body, headers: headersFor(url) };
 }
+
+/** The scheme says which app opens; what stands in the place of a host there may be anybody's name. */
+const placeOf = (url: URL): string => (isWeb(url) ? url.host : url.protocol.slice(0, -1));
 
 /**
  * Chromium holds every redirect after a form against `form-action`, so the target must pass it, and so must an address
