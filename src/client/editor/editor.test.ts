@@ -34,6 +34,8 @@ function open(html: string): JournalEditorHandle {
 
 const LIST = '<ol><li><p>one two</p></li><li><p>three</p></li></ol>';
 
+const cleanText = (html: string): string => html.replace(/<[^>]*>/g, '').replaceAll('&gt;', '>');
+
 /** What the server would store of it. */
 function expectKept(html: string): void {
   expect(isCleanLog(html), html).toBe(true);
@@ -303,7 +305,7 @@ describe('pasting Markdown', () => {
   });
 });
 
-describe('typing # in a list', () => {
+describe('typing signs of Markdown in a list', () => {
   const type = (handle: JournalEditorHandle, at: number, text: string): void => {
     const { view, commands } = handle.editor;
     commands.setTextSelection(at);
@@ -332,6 +334,15 @@ describe('typing # in a list', () => {
     ],
     ['<ul><li><p>a</p><ul><li><p></p></li></ul></li></ul>', 8, '# T', '<ul><li><p>a</p></li></ul><h1>T</h1>'],
     ['<p>a</p><p></p>', 4, '# T', '<p>a</p><h1>T</h1>'],
+    ['', 3, '> Q', '<blockquote><p>Q</p></blockquote>'],
+    [
+      '<ol><li><p>a</p></li><li><p>b</p></li><li><p>c</p></li></ol>',
+      8,
+      '> ',
+      '<ol><li><p>a</p></li></ol><blockquote><p>b</p></blockquote><ol start="2"><li><p>c</p></li></ol>',
+    ],
+    ['<ol><li><p>a</p></li><li><p></p></li></ol>', 8, '``` x', '<ol><li><p>a</p></li></ol><pre><code>x</code></pre>'],
+    ['<ol><li><p>a<br>b</p></li></ol>', 3, '```js ', '<pre><code>a\nb</code></pre>'],
   ])('%j at %d: %j', (html, at, typed, result) => {
     const handle = open(html);
     type(handle, at, typed);
@@ -339,15 +350,54 @@ describe('typing # in a list', () => {
     expectKept(handle.read());
     // The signs come back first, then what was there before them.
     handle.editor.commands.undo();
-    expect(handle.read()).toContain('# ');
+    expect(cleanText(handle.read())).toContain(/^[^ ]+ /.exec(typed)![0]);
     handle.editor.commands.undo();
     expect(handle.read()).toBe(html || '<ol><li><p></p></li></ol>');
   });
 
-  test('#1 and # in the middle of a line are words', () => {
+  test.each(['#1 and # x', '>5 and > x', '``x and ``` x'])('%s has words only', (typed) => {
     const handle = open('<ol><li><p></p></li></ol>');
-    type(handle, 3, '#1 and # x');
-    expect(handle.read()).toBe('<ol><li><p>#1 and # x</p></li></ol>');
+    type(handle, 3, typed);
+    expect(cleanText(handle.read())).toBe(typed);
+    expect(handle.read()).toMatch(/^<ol><li><p>/);
+  });
+});
+
+describe('a button or key for a heading, a quote or code', () => {
+  const press = (handle: JournalEditorHandle, from: number, to: number, name: string): string => {
+    handle.editor.commands.setTextSelection({ from, to });
+    BLOCK_ACTIONS.find((action) => action.name === name)!.run(handle.editor);
+    expectKept(handle.read());
+    return handle.read();
+  };
+  const THREE = '<ol><li><p>one</p></li><li><p>two</p></li><li><p>three</p></li><li><p>four</p></li></ol>';
+  const cut = (block: string) => `<ol><li><p>one</p></li></ol>${block}<ol start="2"><li><p>four</p></li></ol>`;
+
+  test.each([
+    ['heading2', '<h2>two</h2><h2>three</h2>'],
+    ['blockquote', '<blockquote><p>two</p><p>three</p></blockquote>'],
+    ['codeBlock', '<pre><code>two\nthree</code></pre>'],
+  ])('%s leaves the list, which counts on below it, with the same words selected', (name, block) => {
+    const handle = open(THREE);
+    expect(press(handle, 11, 19, name)).toBe(cut(block));
+    const { from, to } = handle.editor.state.selection;
+    expect(handle.editor.state.doc.textBetween(from, to, ' ').replace('\n', ' ')).toBe('wo th');
+    handle.editor.commands.undo();
+    expect(handle.read()).toBe(THREE);
+  });
+
+  test('works on a nested item, and lifts what was nested under it', () => {
+    const nested = '<ol><li><p>a</p><ol><li><p>b</p><ol><li><p>c</p></li></ol></li></ol></li><li><p>d</p></li></ol>';
+    expect(press(open(nested), 8, 8, 'heading1')).toBe(
+      '<ol><li><p>a</p></li></ol><h1>b</h1><ol start="2"><li><p>c</p></li><li><p>d</p></li></ol>',
+    );
+  });
+
+  test('on the whole of two lists and a paragraph makes headings of all lines', () => {
+    const handle = open(`${LIST}<p>x</p>`);
+    expect(press(handle, 1, handle.editor.state.doc.content.size, 'heading3')).toBe(
+      '<h3>one two</h3><h3>three</h3><h3>x</h3>',
+    );
   });
 });
 

@@ -22,7 +22,7 @@ import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { emptyLog } from './empty-log.ts';
 import { followCaret } from './follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
-import { headingInList } from './leave-list.ts';
+import { formsInList } from './leave-list.ts';
 import { extras } from './load-extras.ts';
 
 function startOf(list: HTMLElement): number {
@@ -42,21 +42,6 @@ const PlainCodeBlock = CodeBlock.extend({
   renderHTML: () => ['pre', ['code', 0]],
 });
 
-/** An item begins with a paragraph: the key of a quote leaves the list first, as the toolbar's button does. */
-const Quote = Blockquote.extend({
-  // Before bold, which takes Shift+B for B.
-  priority: 101,
-  addKeyboardShortcuts() {
-    const { editor } = this;
-    return {
-      'Mod-Shift-b': () =>
-        editor.isActive(this.name)
-          ? editor.commands.toggleBlockquote()
-          : editor.chain().clearNodes().setBlockquote().run(),
-    };
-  },
-});
-
 /** No Link (logs hold words), and no TrailingNode: it would store an empty paragraph after every list. */
 /** `placeholder`: what an empty log asks; it may change while the editor is open. */
 export function journalExtensions(placeholder: () => string = () => ''): AnyExtension[] {
@@ -66,7 +51,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Text,
     HardBreak,
     Heading.configure({ levels: [1, 2, 3] }),
-    Quote,
+    Blockquote,
     PlainCodeBlock,
     BulletList,
     NumberedList,
@@ -79,7 +64,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Code,
     UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
     emptyLog.configure({ placeholder }),
-    headingInList,
+    formsInList,
     extras,
     keyboardExit,
     followCaret,

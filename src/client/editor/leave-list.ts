@@ -1,6 +1,7 @@
 /** What cannot stand in a list item (a heading, a quote, code) goes between two halves of the list, as one step of undo. */
 import { Extension, InputRule } from '@tiptap/core';
-import type { Node } from '@tiptap/pm/model';
+import type { Editor } from '@tiptap/core';
+import type { Node, Schema } from '@tiptap/pm/model';
 import { TextSelection } from '@tiptap/pm/state';
 import type { Transaction } from '@tiptap/pm/state';
 
@@ -39,13 +40,14 @@ function trimStart(list: Node): Node | null {
 
 /**
  * Replaces what stands between two positions of one list by blocks that break the list; the second half counts on from the
- * first. Puts the caret at the end of the blocks. False outside of a list.
+ * first. Puts the caret at the end of the blocks. False where no list holds both positions.
  */
 export function breakList(tr: Transaction, from: number, to: number, blocks: readonly Node[]): boolean {
   const $from = tr.doc.resolve(from);
+  const shared = $from.sharedDepth(to);
   let depth = 1;
-  while (depth <= $from.depth && !isList($from.node(depth))) depth += 1;
-  if (depth > $from.depth) return false;
+  while (depth <= shared && !isList($from.node(depth))) depth += 1;
+  if (depth > shared) return false;
   const list = $from.node(depth);
   const start = $from.start(depth);
   const before = trimEnd(list.cut(0, from - start));
@@ -59,21 +61,89 @@ export function breakList(tr: Transaction, from: number, to: number, blocks: rea
   return true;
 }
 
-/** `# ` begins a heading in a numbered list too, where TipTap's own rule does nothing. */
-export const headingInList = Extension.create({
-  name: 'headingInList',
+export type Form = 'heading' | 'blockquote' | 'codeBlock';
+type FormAttributes = { level?: 1 | 2 | 3 };
+
+/** Lines in another form: a heading each, or one quote or one code block for all of them. */
+function blocksOf(form: Form, lines: readonly Node[], attributes: FormAttributes, schema: Schema): Node[] {
+  const type = schema.nodes[form]!;
+  if (form === 'heading') return lines.map((line) => type.create(attributes, line.content));
+  if (form === 'blockquote') return [type.create(null, lines)];
+  const text = lines.map((line) => line.textBetween(0, line.content.size, undefined, '\n')).join('\n');
+  return [type.create(null, text === '' ? null : schema.text(text))];
+}
+
+/** Takes the selected lines of a list out of it, in another form and still selected. False where no list holds them all. */
+function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttributes): boolean {
+  const { doc, schema, selection, tr } = state;
+  const lines: { node: Node; start: number }[] = [];
+  doc.nodesBetween(selection.from, selection.to, (node, at) => {
+    if (node.isTextblock) lines.push({ node, start: at + 1 });
+  });
+  const first = lines[0];
+  const last = lines.at(-1);
+  if (!first || !last) return false;
+  const nodes = lines.map(({ node }) => node);
+  const blocks = blocksOf(form, nodes, attributes, schema);
+  const to = last.start + last.node.content.size;
+  if (!breakList(tr, first.start, to, blocks)) return false;
+  const end = tr.selection.from;
+  const inner = blocks.reduce((sum, block) => sum + block.nodeSize, 0) - (form === 'blockquote' ? 4 : 2);
+  const before = Math.max(0, selection.from - first.start);
+  const behind = Math.max(0, to - selection.to);
+  tr.setSelection(TextSelection.create(tr.doc, end - inner + before, end - behind));
+  view.dispatch(tr.scrollIntoView());
+  return true;
+}
+
+/**
+ * Gives the selected lines a form, or makes them paragraphs if they have it. An item begins with a paragraph, so they leave
+ * their list first.
+ */
+export function toggleForm(editor: Editor, form: Form, attributes: FormAttributes = {}): boolean {
+  if (editor.isActive(form, attributes)) return editor.chain().clearNodes().setParagraph().run();
+  if (takeFromList(editor, form, attributes)) return true;
+  const chain = editor.chain().clearNodes();
+  return (form === 'blockquote' ? chain.wrapIn(form) : chain.setNode(form, attributes)).run();
+}
+
+/** Signs typed at the start of an item that ask for a form, where TipTap's own rules do nothing. */
+function formRule(find: RegExp, form: Form): InputRule {
+  return new InputRule({
+    find,
+    handler({ state: { tr, schema }, range, match }) {
+      const attributes = form === 'heading' ? { level: match[1]!.length as 1 | 2 | 3 } : {};
+      tr.delete(range.from, range.to);
+      const { parent } = tr.doc.resolve(range.from);
+      const { size } = parent.content;
+      const blocks = blocksOf(form, [parent], attributes, schema);
+      if (parent.type.name !== 'paragraph' || !breakList(tr, range.from, range.from + size, blocks)) return null;
+      tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - size));
+    },
+  });
+}
+
+/** A heading, a quote and code in a numbered list: by signs and by keys, as by the toolbar. */
+export const formsInList = Extension.create({
+  name: 'formsInList',
+  // Before bold, which takes Shift+B for B, and before the keys of the three forms themselves.
+  priority: 101,
 
   addInputRules: () => [
-    new InputRule({
-      find: /^(#{1,3})\s$/,
-      handler({ state: { tr, schema }, range, match }) {
-        tr.delete(range.from, range.to);
-        const { parent } = tr.doc.resolve(range.from);
-        const heading = schema.nodes['heading']!.create({ level: match[1]!.length }, parent.content);
-        const to = range.from + parent.content.size;
-        if (parent.type.name !== 'paragraph' || !breakList(tr, range.from, to, [heading])) return null;
-        tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - heading.content.size));
-      },
-    }),
+    formRule(/^(#{1,3})\s$/, 'heading'),
+    formRule(/^\s*>\s$/, 'blockquote'),
+    formRule(/^(?:```|~~~)[a-z]*\s$/, 'codeBlock'),
   ],
+
+  addKeyboardShortcuts() {
+    const { editor } = this;
+    const heading = (level: 1 | 2 | 3) => () => toggleForm(editor, 'heading', { level });
+    return {
+      'Mod-Alt-1': heading(1),
+      'Mod-Alt-2': heading(2),
+      'Mod-Alt-3': heading(3),
+      'Mod-Shift-b': () => toggleForm(editor, 'blockquote'),
+      'Mod-Alt-c': () => toggleForm(editor, 'codeBlock'),
+    };
+  },
 });

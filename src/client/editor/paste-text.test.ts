@@ -43,6 +43,7 @@ test.each([
   'o boy',
   '[link](x)',
   '- ',
+  '✓ 12 tests passed',
 ])('%j is a sentence', (line) => {
   expect(withoutMarker(line).text).toBe(line.trim());
 });
@@ -62,4 +63,21 @@ test('indented text without markers, such as a stack trace, stays flat', () => {
 
 test('a list that begins indented begins at the top', () => {
   expect(outline('    - a\n    - b\n  - c')).toEqual(['a', 'b', 'c']);
+});
+
+test('what a shell printed stays flat, ticks and all', () => {
+  const session = '$ npm test\n\n > vitest run\n ✓ 12 tests passed\n$ ls *.ts | wc -l\n      14\n';
+  expect(outline(session)).toEqual(['$ npm test', '> vitest run', '✓ 12 tests passed', '$ ls *.ts | wc -l', '14']);
+});
+
+test('rows with tabs are cells of a table; a hollow bullet of Word is none', () => {
+  expect(outline('Name\tCalls\nAda\t12\nBob\t')).toEqual(['Name · Calls', 'Ada · 12', 'Bob']);
+  expect(outline('o\ta\no\tb')).toEqual(['a', 'b']);
+  expect(outline('Name\tCalls\nThat was all')).toEqual(['Name\tCalls', 'That was all']);
+});
+
+test('lines of signs alone are dropped from a quoted mail, and kept where nothing else is there', () => {
+  expect(outline('Bob wrote:\n> Hi\n>\n>> Thanks\n-- \nAda')).toEqual(['Bob wrote:', '> Hi', '>> Thanks', 'Ada']);
+  expect(outline('--')).toEqual(['--']);
+  expect(outline('--\n--')).toEqual(['--', '--']);
 });

@@ -1,4 +1,5 @@
 /** Pasted plain text as lines of a list: what a terminal, a chat or a note hands over when it copies several lines. */
+import { joinCells } from '#domain/log/pasted-markdown.ts';
 
 export type PastedLine = {
   /** 0 for the outermost list. Only lines with markers are ever nested. */
@@ -14,7 +15,10 @@ const TAB_WIDTH = 4;
 const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=\S)/;
 /** `o` and a tab is how Word writes a hollow bullet as plain text. */
 const BULLET = /^(?:[-*+•◦▪‣·–—]\s+(?=\S)|o\t+(?=\S))/;
-const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒✓✔])\s+(?=\S)/;
+/** Not `✓`, which programs print before what went well. */
+const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒])\s+(?=\S)/;
+/** An empty line of a quoted mail, the line above its signature, a ruler. */
+const NO_WORDS = /^[\s>=_*-]*$/;
 
 const indentOf = (line: string): number => {
   const spaces = INDENT.exec(line)![0];
@@ -30,12 +34,19 @@ export function withoutMarker(line: string): { text: string; marker: PastedLine[
   return { text: bullet, marker: bullet === trimmed ? null : 'bullet' };
 }
 
+/** A row of a table that a spreadsheet or a terminal copied. */
+const isRow = (line: string): boolean => /\S *\t/.test(line) && withoutMarker(line).marker === null;
+
 /** The lines of a text that say something, without their markers, nested as their indentation says. */
 export function parsePastedText(text: string): PastedLine[] {
-  const lines = text
-    .split(/\r\n?|\n/)
-    .filter((line) => line.trim() !== '')
-    .map((line) => ({ ...withoutMarker(line), indent: indentOf(line) }));
+  const filled = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+  const worded = filled.filter((line) => !NO_WORDS.test(line));
+  const written = worded.length > 1 ? worded : filled;
+  const isTable = written.length > 1 && written.every(isRow);
+  const lines = written.map((line) => ({
+    ...withoutMarker(isTable ? joinCells(line.split('\t')) : line),
+    indent: isTable ? 0 : indentOf(line),
+  }));
   // Indented lines without any marker are code or prose: one item each, as flat as they came.
   const isList = lines.some((line) => line.marker !== null);
   const indents: number[] = [];

@@ -1,5 +1,5 @@
 /** What the toolbar offers: the five marks of the selection first, then the forms a line can take. */
-import type { ChainedCommands, Editor } from '@tiptap/core';
+import type { Editor } from '@tiptap/core';
 import {
   Bold,
   Code,
@@ -15,6 +15,7 @@ import {
   Underline,
 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
+import { toggleForm } from './leave-list.ts';
 
 export type ToolbarAction = {
   name: string;
@@ -36,18 +37,12 @@ const mark = (
   run: (editor) => void editor.commands.toggleMark(name),
 });
 
-/** An item begins with a paragraph, so a heading, a quote or a code block has to leave its list first. */
-function toggleBlock(editor: Editor, isActive: boolean, set: (chain: ChainedCommands) => ChainedCommands): void {
-  const chain = editor.chain().clearNodes();
-  (isActive ? chain.setParagraph() : set(chain)).run();
-}
-
 const heading = (level: 1 | 2 | 3, icon: LucideIcon): ToolbarAction => ({
   name: `heading${level}`,
   label: `Heading ${level}`,
   icon,
   isActive: (editor) => editor.isActive('heading', { level }),
-  run: (editor) => toggleBlock(editor, editor.isActive('heading', { level }), (chain) => chain.setHeading({ level })),
+  run: (editor) => void toggleForm(editor, 'heading', { level }),
 });
 
 export const MARK_ACTIONS: readonly ToolbarAction[] = [
@@ -81,13 +76,13 @@ export const BLOCK_ACTIONS: readonly ToolbarAction[] = [
     label: 'Quote',
     icon: TextQuote,
     isActive: (editor) => editor.isActive('blockquote'),
-    run: (editor) => toggleBlock(editor, editor.isActive('blockquote'), (chain) => chain.setBlockquote()),
+    run: (editor) => void toggleForm(editor, 'blockquote'),
   },
   {
     name: 'codeBlock',
     label: 'Code block',
     icon: SquareCode,
     isActive: (editor) => editor.isActive('codeBlock'),
-    run: (editor) => toggleBlock(editor, editor.isActive('codeBlock'), (chain) => chain.setCodeBlock()),
+    run: (editor) => void toggleForm(editor, 'codeBlock'),
   },
 ];
