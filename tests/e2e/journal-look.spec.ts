@@ -1,4 +1,5 @@
 /** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
+import type { Page } from '@playwright/test';
 import { day } from '#domain/day/day.ts';
 import {
   daysAgo,
@@ -52,6 +53,18 @@ test('320 pixels are enough', async ({ page, signUp }) => {
   await expect.poll(width).toBeLessThanOrEqual(320);
 });
 
+/** On how many lines of the day bar the date stands, without the weekday before it. */
+const linesOfDate = (page: Page): Promise<number> =>
+  page.getByRole('heading', { level: 1 }).evaluate((heading) => {
+    const texts = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
+    let text = texts.nextNode()!;
+    for (let next = texts.nextNode(); next; next = texts.nextNode()) text = next;
+    const range = document.createRange();
+    range.setStart(text, text.textContent!.search(/\w+ \d+, /));
+    range.setEnd(text, text.textContent!.length);
+    return range.getClientRects().length;
+  });
+
 test('the arrows of the day bar stay where they are, whatever the day is called', async ({ page, signUp, admin }) => {
   const { email } = await signUp(page);
   await admin('plan:grant', email);
@@ -64,10 +77,12 @@ test('the arrows of the day bar stay where they are, whatever the day is called'
     const places = new Set<string>();
     for (const [date, label] of [
       ['2026-05-04', 'Monday - May 4, 2026'],
+      ['2025-11-23', 'Sunday - November 23, 2025'],
       ['2026-09-30', 'Wednesday - September 30, 2026'],
     ] as const) {
       await openDay(page, day(date));
       await expect(page.getByRole('button', { name: label, exact: true })).toBeInViewport({ ratio: 1 });
+      expect(await linesOfDate(page), `lines of the date in ${label}`).toBe(1);
       places.add(JSON.stringify([await arrow('Previous day'), await arrow('Next day')]));
     }
     expect([...places], `at ${width} px`).toHaveLength(1);

@@ -1,7 +1,7 @@
 /** The bar: menu, previous day, the day itself, next day, feedback. */
 import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
-import { dayLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
+import { dateLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { daysAgoLabel } from '#domain/day/past-day.ts';
 import { IconButton } from '#client/ui/button.tsx';
@@ -44,7 +44,7 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
               onClick={onPick}
               aria-haspopup="dialog"
             >
-              {dayLabel(date)}
+              {weekdayOf(date)} - <span>{dateLabel(date)}</span>
             </button>
           )}
         </h1>
