@@ -54,6 +54,7 @@ test('words that were just typed move with their log, and undo brings them back'
   await choose(page, to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
   await expect(dialog(page)).toBeHidden();
+  await expect(editor(page)).toBeFocused();
   await expect(items(page)).toHaveText(['written on the wrong day']);
   await expectSaid(page, `Moved to ${labelOf(to)}.`);
   expect(await storedLog(request, session, to)).toBe(log('written on the wrong day'));
@@ -72,9 +73,11 @@ test('words that were just typed move with their log, and undo brings them back'
   // By key: the pointer stands on the toast that has just been used.
   await page.keyboard.press('Alt+ArrowLeft');
   await expect(items(page)).toHaveText(['']);
+  await expect(editor(page)).toBeFocused();
 });
 
 test('the menu of a phone moves a log, and offers that only where there is one', async ({ page, signUp, request }) => {
+  await page.clock.install();
   await page.setViewportSize({ width: 390, height: 844 });
   await signUp(page);
   await storeLog(request, await sessionOf(page), daysAgo(1), log('late work'));
@@ -91,6 +94,10 @@ test('the menu of a phone moves a log, and offers that only where there is one',
   await choose(page, today());
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(items(page)).toHaveText(['late work']);
+  // The toast lies over the bar of the day: it goes by itself.
+  await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+  await page.clock.runFor(25_000);
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
 });
 
 test('a second tab that writes on the old day makes no second log and loses no word', async ({

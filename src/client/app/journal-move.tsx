@@ -82,12 +82,14 @@ export function JournalMove({ from, onClose }: { from: Day; onClose: () => void 
         {busy && 'Moving...'}
       </div>
       {problem && !busy && (
-        <Notice kind="error">
-          {reasonOf(problem.outcome.kind, problem.move)}
-          {problem.outcome.kind === 'unreachable' && (
-            <Button onClick={() => void move(problem.move, problem.outcome)}>Try again</Button>
-          )}
-        </Notice>
+        <div className={styles.problem}>
+          <Notice kind="error">
+            {reasonOf(problem.outcome.kind, problem.move)}
+            {problem.outcome.kind === 'unreachable' && (
+              <Button onClick={() => void move(problem.move, problem.outcome)}>Try again</Button>
+            )}
+          </Notice>
+        </div>
       )}
     </Dialog>
   );
@@ -107,7 +109,11 @@ function useMove(onMoved: () => void) {
   async function moveAndOpen(wanted: Move, before?: NotMoved): Promise<MoveOutcome> {
     const version = before?.kind === 'unreachable' ? before.version : null;
     const outcome = await moveLog(savers, createSendMove(data, id), wanted, version);
-    if (outcome.kind === 'moved') await navigate({ to: ROUTES.journal.path, search: { date: wanted.to } as never });
+    if (outcome.kind === 'moved') {
+      // First: while the dialog has the focus, the editor of the other day does not take it.
+      onMoved();
+      await navigate({ to: ROUTES.journal.path, search: { date: wanted.to } as never });
+    }
     // What this page knows of the two days was not so, or may not be.
     else for (const queryKey of [entryKey(wanted.from), DATES_KEY]) void queries.invalidateQueries({ queryKey });
     return outcome;
@@ -127,7 +133,6 @@ function useMove(onMoved: () => void) {
     const outcome = await moveAndOpen(wanted, before);
     setBusy(false);
     if (outcome.kind !== 'moved') return setProblem({ outcome, move: wanted });
-    onMoved();
     const text = `Moved to ${dayLabel(wanted.to)}.`;
     toast({ kind: 'success', text, action: { label: 'Undo', run: () => void undo(wanted) } });
   }

@@ -12,7 +12,8 @@ type JournalEditorProps = {
   label: string;
   /** What an empty log asks. */
   placeholder: string;
-  autofocus: boolean;
+  /** Asked when the editor is on the page: while it is drawn, the editor of the day before it still has the focus. */
+  mayTakeFocus: () => boolean;
   onEdit: () => void;
   /** The editor can be written in. Answers what to do when it goes. */
   onOpen: (handle: JournalEditorHandle) => () => void;
@@ -26,7 +27,7 @@ export function JournalEditor(props: JournalEditorProps) {
   const [handle, setHandle] = useState<JournalEditorHandle | null>(null);
 
   const open = useEffectEvent(() => {
-    const { html, label, autofocus } = props;
+    const { html, label, mayTakeFocus } = props;
     return createJournalEditor({
       element: element.current!,
       html,
@@ -34,7 +35,7 @@ export function JournalEditor(props: JournalEditorProps) {
       describedBy: helpId,
       className: styles.log!,
       placeholder: () => readPlaceholder(),
-      autofocus,
+      autofocus: mayTakeFocus(),
       onEdit: () => edited(),
     });
   });

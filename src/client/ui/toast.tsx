@@ -1,4 +1,4 @@
-/** A short word at the top of the page: it leaves by itself after five seconds, or when it is sent away. */
+/** A short word at the top of the page: it leaves by itself after some seconds, or when it is sent away. */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -7,15 +7,15 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
-/** An address takes longer to read or copy. Not for good: on a phone a toast covers the way to the menu. */
-const LINK_TOAST_MS = 20_000;
+/** A link or a button takes longer. Not for good: on a phone a toast covers the way to the menu. */
+const LONG_TOAST_MS = 20_000;
 /** A dialog often closes in the moment in which its outcome is said: the region must be in its new place before the words. */
 const ANNOUNCE_DELAY_MS = 100;
 
 export type Toast = {
   kind: 'success' | 'error' | 'info';
   text: string;
-  /** What can be done about it. A word with such a button stays until somebody sends it away. */
+  /** What can be done about it. An error with such a button stays until somebody sends it away. */
   action?: { label: string; run: () => void };
   /** Follows the text. A toast with a link stays longer. */
   link?: { label: string; href: string };
@@ -130,16 +130,17 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
   };
   const [arrived, setArrived] = useState(false);
   useEffect(() => {
-    if (toast.action) return;
+    // What an error offers is the way on; what a success offers, such as Undo, can be done in another way.
+    if (toast.action && toast.kind === 'error') return;
     const timer = setInterval(
       () => {
         // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
         if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
       },
-      toast.link ? LINK_TOAST_MS : TOAST_MS,
+      toast.link || toast.action ? LONG_TOAST_MS : TOAST_MS,
     );
     return () => clearInterval(timer);
-  }, [onDismiss, toast.action, toast.id, toast.link]);
+  }, [onDismiss, toast.action, toast.id, toast.kind, toast.link]);
 
   return (
     <div

@@ -109,7 +109,7 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
       html={saver.text()}
       label={label}
       placeholder={placeholder}
-      autofocus={mayTakeFocus()}
+      mayTakeFocus={mayTakeFocus}
       onEdit={() => saver.edited()}
       onOpen={(editor) => {
         const close = saver.attach(editor);
