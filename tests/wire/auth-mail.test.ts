@@ -214,7 +214,7 @@ describe('with confirmation by mail', () => {
 describe('an account', () => {
   let world: AuthWorld;
   beforeAll(async () => {
-    world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'myapp://**' });
+    world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'myapp://**/**' });
   });
   afterAll(() => world.close());
 
