@@ -92,7 +92,13 @@ async function refund(id: string, anyway: boolean): Promise<string> {
   }
   const config = readConfig();
   return withDatabase(async (database) => {
-    const payments = createPayments({ config, database, clock: systemClock, log: createLog('warn') });
+    const payments = createPayments({
+      config,
+      database,
+      clock: systemClock,
+      log: createLog('warn'),
+      requestMails: () => undefined,
+    });
     const refundNow = payments && ((payment: string) => payments.refund(payment));
     const answer = await refundByOperator({ database, clock: systemClock, refundNow }, id, anyway);
     if ('refused' in answer) throw new Refused(answer.refused);

@@ -21,7 +21,6 @@ import type { Jobs } from './jobs/jobs.ts';
 import type { Logger } from './log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createPayments } from './payments/payments.ts';
-import { tellBuyers } from './payments/tell-buyers.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
 
@@ -43,8 +42,8 @@ export async function serve({ config, database, clock, log }: Given): Promise<Se
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
   const passwords = createPasswords();
-  const paid = createPayments({ config, database, clock, log });
-  const payments = paid && tellBuyers(paid, () => jobs.request('send-receipts'));
+  const requestMails = (): void => jobs.request('send-receipts');
+  const payments = createPayments({ config, database, clock, log, requestMails });
   const reader = clientConfig(config).coachProvider;
   if (reader !== null) await askAnewForReader(database, reader, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, log });

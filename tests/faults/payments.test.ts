@@ -1,4 +1,4 @@
-/** kill -9 at the three moments of a payment at which money and plan could part: they agree after one sweep. */
+/** kill -9 at the three moments at which money and plan could disagree: they agree after one sweep. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPayingServer } from './paying-server.ts';
@@ -11,7 +11,7 @@ let server: PayingServer;
 beforeEach(async () => {
   server = await createPayingServer();
   await server.start();
-  // Whoever dies in the middle of a sweep holds the next one up until the queue has missed its heartbeat.
+  // A process killed during a sweep blocks the next one until its heartbeat times out.
   await expect.poll(sweepsDone, { timeout: SWEEP_MS }).toBeGreaterThan(0);
 });
 afterEach(() => server.close());
@@ -19,7 +19,7 @@ afterEach(() => server.close());
 const ORDER = { amount: 24, currency: 'USD' };
 type Ada = Awaited<ReturnType<PayingServer['signUp']>>;
 
-/** As if the time that the dead process had reserved for itself were over, and nobody had waited for it. */
+/** Expires the lease of the dead process at once. */
 const leaseRunsOut = () =>
   server.db.admin.query("update payments set lease_until = now() - interval '1 second', due_at = now()");
 
@@ -51,7 +51,7 @@ async function books(): Promise<unknown> {
 }
 const PAID = { status: 'completed', plan: 'premium', grants: 1 };
 
-test('between capture and grant: the grant arrives within one sweep', async () => {
+test('a kill between capture and grant: the next sweep grants', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   const orderId = await approvedOrder(ada);
@@ -76,7 +76,7 @@ test('between capture and grant: the grant arrives within one sweep', async () =
   expect(await books()).toMatchObject([{ ...PAID, ledger: ['capture 2400', `fee ${capture!.feeMinor}`] }]);
 });
 
-test('before the order is noted: the next click finds the same one, and it can be paid', async () => {
+test('a kill before the order is stored: the next click gets the same order', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   control.fail({ path: '/v2/checkout/orders$', hold: 'after' });
@@ -96,7 +96,7 @@ test('before the order is noted: the next click finds the same one, and it can b
   expect(await books()).toMatchObject([PAID]);
 });
 
-test('while money goes back: the year ends within one sweep', async () => {
+test('a kill during a refund: the next sweep ends the year', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
   const orderId = await approvedOrder(ada);

@@ -1,4 +1,4 @@
-/** The sweep writes down which plans have ended: those that no policy counts any more, once each, and no others. */
+/** The sweep records which plans have ended: each expired plan once, and no other. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
@@ -37,7 +37,7 @@ async function planOf(id: string): Promise<unknown> {
   return rows[0];
 }
 
-test('a plan ends on the day after its last one, for the last people on Earth', async () => {
+test('a plan ends when its last day is over in every time zone', async () => {
   const lastDay = await person('premium', today);
   const over = await person('premium', addDays(today, -1));
   const endless = await person('premium', null);
@@ -50,7 +50,7 @@ test('a plan ends on the day after its last one, for the last people on Earth', 
   expect(await planOf(free)).toEqual({ plan: 'free', until: addDays(today, -400), reasons: null });
 });
 
-test('two sweeps at once write one line', async () => {
+test('concurrent sweeps record an end once', async () => {
   const over = await person('premium', addDays(today, -1));
   const expired = await Promise.all([1, 2, 3].map(() => expirePlans(db.database, clock)));
   expect(expired.reduce((sum, count) => sum + count, 0)).toBe(1);

@@ -1,13 +1,13 @@
 /**
- * The payments in memory, for the model test: each method does in one step what the database does in one transaction.
- * `payment-store.test.ts` holds both to the same answers and the same rows.
+ * The payment store in memory, for the model test: each method does in one step what the database does in one
+ * transaction. `payment-store.test.ts` compares the two.
  */
 import { latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
-import { isOpen, isOpenForMoney } from '#server/payments/payment-store.ts';
+import { isOpen, canBookCapture } from '#server/payments/payment-store.ts';
 import type { Buyer, Payment, PaymentStore } from '#server/payments/payment-store.ts';
 import type { Capture } from '#server/payments/paypal/paypal.ts';
 
@@ -40,14 +40,14 @@ export class MemoryPaymentStore implements PaymentStore {
     return this.#transact(() => this.buyers.get(userId) ?? null);
   }
 
-  begin(asked: Parameters<PaymentStore['begin']>[0], mayGoOn: (open: Payment) => boolean) {
+  begin(asked: Parameters<PaymentStore['begin']>[0], canReuse: (open: Payment) => boolean) {
     return this.#transact(() => {
       if (!this.buyers.has(asked.userId)) return null;
       const open = [...this.payments.values()]
         .filter(({ userId, status }) => userId === asked.userId && isOpen(status))
         .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
-      const goesOn = open.find(mayGoOn);
-      if (goesOn) return goesOn;
+      const reusable = open.find(canReuse);
+      if (reusable) return reusable;
       const begun: Payment = {
         ...asked,
         id: this.#newId(),
@@ -77,7 +77,7 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  noteOrder(id: string, { orderId, approvalUrl }: { orderId: string; approvalUrl: string }, dueAt: Date) {
+  saveOrder(id: string, { orderId, approvalUrl }: { orderId: string; approvalUrl: string }, dueAt: Date) {
     return this.#transact(() => {
       if (this.#of(id).orderId === null) this.#change(id, { orderId, approvalUrl, dueAt });
       return this.#of(id);
@@ -101,7 +101,7 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  end(id: string, status: PaymentStatus, { captureId, dueAt, claimed }: Parameters<PaymentStore['end']>[2]) {
+  close(id: string, status: PaymentStatus, { captureId, dueAt, claimed }: Parameters<PaymentStore['close']>[2]) {
     return this.#transact(() => {
       const now = this.#of(id);
       if (!isOpen(now.status)) return;
@@ -116,13 +116,13 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  hold(id: string, captureId: string, dueAt: Date) {
+  markPending(id: string, captureId: string, dueAt: Date) {
     return this.#transact(() => {
       if (isOpen(this.#of(id).status)) this.#change(id, { status: 'pending', captureId, leaseUntil: null, dueAt });
     });
   }
 
-  lookAgain(id: string, dueAt: Date | null) {
+  schedulePoll(id: string, dueAt: Date | null) {
     return this.#transact(() => {
       if (this.#of(id).status !== 'capturing') this.#change(id, { leaseUntil: null, dueAt });
     });
@@ -131,7 +131,7 @@ export class MemoryPaymentStore implements PaymentStore {
   complete(id: string, capture: Capture, now: Date, dueAt: Date | null) {
     return this.#transact(() => {
       const payment = this.#of(id);
-      if (!isOpenForMoney(payment.status)) return 'nothing' as const;
+      if (!canBookCapture(payment.status)) return 'already_booked' as const;
       this.#bookCapture(id, capture);
       const granted = this.#grant(payment, now);
       this.#change(id, {
@@ -142,19 +142,22 @@ export class MemoryPaymentStore implements PaymentStore {
         refundRequestedAt: granted ? null : now,
         dueAt: granted && capture.status === 'COMPLETED' ? dueAt : now,
       });
-      return granted ? ('granted' as const) : ('without account' as const);
+      return granted ? ('granted' as const) : ('no_account' as const);
     });
   }
 
-  review(id: string, capture: Capture) {
+  bookForReview(id: string, capture: Capture) {
     return this.#transact(() => {
-      if (!isOpenForMoney(this.#of(id).status)) return;
+      if (!canBookCapture(this.#of(id).status)) return;
       this.#bookCapture(id, capture);
       this.#change(id, { status: 'needs_review', captureId: capture.id, leaseUntil: null, dueAt: null });
     });
   }
 
-  bookBack(id: string, { kind, part, total, now, dueAt, dueAtEnd }: Parameters<PaymentStore['bookBack']>[1]) {
+  bookReturn(
+    id: string,
+    { kind, part, total, now, dueAt, dueAtFullReturn }: Parameters<PaymentStore['bookReturn']>[1],
+  ) {
     return this.#transact(() => {
       const payment = this.#of(id);
       if (payment.status !== 'completed') return;
@@ -171,7 +174,11 @@ export class MemoryPaymentStore implements PaymentStore {
       }
       if (sum >= amountMinor) {
         this.#withdraw(payment, kind, now);
-        this.#change(id, { status: kind === 'refund' ? 'refunded' : 'reversed', leaseUntil: null, dueAt: dueAtEnd });
+        this.#change(id, {
+          status: kind === 'refund' ? 'refunded' : 'reversed',
+          leaseUntil: null,
+          dueAt: dueAtFullReturn,
+        });
       } else if (payment.refundRequestedAt === null) {
         this.#change(id, { dueAt });
       }
@@ -195,7 +202,7 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  dropRefund(id: string, dueAt: Date | null) {
+  cancelRefund(id: string, dueAt: Date | null) {
     return this.#transact(() => {
       if (this.#of(id).status === 'completed') {
         this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt });
@@ -213,7 +220,7 @@ export class MemoryPaymentStore implements PaymentStore {
     );
   }
 
-  waitingEvents(limit: number) {
+  unprocessedEvents(limit: number) {
     return this.#transact(() =>
       [...this.events.values()]
         .filter(({ isDone }) => !isDone)
@@ -222,21 +229,21 @@ export class MemoryPaymentStore implements PaymentStore {
     );
   }
 
-  eventDone(id: string) {
+  markEventProcessed(id: string) {
     return this.#transact(() => {
       const event = this.events.get(id);
       if (event) event.isDone = true;
     });
   }
 
-  /** What the webhook route does: PayPal's id makes an event told twice one event. Answers whether it is new. */
+  /** Stores an event as the webhook route does, once per PayPal id. Returns whether it is new. */
   receive(id: string, raw: string, receivedAt: Date): boolean {
     if (this.events.has(id)) return false;
     this.events.set(id, { id, raw, receivedAt, isDone: false });
     return true;
   }
 
-  /** In one step, and as a whole or not at all. */
+  /** Atomic: rolls back when `work` throws. */
   #transact<T>(work: () => T): Promise<T> {
     const before = [new Map(this.payments), new Map(this.buyers), this.ledger.length, this.planChanges.length] as const;
     return new Promise((resolve, reject) => {
@@ -260,7 +267,7 @@ export class MemoryPaymentStore implements PaymentStore {
   #change(id: string, change: Change): Payment {
     const before = this.#of(id);
     const changed = { ...before, ...change };
-    if (before.captureId !== null && changed.captureId !== before.captureId) throw new Error('facts never change');
+    if (before.captureId !== null && changed.captureId !== before.captureId) throw new Error('capture_id is immutable');
     this.payments.set(id, changed);
     return changed;
   }
@@ -270,7 +277,7 @@ export class MemoryPaymentStore implements PaymentStore {
     if (feeMinor !== null) this.#book({ paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
   }
 
-  /** As the unique constraint of the table has it. */
+  /** Enforces the table's unique constraint. */
   #book(line: Line): void {
     if (this.ledger.some(({ kind, ref }) => kind === line.kind && ref === line.ref)) throw new Error('booked twice');
     this.ledger.push(line);

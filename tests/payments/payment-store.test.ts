@@ -1,6 +1,6 @@
 /**
- * The contract of a `PaymentStore`: random commands get the same answers from the store in the database and from the one
- * in memory, and leave the same rows. So what the model test finds out with one holds for the other.
+ * The contract of a `PaymentStore`: random commands return the same from the PostgreSQL store and the memory store, and
+ * leave the same rows. So the results of the model test hold for both.
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -25,11 +25,11 @@ afterAll(() => db.drop());
 const START = Date.parse('2026-11-21T12:00:00Z');
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);
 
-/** One side of the comparison: a store, and the payments in the order in which it made them. */
+/** One side of the comparison: a store, and its payments in order of creation. */
 type Side = {
   store: PaymentStore;
   made: string[];
-  /** As `read` by some worker, perhaps long ago. */
+  /** As some worker has read them, perhaps long ago. */
   read: Map<string, Payment>;
   claimed: Map<string, Payment>;
   leave(userId: string): Promise<unknown>;
@@ -39,7 +39,7 @@ type Side = {
 const STATUSES = ['declined', 'voided', 'expired', 'needs_review'] as const;
 const RELEASES = ['created', 'approved', 'capturing'] as const;
 
-/** What a number means as a command; every side is given the same ones. */
+/** Translates a number into a command. Both sides get the same ones. */
 async function perform(side: Side, users: readonly string[], number: number, minutes: number): Promise<unknown> {
   const { store, made, read, claimed } = side;
   const choice = Math.floor(number / 20);
@@ -61,7 +61,7 @@ async function perform(side: Side, users: readonly string[], number: number, min
   };
   switch (number % 20) {
     case 3:
-      return store.noteOrder(id, { orderId, approvalUrl: `https://paypal/${choice % 2}`, debugId: null }, lease);
+      return store.saveOrder(id, { orderId, approvalUrl: `https://paypal/${choice % 2}`, debugId: null }, lease);
     case 4:
       return store.find(choice % 2 === 0 ? { orderId } : { captureId: capture.id });
     case 5: {
@@ -84,30 +84,33 @@ async function perform(side: Side, users: readonly string[], number: number, min
     case 9: {
       const old = claimed.get(id);
       const mine = old && choice % 3 === 1 ? { claimed: old } : {};
-      return store.end(
+      return store.close(
         id,
         STATUSES[choice % 4]!,
         choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease, ...mine },
       );
     }
     case 10:
-      return store.hold(id, capture.id, lease);
+      return store.markPending(id, capture.id, lease);
     case 11:
-      return store.lookAgain(id, choice % 2 === 0 ? lease : null);
+      return store.schedulePoll(id, choice % 2 === 0 ? lease : null);
     case 12:
     case 13:
       return store.complete(id, capture, now, choice % 3 === 0 ? null : lease);
     case 14:
-      return choice % 4 === 0 ? store.review(id, capture) : store.requestRefund(id, now);
+      return choice % 4 === 0 ? store.bookForReview(id, capture) : store.requestRefund(id, now);
     case 15: {
       const part = choice % 2 === 0 ? { ref: `${id}-r${choice % 3}`, amountMinor: 500 + (choice % 3) * 700 } : null;
       const total = [null, 1000, 1200, 2400][choice % 4]!;
-      const dues = { dueAt: choice % 5 === 0 ? null : lease, dueAtEnd: choice % 2 === 0 ? null : at(minutes + 9) };
-      return store.bookBack(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now, ...dues });
+      const dues = {
+        dueAt: choice % 5 === 0 ? null : lease,
+        dueAtFullReturn: choice % 2 === 0 ? null : at(minutes + 9),
+      };
+      return store.bookReturn(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now, ...dues });
     }
     case 16:
       return choice % 4 === 0
-        ? store.dropRefund(id, choice % 8 === 0 ? null : lease)
+        ? store.cancelRefund(id, choice % 8 === 0 ? null : lease)
         : store.claimRefund(id, now, lease);
     case 17:
       return (await store.due(now, 3)).length;
@@ -153,11 +156,11 @@ async function databaseSide(database: Database, users: readonly string[]): Promi
   };
 }
 
-/** A payment's id is the only thing in which the two may differ. */
+/** Replaces the payment ids, the only values in which the two sides may differ. */
 const named = (value: unknown, made: readonly string[]): unknown =>
   JSON.parse(made.reduce((text, id, index) => text.replaceAll(id, `payment ${index}`), JSON.stringify(value ?? null)));
 
-/** Refusals of the database and errors of the memory are one thing: nothing happened. */
+/** A database error and an error of the memory store both count as "rejected without effect". */
 const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error: unknown) => {
     if (error instanceof pg.DatabaseError || (error instanceof Error && error.constructor === Error)) return 'refused';
@@ -182,7 +185,7 @@ async function rowsOf(userIds: readonly string[]): Promise<unknown> {
 }
 
 test(
-  'the store in memory and the one in the database answer alike and keep the same',
+  'the memory store and the PostgreSQL store return and store the same',
   async () => {
     const command = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }));
     const commands = fc.array(command, { minLength: 20, maxLength: 60, size: 'max' });
@@ -195,7 +198,7 @@ test(
         minutes += passes;
         const kept = await outcomeOf(perform(memory, users, number, minutes));
         const stored = await outcomeOf(perform(database, users, number, minutes));
-        // `due` asks for all payments there are, and other histories left some behind.
+        // `due` also returns payments that other histories left behind.
         if (number % 20 === 17 || number % 20 === 19) continue;
         expect(named(stored, database.made), `command ${number % 20}`).toEqual(named(kept, memory.made));
       }
@@ -212,7 +215,7 @@ test(
   lengthened(60_000),
 );
 
-test('the database alone holds one grant and one end for a payment, whatever the program does', async () => {
+test('the database rejects a second grant and a second withdrawal for one payment', async () => {
   const user = randomUUID();
   const side = await databaseSide(db.database, [user]);
   const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
@@ -225,7 +228,7 @@ test('the database alone holds one grant and one end for a payment, whatever the
   }
 });
 
-test('two clicks at once make one payment', async () => {
+test('concurrent starts make one payment', async () => {
   const user = randomUUID();
   const { store } = await databaseSide(db.database, [user]);
   const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
@@ -233,7 +236,7 @@ test('two clicks at once make one payment', async () => {
   expect(new Set(begun.map((payment) => payment?.id)).size).toBe(1);
 });
 
-test('two captures booked at once grant one year', async () => {
+test('concurrent bookings of one capture grant one year', async () => {
   const user = randomUUID();
   const { store } = await databaseSide(db.database, [user]);
   const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
@@ -243,5 +246,5 @@ test('two captures booked at once grant one year', async () => {
     ...{ feeMinor: 133, customId: id, orderId: null, refundedMinor: 0 },
   };
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => store.complete(id, capture, at(1), null)));
-  expect(outcomes.toSorted()).toEqual(['granted', 'nothing', 'nothing', 'nothing']);
+  expect(outcomes.toSorted()).toEqual(['already_booked', 'already_booked', 'already_booked', 'granted']);
 });

@@ -1,6 +1,6 @@
 /**
- * A small world of buyers, two server processes and PayPal, in which a list of numbers is a history: each number is the
- * next thing that happens. The servers run the real state machine over the real client; PayPal is the real simulator.
+ * Buyers, two server processes and PayPal. A list of numbers is a history: each number is the next event. The servers run
+ * the real state machine over the real client, and PayPal is the simulator.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { latestToday } from '#domain/day/day.ts';
@@ -11,7 +11,7 @@ import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import { followEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
 import { refundPayment } from '#server/payments/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
-import type { PaymentDeps } from '#server/payments/settle-payment.ts';
+import type { PaymentDeps } from '#server/payments/payment-deps.ts';
 import { startPayment } from '#server/payments/start-payment.ts';
 import { parseEvent } from '#server/payments/webhook-event.ts';
 import { Secret } from '#server/secret.ts';
@@ -21,12 +21,12 @@ import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/s
 import type { PaypalSimulator } from '../../simulators/paypal/simulator.ts';
 import { Interrupted, Scheduler } from './scheduler.ts';
 
-/** What a world needs besides the state machine's own store: the things that happen to accounts and events. */
-export type KeptWorld = {
+/** A payment store, and the changes to accounts and events that the state machine does not make itself. */
+export type WorldStore = {
   store: PaymentStore;
   addBuyer(userId: string): Promise<void>;
   deleteAccount(userId: string): Promise<void>;
-  /** Answers whether the event is new. */
+  /** Returns whether the event is new. */
   receive(event: PaypalEvent, now: Date): Promise<boolean>;
 };
 
@@ -39,21 +39,21 @@ const WAITS_MS = [10, 10, 40, 40, 40, 400, 400, 400, 4_000, 40_000].map((seconds
 const START = Date.parse('2026-11-21T12:00:00Z');
 
 export class PaymentWorld {
-  readonly kept: KeptWorld;
+  readonly kept: WorldStore;
   readonly simulator: PaypalSimulator;
   readonly scheduler = new Scheduler();
   readonly users: readonly string[] = [randomUUID(), randomUUID()];
   readonly startedOn: Day;
   #nowMs = START;
-  /** So many answers of PayPal's are lost after its work is done: the client tries three times. */
+  /** How many responses are lost after PayPal has done the work. The client tries three times. */
   #lostAnswers = 0;
   readonly #clock = { now: () => new Date(this.#nowMs) };
   readonly #servers: { deps: PaymentDeps }[] = [];
   readonly #events: PaypalEvent[] = [];
 
-  constructor(kept: KeptWorld) {
+  constructor(kept: WorldStore) {
     this.kept = kept;
-    // Histories that share a database share no name of PayPal's.
+    // Histories that share a database must not share PayPal ids.
     const seed = randomInt(2 ** 32);
     this.simulator = createPaypalSimulator({ clock: this.#clock, baseUrl: API, publicUrl: API, seed });
     this.startedOn = latestToday(this.now);
@@ -95,7 +95,7 @@ export class PaymentWorld {
     this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent, hasWebhook: false } };
   }
 
-  /** One thing happens. */
+  /** Performs one event. */
   async happen(number: number): Promise<void> {
     const choice = Math.floor(number / WEIGHTS_SUM);
     let left = number % WEIGHTS_SUM;
@@ -178,7 +178,7 @@ export class PaymentWorld {
         return undefined;
       }
       case 'leave': {
-        // Rarely, or nobody would be left to pay.
+        // Rare, so that enough buyers remain.
         return choice % 3 === 0 ? this.kept.deleteAccount(one(users)!) : undefined;
       }
     }
@@ -189,7 +189,7 @@ export class PaymentWorld {
     if (parsed) await this.scheduler.begin(process, () => followEvent(this.#servers[process]!.deps, parsed));
   }
 
-  /** Everything calms down: nothing fails any more, PayPal decides what it held back, and the sweeps run as they do. */
+  /** Ends all failures, completes pending captures and runs the sweeps. */
   async calmDown(): Promise<void> {
     const { scheduler, simulator } = this;
     this.#lostAnswers = 0;
@@ -208,7 +208,7 @@ export class PaymentWorld {
     await this.scheduler.finishAll();
   }
 
-  /** PayPal tells again until it is heard: every event comes at last, and some come twice. */
+  /** Delivers every event at least once, as PayPal's retries do. */
   async hearEverything(): Promise<void> {
     this.#events.push(...this.simulator.drainWebhooks());
     for (const event of this.#events) await this.kept.receive(event, this.now);
@@ -217,19 +217,19 @@ export class PaymentWorld {
     await this.sweep();
   }
 
-  /** The sweeps go on; PayPal tells nothing meanwhile. */
+  /** Time passes and a sweep runs. No webhook arrives. */
   async grow(days: number): Promise<void> {
     this.#nowMs += days * DAY_MS;
     await this.sweep();
   }
 
-  /** Somebody gives money back at PayPal's own site. */
+  /** The merchant refunds at PayPal's own site. */
   giveBackAtPaypal(choice: number): Promise<void> {
     return this.#do('money back', choice);
   }
 }
 
-/** What PayPal refuses a payer or a seller at its own site is nothing to us. */
+/** Ignores what PayPal itself rejects. */
 function atPaypal(work: () => unknown): void {
   try {
     work();

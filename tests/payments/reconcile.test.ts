@@ -1,4 +1,4 @@
-/** A sweep over the real database, with a PayPal that says what a test wants it to say. */
+/** A sweep over the real database, with scripted answers from PayPal. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
@@ -18,9 +18,9 @@ const START = new Date('2026-11-21T12:00:00Z');
 const at = (minutes: number): Date => new Date(START.getTime() + minutes * 60_000);
 
 test.each<[string, Partial<Capture>]>([
-  ['an amount that the books cannot hold', { amountMinor: 999_999_999_999 }],
-  ['a name that the database does not take', { id: 'CAP\0' }],
-])('an answer with %s keeps no other buyer waiting', async (_name, strange) => {
+  ['an amount out of the ledger’s range', { amountMinor: 999_999_999_999 }],
+  ['an id that the database rejects', { id: 'CAP\0' }],
+])('an answer with %s does not block other payments', async (_name, strange) => {
   const store = createPostgresPaymentStore(db.database);
   const orders = new Map<string, Order>();
   const buy = async (minutes: number, said: Partial<Capture>): Promise<string> => {
@@ -29,7 +29,7 @@ test.each<[string, Partial<Capture>]>([
     const asked = { amountMinor: 2400, currency: 'USD', country: null, createdAt: START, dueAt: at(minutes) };
     const { id } = (await store.begin({ userId, ...asked }, () => false))!;
     const orderId = randomUUID();
-    await store.noteOrder(id, { orderId, approvalUrl: 'https://paypal.example', debugId: null }, at(minutes));
+    await store.saveOrder(id, { orderId, approvalUrl: 'https://paypal.example', debugId: null }, at(minutes));
     const capture: Capture = {
       ...{ id: `CAP-${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD', feeMinor: null },
       ...{ customId: id, orderId, refundedMinor: 0, ...said },
@@ -57,6 +57,6 @@ test.each<[string, Partial<Capture>]>([
   await reconcilePayments(deps);
   expect((await store.find({ id: good }))!.status).toBe('completed');
   expect(lines.filter((line) => line.includes(poisoned) && line.includes('a person must look'))).not.toEqual([]);
-  // It goes to the end of the queue, whoever has been at it.
+  // It moves to the end of the queue.
   expect((await store.find({ id: poisoned }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
 });

@@ -1,23 +1,23 @@
 /**
- * Runs many things at once, one step at a time, in the order that a test chooses. Whatever is handed through `steps`
- * stops twice at every call: before it takes effect and after. There the test lets it go on, makes the call fail, or
- * kills the process that it belongs to: what was on its way then never goes on, and what had taken effect stays.
+ * Runs concurrent tasks one step at a time, in the order that a test chooses. Every call through `steps` stops at two
+ * gates: before and after its effect. There the test lets it continue, makes it fail, or kills its process. A killed
+ * task never continues, and its effects so far stay.
  */
 type Gate = { process: number; go(): void; fail(): void };
 
 export class Scheduler {
   readonly #waiting: Gate[] = [];
-  /** Raised by every kill: what a dead process left behind never reaches a gate again. */
+  /** Incremented by every kill, so that tasks of a dead process are ignored. */
   readonly #lives = new Map<number, number>();
   #arrived: () => void = () => undefined;
-  /** What went wrong and was no part of the play. */
+  /** Unexpected errors. */
   readonly failures: unknown[] = [];
 
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Begins a task of a process, and comes back when it waits at its first gate or has ended. */
+  /** Starts a task of a process. Resolves when it waits at its first gate or has ended. */
   async begin(process: number, task: (process: number) => Promise<unknown>): Promise<void> {
     const life = this.#lifeOf(process);
     const stopped = this.#untilItStops();
@@ -31,7 +31,7 @@ export class Scheduler {
     await stopped;
   }
 
-  /** Lets one of those who wait go on, or its call fail. */
+  /** Lets one waiting call continue or fail. */
   async advance(choice: number, how: 'go' | 'fail'): Promise<void> {
     const [gate] = this.#waiting.splice(choice % this.#waiting.length, 1);
     if (!gate) return;
@@ -52,7 +52,7 @@ export class Scheduler {
     while (this.#waiting.length > 0) await this.advance(0, 'go');
   }
 
-  /** The same object, with a gate before and after the effect of every method. */
+  /** Wraps an object so that every method has a gate before and after its effect. */
   steps<T extends object>(process: number, target: T, failure: () => Error): T {
     return new Proxy(target, {
       get: (object, name, receiver) => {
@@ -93,5 +93,5 @@ export class Scheduler {
   }
 }
 
-/** A call that the test let fail. */
+/** The failure of a call that the test made fail. */
 export class Interrupted extends Error {}

@@ -1,7 +1,7 @@
 /**
- * Thousands of random histories: browsers that return, webhooks in any order and twice, sweeps, two processes that die
- * at any await, answers that are lost, cards that are declined, money that goes back. In every one of them the money
- * that PayPal has and the plans that we granted agree in the end.
+ * Model test over random histories: returning browsers, webhooks in any order and repeated, sweeps, two processes that
+ * are killed at any await, lost responses, declined cards, returned money. At the end of each, the money at PayPal and
+ * the plans that we granted agree.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,8 +12,8 @@ import type { Capture } from '../../simulators/paypal/books/model.ts';
 import { lengthened } from '../support/long-form.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
-import { inDatabase, inMemory } from './kept-worlds.ts';
-import type { Books, Keeping } from './kept-worlds.ts';
+import { inDatabase, inMemory } from './world-stores.ts';
+import type { Books, OpenedStore } from './world-stores.ts';
 import { PaymentWorld } from './payment-world.ts';
 
 const SCHEDULES = lengthened(1000);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 
 test(
-  `money and plans agree in each of ${SCHEDULES} histories`,
+  `money and plans agree in each of ${SCHEDULES} histories in memory`,
   async () => {
     const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, inMemory);
     await fc.assert(fc.asyncProperty(history, happens), { numRuns: SCHEDULES, seed: SEED });
@@ -38,7 +38,7 @@ test(
 );
 
 test(
-  `and in each of ${STORED_SCHEDULES} over the database`,
+  `money and plans agree in each of ${STORED_SCHEDULES} histories over the database`,
   async () => {
     const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, () => inDatabase(db));
     await fc.assert(fc.asyncProperty(history, happens), { numRuns: STORED_SCHEDULES, seed: SEED });
@@ -46,7 +46,7 @@ test(
   lengthened(60_000),
 );
 
-async function agreesAfter(numbers: readonly number[], keep: () => Keeping): Promise<void> {
+async function agreesAfter(numbers: readonly number[], keep: () => OpenedStore): Promise<void> {
   const { kept, books } = keep();
   const world = new PaymentWorld(kept);
   await world.begin();
@@ -54,14 +54,14 @@ async function agreesAfter(numbers: readonly number[], keep: () => Keeping): Pro
   await world.calmDown();
   if (numbers.length % 3 === 0) await world.giveBackAtPaypal(numbers[0]!);
   await world.grow(1);
-  // Before PayPal has told anything more: the sweep alone finds all money that came, and all that we can see going back.
+  // Before any further webhook: the sweep alone finds all captured money, and all returned money that PayPal shows.
   const found = await books(world.users);
   for (const capture of world.simulator.books.captures.values()) {
     expectMoneyBooked(found, capture);
     if (!capture.reversed) expectReturnsBooked(found, world, capture);
   }
   await world.hearEverything();
-  // Longer than money can go back, and then longer than a refund can fail.
+  // Past the period in which money can be returned, and past the one in which a refund can fail.
   for (const days of [181, 181]) await world.grow(days);
   expect(world.scheduler.failures).toEqual([]);
   const store = await books(world.users);
@@ -97,7 +97,7 @@ function expectMoneyBooked(store: Books, capture: Capture): void {
   expect(captured).toMatchObject([{ ref: capture.id, amountMinor: capture.amount.minor, currency: 'USD' }]);
   expect(fees).toMatchObject([{ amountMinor: capture.feeMinor }]);
   if (grants.length === 0) {
-    // Only of somebody who had left was money taken without a grant, and it goes back.
+    // Only the money of a deleted account is captured without a grant, and it is refunded.
     expect(store.buyers.has(userId)).toBe(false);
     expect(['refunded', 'reversed']).toContain(status);
   } else {
@@ -107,7 +107,7 @@ function expectMoneyBooked(store: Books, capture: Capture): void {
 
 function expectReturnsBooked(store: Books, world: PaymentWorld, capture: Capture): void {
   const payment = store.payments.get(capture.order.customId!)!;
-  // What a person looks at, a person books.
+  // A person books what a person reviews.
   if (payment.status === 'needs_review') return;
   const lines = store.ledger.filter(
     ({ paymentId, kind }) => paymentId === payment.id && (kind === 'refund' || kind === 'reversal'),
@@ -119,7 +119,7 @@ function expectReturnsBooked(store: Books, world: PaymentWorld, capture: Capture
 }
 
 function expectAtRest(store: Books, world: PaymentWorld, payment: Payment): void {
-  expect(isOpen(payment.status), `${payment.status} is no rest`).toBe(false);
+  expect(isOpen(payment.status), `${payment.status} is not final`).toBe(false);
   expect(payment, payment.status).toMatchObject({ dueAt: null, leaseUntil: null });
   const captures = [...world.simulator.books.captures.values()].filter(({ order }) => order.customId === payment.id);
   if (captures.some(came)) return;
@@ -127,7 +127,7 @@ function expectAtRest(store: Books, world: PaymentWorld, payment: Payment): void
   expect(store.planChanges.filter(({ paymentId }) => paymentId === payment.id)).toEqual([]);
 }
 
-/** As many years as were paid for and not given back, counted from a day of this history. */
+/** One year for each payment that was not returned, counted from a day of this history. */
 function expectPlan(store: Books, world: PaymentWorld, user: string): void {
   const buyer = store.buyers.get(user);
   if (!buyer) return;

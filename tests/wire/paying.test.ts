@@ -1,4 +1,4 @@
-/** The two functions of paying, over the real server and PayPal's simulator: what is believed, refused and granted. */
+/** `paypal-create-order` and `paypal-capture-order` over the real server and PayPal's simulator. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { latestToday } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
@@ -59,7 +59,7 @@ async function statusOf(orderId: string): Promise<string> {
   return rows[0]!.status;
 }
 
-test('an approved order is captured once and opens a year', async () => {
+test('captures an approved order once and grants a year', async () => {
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
   expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
@@ -70,7 +70,7 @@ test('an approved order is captured once and opens a year', async () => {
   expect(data).toEqual([{ order_id: orderId, amount_minor: 2400, currency: 'USD', status: 'completed' }]);
 });
 
-test('a second year is counted from the end of the first', async () => {
+test('counts a second year from the end of the first', async () => {
   for (let year = 1; year <= 2; year += 1) {
     const orderId = await order(ana);
     server.paypal.books.approve(orderId);
@@ -80,7 +80,7 @@ test('a second year is counted from the end of the first', async () => {
   expect(await planOf(ana)).toEqual({ plan: 'premium', until, reasons: ['payment', 'payment'] });
 });
 
-test('two tabs, and every event twice, at once: one grant', async () => {
+test('grants one year for concurrent captures and repeated webhooks', async () => {
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
   const answers = await Promise.all([
@@ -91,7 +91,7 @@ test('two tabs, and every event twice, at once: one grant', async () => {
   expect(await planOf(ana)).toEqual(aYear());
 });
 
-test('clicks at once and later lead to one order, but not to one that PayPal shows to nobody any more', async () => {
+test('reuses the open order for every click, but not one whose approval page has expired', async () => {
   await server.admin.query(
     `insert into payments (user_id, amount_minor, currency, order_id, approval_url, created_at)
      values ($1, 2400, 'USD', $2, 'https://paypal.example/old', now() - interval '3 hours')`,
@@ -103,7 +103,7 @@ test('clicks at once and later lead to one order, but not to one that PayPal sho
   expect(server.paypal.books.orders.has(first)).toBe(true);
 });
 
-test('hundreds of requests for one payment are one look at it', async () => {
+test('polls PayPal once for hundreds of concurrent requests about one payment', async () => {
   const orderId = await order(ana);
   const asked = (): number => server.paypal.control.requests().length;
   const before = asked();
@@ -112,8 +112,8 @@ test('hundreds of requests for one payment are one look at it', async () => {
   expect(asked() - before).toBeLessThan(10);
 });
 
-describe('creating is refused', () => {
-  test('to whoever begins one payment after the other, each from another country', async () => {
+describe('creating an order', () => {
+  test('is limited to ten open payments of one user', async () => {
     const statuses: number[] = [];
     for (const letter of 'ABCDEFGHIJKLMN') {
       await ana.client
@@ -124,12 +124,12 @@ describe('creating is refused', () => {
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429, 429, 429]);
     expect((await create(ana)).headers.get('retry-after')).toBe('3600');
-    // Those that were begun are still there to be paid.
+    // The open payments can still be paid.
     await ana.client.from('profiles').update({ country: 'AJ' }).eq('id', ana.id);
     expect((await create(ana)).status).toBe(200);
-    // And tomorrow there is room again.
+    // They expire, and a new one can be started.
     server.clock.advance(7 * 60 * 60_000);
-    const payments = createPayments({ ...server, log: createLog('silent') })!;
+    const payments = createPayments({ ...server, log: createLog('silent'), requestMails: () => undefined })!;
     await payments.reconcile(new AbortController().signal);
     expect(await payments.start(ana.id)).toMatchObject({ outcome: 'order' });
   });
@@ -142,24 +142,24 @@ describe('creating is refused', () => {
     ['no price', { amount: undefined }, 400],
     ['another user', { user_id: '00000000-0000-4000-8000-000000000001' }, 403],
     ['nobody', { user_id: undefined }, 403],
-  ])('for %s', async (_case, change, status) => {
+  ])('is rejected for %s', async (_case, change, status) => {
     expect(await create(ana, change)).toMatchObject({ status, json: { success: false, error: expect.any(String) } });
     const { rows } = await server.admin.query('select 1 from payments where user_id = $1', [ana.id]);
     expect(rows).toEqual([]);
   });
 
-  test('not for the price as a text, as browsers may send it', async () => {
+  test('accepts the price as a text', async () => {
     expect(await create(ana, { amount: '24.00' })).toMatchObject({ status: 200 });
   });
 
-  test('for a country that cannot pay, and for a plan without end', async () => {
+  test('is rejected for a blocked country and for an endless plan', async () => {
     await server.admin.query("update profiles set country = 'KP' where id = $1", [ana.id]);
     expect(await create(ana)).toMatchObject({ status: 403, json: { success: false } });
     await server.admin.query("update profiles set subscription_plan = 'premium' where id = $1", [ben.id]);
     expect(await create(ben)).toMatchObject({ status: 409, json: { success: false } });
   });
 
-  test('while PayPal holds money back', async () => {
+  test('is rejected while another payment is pending', async () => {
     const orderId = await order(ana);
     server.paypal.books.approve(orderId, 'echeck');
     expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true, pending: true } });
@@ -167,16 +167,16 @@ describe('creating is refused', () => {
     expect(await create(ana)).toMatchObject({ status: 409, json: { error: MESSAGES.paymentPending } });
   });
 
-  test('while PayPal does not answer, and the next click makes the order', async () => {
+  test('fails while PayPal is down, and works at the next click', async () => {
     server.paypal.control.fail({ path: '/v2/checkout/orders$', status: 503, times: 3 });
     expect(await create(ana)).toMatchObject({ status: 503, json: { success: false } });
     expect(await create(ana)).toMatchObject({ status: 200 });
   });
 });
 
-describe('capturing is refused', () => {
+describe('capturing an order', () => {
   test.each(['5O190127TN364715', '5O190127TN364715TT', '5o190127tn364715t', '', null, 17, { a: 1 }])(
-    'for the token %j',
+    'is rejected for the token %j',
     async (token) => {
       expect(await capture(ana, token)).toMatchObject({
         status: 400,
@@ -185,7 +185,7 @@ describe('capturing is refused', () => {
     },
   );
 
-  test('for an order of somebody else, and for one that is none', async () => {
+  test('is rejected for another user’s order and for an unknown one', async () => {
     const orderId = await order(ana);
     server.paypal.books.approve(orderId);
     const refused = { status: 404, json: { success: false, error: MESSAGES.paymentFailed } };
@@ -197,11 +197,11 @@ describe('capturing is refused', () => {
     expect(await statusOf(orderId)).toBe('created');
   });
 
-  test('for a guest', async () => {
+  test('is rejected for a guest', async () => {
     expect((await call(null, 'paypal-capture-order', { order_id: '5O190127TN364715T' })).status).toBe(401);
   });
 
-  test('before the payer agreed, with the way back to PayPal', async () => {
+  test('before the approval returns the approval page', async () => {
     const orderId = await order(ana);
     expect(await capture(ana, orderId)).toMatchObject({
       status: 402,
@@ -210,7 +210,7 @@ describe('capturing is refused', () => {
     expect(await planOf(ana)).toEqual(FREE);
   });
 
-  test('when the bank declines; another card pays the same order', async () => {
+  test('is declined by the bank, and works for the same order with another card', async () => {
     const orderId = await order(ana);
     server.paypal.books.approve(orderId, 'bank-declines');
     expect(await capture(ana, orderId)).toMatchObject({ status: 402, json: { success: false } });
@@ -220,14 +220,14 @@ describe('capturing is refused', () => {
     expect(await planOf(ana)).toEqual(aYear());
   });
 
-  test('when the order completes around a capture that took no money', async () => {
+  test('grants nothing for a completed order with a declined capture', async () => {
     const orderId = await order(ana);
     server.paypal.books.approve(orderId, 'declined-capture');
     expect(await capture(ana, orderId)).toMatchObject({ status: 409, json: { success: false } });
     expect([await planOf(ana), await statusOf(orderId)]).toEqual([FREE, 'declined']);
   });
 
-  test('when the amount at PayPal is another one, and a person must look', async () => {
+  test('sets a payment aside for review when the amount at PayPal differs', async () => {
     const orderId = await order(ana);
     Object.assign(server.paypal.books.order(orderId), { amount: { currency: 'USD', minor: 1 } });
     server.paypal.books.approve(orderId);
@@ -237,7 +237,7 @@ describe('capturing is refused', () => {
   });
 });
 
-test('money that PayPal gives back ends the year', async () => {
+test('a refund at PayPal ends the year', async () => {
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
   await capture(ana, orderId);
@@ -247,14 +247,20 @@ test('money that PayPal gives back ends the year', async () => {
   expect(await planOf(ana)).toEqual({ plan: 'free', until: null, reasons: ['payment', 'refund'] });
 });
 
-test('an operator gives a payment back at once where the command knows PayPal', async () => {
+test('the operator command refunds at once when PayPal is configured', async () => {
   await server.admin.query("update profiles set country = 'US' where id = $1", [ana.id]);
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
   await capture(ana, orderId);
   const { rows } = await server.admin.query<{ id: string }>('select id from payments where order_id = $1', [orderId]);
   const { config, database, clock } = server;
-  const payments = createPayments({ config, database, clock, log: createLog('silent') })!;
+  const payments = createPayments({
+    config,
+    database,
+    clock,
+    log: createLog('silent'),
+    requestMails: () => undefined,
+  })!;
   const deps = { database, clock, refundNow: (id: string) => payments.refund(id) };
 
   expect(await refundByOperator(deps, rows[0]!.id, false)).toEqual({
@@ -272,7 +278,7 @@ test('an operator gives a payment back at once where the command knows PayPal', 
   expect(ledger.rows).toMatchObject([{ kind: 'capture' }, { kind: 'fee' }, { kind: 'refund', amount_minor: 2400 }]);
 });
 
-test('without PayPal both functions say so', async () => {
+test('both functions answer 503 without PayPal settings', async () => {
   const off = { PAYPAL_CLIENT_ID: '', PAYPAL_CLIENT_SECRET: '', PAYPAL_WEBHOOK_ID: '' };
   const other = await startTestServer({ settings: off });
   const person = await signUp(other, 'ana');

@@ -1,4 +1,4 @@
-/** The whole server with its jobs: what becomes of a payment reaches the buyer by mail within seconds, whoever finds out. */
+/** The whole server with its jobs: buyers get a mail about their payment within seconds, whatever finds the result. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestServer } from '../support/start-server.ts';
 import type { TestServer } from '../support/start-server.ts';
@@ -9,7 +9,7 @@ let server: TestServer;
 const lines: string[] = [];
 beforeAll(async () => {
   server = await startTestServer({ jobs: 'on', logTo: { write: (line) => void lines.push(line) } });
-  // From now on only what is asked for happens within the time of a test.
+  // The scheduled runs at the start are over, so that only requested runs follow.
   await vi.waitUntil(() => jobsDone('send-receipts') > 0 && jobsDone('reconcile-payments') > 0, { timeout: 30_000 });
 });
 afterAll(() => server.close());
@@ -31,7 +31,7 @@ const subjects = (name: string): string[] =>
 const expectMails = (name: string, expected: string[]) =>
   expect.poll(() => subjects(name).toSorted(), { timeout: 15_000 }).toEqual(expected.toSorted());
 
-test('a buyer who comes back has the receipt within seconds, and hears when PayPal takes the money back', async () => {
+test('mails a receipt when the browser returns, and a second mail after a reversal', async () => {
   const ana = await signUp(server, 'ana');
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
@@ -43,14 +43,14 @@ test('a buyer who comes back has the receipt within seconds, and hears when PayP
   await expectMails('ana', ['Your receipt', 'PayPal took your payment back']);
 });
 
-test('a buyer who never comes back has it once the webhook has come', async () => {
+test('mails a receipt after the webhook when the browser never returns', async () => {
   const bob = await signUp(server, 'bob');
   server.paypal.books.approve(await order(bob));
   await server.paypal.webhooks.deliverAll();
   await expectMails('bob', ['Your receipt']);
 });
 
-test('a buyer who was asked to wait is told how it ended', async () => {
+test('mails the result of a pending payment', async () => {
   const eve = await signUp(server, 'eve');
   const orderId = await order(eve);
   server.paypal.books.approve(orderId, 'echeck');
@@ -62,6 +62,6 @@ test('a buyer who was asked to wait is told how it ended', async () => {
   await expectMails('eve', ['PayPal declined your payment']);
 });
 
-test('the log holds no address', () => {
+test('logs no mail address', () => {
   expect(lines.join('')).not.toContain('@example.com');
 });

@@ -1,4 +1,4 @@
-/** The client of PayPal against servers that misbehave in ways in which a simulator would not. */
+/** The PayPal client against servers that misbehave in ways the simulator does not. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import type { PaypalDeps } from '#server/payments/paypal/paypal-client.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((close) => close()));
 });
 
-/** `answers` are used one after another, the last one for all that follow; the token is given unless `token` says else. */
+/** `answers` are used in order, the last one repeatedly. A token is granted unless `token` overrides it. */
 async function world(
   answers: TinyHandler[],
   { token, ...options }: Partial<PaypalDeps> & { token?: TinyHandler } = {},
@@ -84,8 +84,8 @@ const unprocessable = (issue: string): TinyHandler =>
   json(422, { name: 'UNPROCESSABLE_ENTITY', message: 'm', debug_id: 'd1', details: [{ issue, description: 'd' }] });
 const capture = { orderId: ORDER_ID, requestId: 'cap-1' };
 
-describe('what is sent', () => {
-  test('an order names the payment, takes money at once and asks for no address', async () => {
+describe('requests', () => {
+  test('an order carries the payment id, immediate capture and no shipping', async () => {
     const approval = { href: 'https://www.paypal.com/checkoutnow?token=X', rel: 'payer-action', method: 'GET' };
     const { paypal, asked } = await world([
       json(201, { id: ORDER_ID, status: 'PAYER_ACTION_REQUIRED', links: [approval] }, { 'paypal-debug-id': 'dbg1' }),
@@ -127,7 +127,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('credentials go to the token alone, and neither they nor the token nor a body reach the log', async () => {
+  test('send credentials only to the token endpoint, and log neither them nor the token nor a body', async () => {
     const { paypal, asked, lines } = await world([json(200, ORDER, { 'paypal-debug-id': 'dbg2' })]);
     await paypal.captureOrder(capture);
     expect(asked('/v1/oauth2/token')[0]).toMatchObject({
@@ -139,7 +139,7 @@ describe('what is sent', () => {
     for (const secret of ['hush', 'A21-token', ORDER_ID, '24.00']) expect(written).not.toContain(secret);
   });
 
-  test('a refund carries its note, its request id and nothing else', async () => {
+  test('a refund carries only its note and request id', async () => {
     const refund = { id: 'R1', status: 'COMPLETED', amount: { currency_code: 'USD', value: '24.00' } };
     const { paypal, asked } = await world([json(201, refund)]);
     expect(await paypal.refundCapture({ captureId: 'CAP1', requestId: 'refund-1', note: 'Cooling-off' })).toMatchObject(
@@ -155,7 +155,7 @@ describe('what is sent', () => {
     });
   });
 
-  test('a name that is no id never becomes part of an address', async () => {
+  test('never contain a malformed id in the path', async () => {
     const { paypal, asked } = await world([json(200, ORDER)]);
     for (const id of ['..', '../../payments', 'A/B', '', 'A?b', 'a'.repeat(65)]) {
       expect(await failure(paypal.getOrder(id))).toMatchObject({ status: 404 });
@@ -164,11 +164,11 @@ describe('what is sent', () => {
   });
 });
 
-describe('where the browser is sent', () => {
+describe('the approval page', () => {
   const link = (href: string, rel = 'payer-action') =>
     json(201, { id: ORDER_ID, links: [{ href, rel, method: 'GET' }] });
 
-  test('an older kind of answer calls the link "approve"', async () => {
+  test('is the link "approve" in older answers', async () => {
     const { paypal } = await world([link('https://www.paypal.com/checkoutnow?token=Y', 'approve')]);
     expect((await paypal.createOrder(NEW_ORDER)).approvalUrl).toBe('https://www.paypal.com/checkoutnow?token=Y');
   });
@@ -179,7 +179,7 @@ describe('where the browser is sent', () => {
     'https://user:word@www.paypal.com/',
     'data:text/html,x',
     '/checkoutnow',
-  ])('%s is not handed to it', async (href) => {
+  ])('is never %s', async (href) => {
     const { paypal } = await world([link(href)]);
     expect(await failure(paypal.createOrder(NEW_ORDER))).toMatchObject({
       name: 'MALFORMED_ANSWER',
@@ -187,20 +187,20 @@ describe('where the browser is sent', () => {
     });
   });
 
-  test('a simulator on this machine may use plain http on this machine', async () => {
+  test('may use plain http for a simulator on loopback', async () => {
     const { paypal } = await world([link('http://localhost:3000/sandbox/paypal/checkoutnow?token=Z')]);
     expect((await paypal.createOrder(NEW_ORDER)).approvalUrl).toContain('localhost:3000');
   });
 });
 
 describe('the access token', () => {
-  test('is fetched once for calls that come together', async () => {
+  test('is fetched once for concurrent calls', async () => {
     const { paypal, asked } = await world([json(200, ORDER)]);
     await Promise.all(Array.from({ length: 8 }, () => paypal.getOrder(ORDER_ID)));
     expect(asked('/v1/oauth2/token')).toHaveLength(1);
   });
 
-  test('is fetched anew shortly before it ends', async () => {
+  test('is renewed shortly before it expires', async () => {
     const { paypal, asked, clock } = await world([json(200, ORDER)]);
     await paypal.getOrder(ORDER_ID);
     clock.ahead = (32400 - 61) * 1000;
@@ -211,21 +211,21 @@ describe('the access token', () => {
     expect(asked('/v1/oauth2/token')).toHaveLength(2);
   });
 
-  test('that PayPal no longer takes is replaced once', async () => {
+  test('is replaced once when PayPal rejects it', async () => {
     const { paypal, asked } = await world([json(401, { error: 'invalid_token' }), json(200, ORDER)]);
     expect((await paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
     expect(asked('/v1/oauth2/token')).toHaveLength(2);
     expect(asked('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
   });
 
-  test('is not asked for again and again when PayPal refuses every one', async () => {
+  test('is not fetched repeatedly when PayPal rejects every one', async () => {
     const { paypal, asked } = await world([json(401, { error: 'invalid_token' })]);
     expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 401, name: 'invalid_token' });
     expect(asked('/v1/oauth2/token')).toHaveLength(2);
     expect(asked('/v2')).toHaveLength(2);
   });
 
-  test('that cannot be had fails the call, and no money is in doubt', async () => {
+  test('fails the call with a known outcome when it cannot be fetched', async () => {
     const refused = await world([json(200, ORDER)], { token: json(401, { error: 'invalid_client' }) });
     expect(await failure(refused.paypal.captureOrder(capture))).toMatchObject({
       status: 401,
@@ -242,7 +242,7 @@ describe('the access token', () => {
     ['lacks', { expires_in: 100 }],
     ['would break a header', { access_token: 'a\nb', expires_in: 100 }],
     ['has no end', { access_token: 'abc' }],
-  ])('that %s is no token', async (_what, token) => {
+  ])('is not accepted with %s', async (_what, token) => {
     const { paypal } = await world([json(200, ORDER)], { token: json(200, token) });
     expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'MALFORMED_ANSWER' });
   });
@@ -250,7 +250,7 @@ describe('the access token', () => {
 
 describe('failures', () => {
   test.each(['ORDER_NOT_APPROVED', 'INSTRUMENT_DECLINED', 'PAYMENT_DENIED', 'SOMETHING_NEW'])(
-    '%s is told by its issue, once, and is final',
+    '%s is reported with its issue and not retried',
     async (issue) => {
       const { paypal, asked } = await world([unprocessable(issue)]);
       expect(await failure(paypal.captureOrder(capture))).toMatchObject({
@@ -265,7 +265,7 @@ describe('failures', () => {
     },
   );
 
-  test('a gateway’s page is a failure that leaves open what happened', async () => {
+  test('a gateway’s HTML page leaves the outcome unknown', async () => {
     const { paypal, asked, waits } = await world([json(502, '<html><h1>Bad Gateway</h1></html>')]);
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({
       status: 502,
@@ -278,13 +278,13 @@ describe('failures', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(1200);
   });
 
-  test('money that was taken before the answer broke off is found by asking again with the same request id', async () => {
+  test('a retry with the same request id finds a capture whose response was lost', async () => {
     const { paypal, asked } = await world([(_request, response) => void response.destroy(), json(200, ORDER)]);
     expect((await paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
     expect(asked('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
   });
 
-  test('a lost answer stays lost, although PayPal is only busy afterwards', async () => {
+  test('a lost response keeps the outcome unknown when the retry gets 429', async () => {
     const { paypal } = await world([(_request, response) => void response.destroy(), json(429, {})]);
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({ status: 429, outcomeUnknown: true });
   });
@@ -295,14 +295,14 @@ describe('failures', () => {
       json(409, { name: 'RESOURCE_CONFLICT', details: [{ issue: 'PREVIOUS_REQUEST_IN_PROGRESS' }] }),
     ],
     ['another capture of the order', unprocessable('ORDER_COMPLETION_IN_PROGRESS')],
-  ])('while PayPal is still at %s, the outcome is open and asked for again', async (_what, inProgress) => {
+  ])('a call is retried with an unknown outcome while PayPal still processes %s', async (_what, inProgress) => {
     const busy = await world([inProgress]);
     expect(await failure(busy.paypal.captureOrder(capture))).toMatchObject({ retryable: true, outcomeUnknown: true });
     const done = await world([inProgress, json(200, ORDER)]);
     expect((await done.paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
   });
 
-  test('being busy alone leaves nothing open', async () => {
+  test('a 429 alone leaves the outcome known', async () => {
     const { paypal } = await world([json(429, { name: 'RATE_LIMIT_REACHED' })]);
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({
       name: 'RATE_LIMIT_REACHED',
@@ -311,7 +311,7 @@ describe('failures', () => {
     });
   });
 
-  test('reading leaves nothing open, whatever happens', async () => {
+  test('a failed read never has an unknown outcome', async () => {
     const { paypal } = await world([json(500, '')]);
     expect(await failure(paypal.getCapture('CAP1'))).toMatchObject({ retryable: true, outcomeUnknown: false });
   });
@@ -321,7 +321,7 @@ describe('failures', () => {
     ['empty', ''],
     ['without an amount', '{"id":"A","status":"COMPLETED","purchase_units":[]}'],
     ['no object', '[]'],
-  ])('a yes that is %s leaves open what happened', async (_what, body) => {
+  ])('a success response that is %s leaves the outcome unknown', async (_what, body) => {
     const { paypal } = await world([
       (_request, response) => answer(response, 201, body, { 'Content-Type': 'application/json' }),
     ]);
@@ -332,7 +332,7 @@ describe('failures', () => {
     });
   });
 
-  test('an answer that stops in the middle is lost', async () => {
+  test('a truncated response leaves the outcome unknown', async () => {
     const { paypal } = await world([
       (_request, response) => {
         response.writeHead(201, { 'Content-Length': '5000' });
@@ -342,7 +342,7 @@ describe('failures', () => {
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({ name: 'NO_ANSWER', outcomeUnknown: true });
   });
 
-  test('an answer without end is not read to its end', async () => {
+  test('an endless response is not read to its end', async () => {
     const { paypal } = await world([
       (_request, response) => {
         response.writeHead(200);
@@ -354,7 +354,7 @@ describe('failures', () => {
     expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'NO_ANSWER', status: 0 });
   });
 
-  test('silence ends at the time limit', async () => {
+  test('a silent server hits the time limit', async () => {
     const { paypal, asked } = await world([() => undefined], { tryMaxMs: 40 });
     expect(await failure(paypal.captureOrder(capture))).toMatchObject({
       name: 'NO_ANSWER_IN_TIME',
@@ -363,7 +363,7 @@ describe('failures', () => {
     expect(asked('/v2')).toHaveLength(3);
   });
 
-  test('a redirect is not followed: it would take the token along', async () => {
+  test('a redirect is not followed, because it would receive the token', async () => {
     const elsewhere = await startTinyServer((_request, response) => answer(response, 200, ORDER));
     open.push(elsewhere.close);
     const { paypal } = await world([json(307, '', { Location: `${elsewhere.url}/v2` })]);
@@ -375,19 +375,19 @@ describe('failures', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test('PayPal says how long to wait', async () => {
+  test('Retry-After is honoured', async () => {
     const { paypal, waits } = await world([json(429, {}, { 'Retry-After': '2' }), json(200, ORDER)]);
     await paypal.getOrder(ORDER_ID);
     expect(waits).toEqual([2000]);
   });
 
-  test('a wait that would take too long is the caller’s to keep', async () => {
+  test('a Retry-After beyond the time limit is returned to the caller', async () => {
     const { paypal, waits, asked } = await world([json(503, '', { 'Retry-After': '120' })]);
     expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 503, retryAfterMs: 120_000 });
     expect([waits, asked('/v2').length]).toEqual([[], 1]);
   });
 
-  test('what is no name in an answer does not reach a message or the log', async () => {
+  test('a malformed error name reaches neither the message nor the log', async () => {
     const { paypal, lines } = await world([json(400, { name: 'ada@example.com paid', details: [{ issue: 'a b' }] })]);
     const error = await failure(paypal.getOrder(ORDER_ID));
     expect(error).toMatchObject({ name: 'HTTP_400', issue: null });

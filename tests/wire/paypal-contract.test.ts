@@ -1,6 +1,6 @@
 /**
- * What the server relies on at PayPal. The suite runs against the simulator, and against PayPal's own sandbox as well
- * when PAYPAL_SANDBOX_CLIENT_ID and PAYPAL_SANDBOX_CLIENT_SECRET are set, so that the two cannot drift apart.
+ * The contract that the server relies on at PayPal. The suite runs against the simulator, and also against PayPal's own
+ * sandbox when PAYPAL_SANDBOX_CLIENT_ID and PAYPAL_SANDBOX_CLIENT_SECRET are set, so that the two cannot diverge.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -62,7 +62,7 @@ const newOrder = (paypal: Paypal, paymentId: string = randomUUID()): Promise<Cre
 describe.each(accounts)('%s', (_name, account) => {
   const paypal = clientOf(account);
 
-  test('makes an order that waits for its payer', async () => {
+  test('creates an order that awaits approval', async () => {
     const paymentId = randomUUID();
     const created = await newOrder(paypal, paymentId);
     expect(isOrderId(created.orderId)).toBe(true);
@@ -78,13 +78,13 @@ describe.each(accounts)('%s', (_name, account) => {
     });
   });
 
-  test('makes the same order for the same payment', async () => {
+  test('creates the same order for the same payment', async () => {
     const paymentId = randomUUID();
     const first = await newOrder(paypal, paymentId);
     expect(await newOrder(paypal, paymentId)).toMatchObject({ orderId: first.orderId });
   });
 
-  test('takes no money before the payer has agreed', async () => {
+  test('rejects a capture before the approval', async () => {
     const { orderId } = await newOrder(paypal);
     expect(await failure(paypal.captureOrder({ orderId, requestId: randomUUID() }))).toMatchObject({
       status: 422,
@@ -102,11 +102,11 @@ describe.each(accounts)('%s', (_name, account) => {
     ['capture', () => paypal.getCapture('0AB12345CD678901E')],
     ['capture to refund', () => paypal.refundCapture({ captureId: '0AB12345CD678901E', requestId: randomUUID() })],
     ['refund', () => paypal.getRefund('0AB12345CD678901E')],
-  ])('knows no such %s', async (_what, ask) => {
+  ])('rejects an unknown %s', async (_what, ask) => {
     expect(await failure(ask())).toMatchObject({ status: 404, name: 'RESOURCE_NOT_FOUND', retryable: false });
   });
 
-  test('refuses an order over nothing', async () => {
+  test('rejects an order over zero', async () => {
     const order = {
       paymentId: randomUUID(),
       currency: 'USD',
@@ -119,7 +119,7 @@ describe.each(accounts)('%s', (_name, account) => {
     });
   });
 
-  test('refuses other credentials', async () => {
+  test('rejects wrong credentials', async () => {
     expect(await failure(newOrder(clientOf({ ...account, clientSecret: 'wrong' })))).toMatchObject({
       status: 401,
       name: 'invalid_client',
@@ -128,7 +128,7 @@ describe.each(accounts)('%s', (_name, account) => {
   });
 });
 
-describe('once the payer has agreed, which only the simulator can be told', () => {
+describe('after the approval, which only the simulator can script', () => {
   const paypal = clientOf(ofSimulator);
   const approved = async (
     way?: 'instant' | 'echeck' | 'bank-declines',
@@ -139,7 +139,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     return { orderId, paymentId };
   };
 
-  test('the money is taken once, however often and however it is asked for', async () => {
+  test('an order is captured once, with any request id', async () => {
     const { orderId, paymentId } = await approved();
     const first = await paypal.captureOrder({ orderId, requestId: 'once' });
     expect(first).toMatchObject({ status: 'COMPLETED', customId: paymentId, amountMinor: 2400, currency: 'USD' });
@@ -159,7 +159,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     expect((await paypal.getOrder(orderId)).capture).toEqual(first.capture);
   });
 
-  test('a lost answer is found again by the same request id', async () => {
+  test('the same request id returns a lost response again', async () => {
     const { orderId } = await approved();
     simulator.control.fail({ path: 'capture$', dropAfterWork: true });
     const taken = (): number => simulator.books.money()['USD']?.captured ?? 0;
@@ -169,7 +169,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     expect(taken() - before).toBe(2400);
   });
 
-  test('a refused card leaves the order with its payer', async () => {
+  test('a declined card leaves the order open', async () => {
     const { orderId } = await approved('bank-declines');
     expect(await failure(paypal.captureOrder({ orderId, requestId: 'declined' }))).toMatchObject({
       issue: 'INSTRUMENT_DECLINED',
@@ -178,7 +178,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     expect(await paypal.getOrder(orderId)).toMatchObject({ status: 'PAYER_ACTION_REQUIRED', capture: null });
   });
 
-  test('money that takes days is pending, with its reason', async () => {
+  test('an eCheck is pending, with its reason', async () => {
     const { orderId } = await approved('echeck');
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'slow' });
     expect(capture).toMatchObject({ status: 'PENDING', reason: 'PENDING_REVIEW' });
@@ -186,7 +186,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     expect(await paypal.getCapture(capture!.id)).toMatchObject({ status: 'COMPLETED', reason: null });
   });
 
-  test('a refund gives everything back, once', async () => {
+  test('a refund returns everything, once', async () => {
     const { orderId } = await approved();
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'to-refund' });
     const captureId = capture!.id;
@@ -200,7 +200,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     });
   });
 
-  test('a part that went back is told by the order, not by the capture', async () => {
+  test('the order reports a partial refund, the capture does not', async () => {
     const { orderId } = await approved();
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'in-part' });
     simulator.books.refundCapture(capture!.id, { amount: { currency: 'USD', minor: 1000 } });
@@ -208,7 +208,7 @@ describe('once the payer has agreed, which only the simulator can be told', () =
     expect((await paypal.getOrder(orderId)).capture).toMatchObject({ refundedMinor: 1000 });
   });
 
-  test('a webhook is confirmed by PayPal itself, and none that was altered', async () => {
+  test('PayPal confirms a genuine webhook and rejects an altered one', async () => {
     const { orderId } = await approved();
     const { event } = simulator.webhooks.all().findLast((delivery) => delivery.event.body.includes(orderId))!;
     const { headers, body } = await simulator.webhooks.signed(event.id);

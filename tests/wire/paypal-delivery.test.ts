@@ -1,4 +1,4 @@
-/** PayPal, played by the simulator, delivers its webhooks to the whole server over HTTP. */
+/** The simulator delivers webhooks to the whole server over HTTP. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestServer } from '../support/start-server.ts';
 import type { TestServer } from '../support/start-server.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   server.paypal.webhooks.clear();
 });
 
-/** Ana goes to PayPal and agrees, and never comes back. */
+/** Ana approves an order at PayPal, and her browser never returns. */
 async function orderApproved(): Promise<string> {
   const { data, error } = await ana.client.functions.invoke<{ approval_url: string }>('paypal-create-order', {
     body: { amount: 24, currency: 'USD', user_id: ana.id },
@@ -36,7 +36,7 @@ const statusOf = async (orderId: string): Promise<string | undefined> =>
   (await server.admin.query<{ status: string }>('select status from payments where order_id = $1', [orderId])).rows[0]
     ?.status;
 
-test('an approval completes the payment, although its payer’s browser never comes back', async () => {
+test('an approval webhook completes the payment when the browser never returns', async () => {
   const orderId = await orderApproved();
   expect(await server.paypal.webhooks.deliver(eventId(), { times: 3 })).toEqual([200, 200, 200]);
   await expect.poll(() => statusOf(orderId), { timeout: 10_000 }).toBe('completed');
@@ -53,14 +53,14 @@ test.each([
   ['certificate-host', 401],
   ['key', 401],
   ['time', 401],
-] as const)('a webhook with a wrong %s is refused, and leaves no trace', async (corrupt, status) => {
+] as const)('rejects a webhook with a wrong %s and stores nothing', async (corrupt, status) => {
   await orderApproved();
   expect(await server.paypal.webhooks.deliver(eventId(), { corrupt })).toEqual([status]);
   expect(await eventsKept()).toBe(0);
   expect(server.paypal.webhooks.held()).toHaveLength(1);
 });
 
-test('what is delivered leaves no body, address or signature in the log', async () => {
+test('logs no body, address or signature of a webhook', async () => {
   await orderApproved();
   const { headers, body } = await server.paypal.webhooks.signed(eventId());
   await server.paypal.webhooks.deliver(eventId());
@@ -71,13 +71,13 @@ test('what is delivered leaves no body, address or signature in the log', async 
   expect(written).not.toContain('email_address');
 });
 
-test('nobody needs to be signed in, and there is nothing to read', async () => {
+test('needs no session and serves nothing to GET', async () => {
   const address = `${server.url}/functions/v1/paypal-webhook`;
   expect((await fetch(address, { method: 'POST', body: '{}' })).status).toBe(400);
   expect((await fetch(address)).status).toBeGreaterThanOrEqual(400);
 });
 
-test('without a webhook id there is no such address', async () => {
+test('has no webhook route without a webhook id', async () => {
   const without = await startTestServer({ settings: { PAYPAL_WEBHOOK_ID: '' } });
   const answer = await fetch(`${without.url}/functions/v1/paypal-webhook`, { method: 'POST', body: '{}' });
   expect(answer.status).toBe(404);

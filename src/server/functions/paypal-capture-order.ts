@@ -1,4 +1,4 @@
-/** `paypal-capture-order` {order_id, user_id}: takes the money of an approved order and opens every log. */
+/** `paypal-capture-order` {order_id, user_id}: captures an approved order, which grants the paid year. */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
@@ -8,7 +8,7 @@ import type { Payments } from '../payments/payments.ts';
 import { refusal } from './paypal-refusal.ts';
 import { readBody } from './read-body.ts';
 
-export function captureOrder(payments: Payments | null) {
+export function handleCaptureOrder(payments: Payments | null) {
   return async function capture(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
     if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
     const { order_id, user_id } = await readBody(context);
@@ -21,16 +21,20 @@ export function captureOrder(payments: Payments | null) {
       case 'completed':
         return context.json({ success: true });
       case 'pending':
-      case 'busy':
+      case 'capturing':
       case 'unknown':
-        // The sweep goes on with it, and a mail tells how it ended.
+        // The sweep continues, and a mail reports the result.
         return context.json({ success: true, pending: true });
-      case 'unapproved':
-      case 'refused':
+      case 'created':
+      case 'approved':
+      case 'instrument_declined':
         return context.json({ success: false, error: MESSAGES.paymentFailed, approval_url: approvalUrl }, 402);
+      case 'declined':
+      case 'voided':
+      case 'expired':
       case 'refunded':
-      case 'ended':
-      case 'needs review':
+      case 'reversed':
+      case 'needs_review':
         return refusal(context, 409, MESSAGES.paymentFailed);
     }
   };

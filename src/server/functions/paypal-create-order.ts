@@ -1,4 +1,4 @@
-/** `paypal-create-order` {amount, currency, user_id}: begins a payment and says where the browser goes to agree to it. */
+/** `paypal-create-order` {amount, currency, user_id}: starts a payment and returns PayPal's approval page. */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
@@ -11,7 +11,7 @@ import { readBody } from './read-body.ts';
 
 const REFUSALS = {
   endless: { status: 409, error: 'Your plan has no end, so there is nothing to pay for.' },
-  'under way': { status: 409, error: MESSAGES.paymentPending },
+  'in progress': { status: 409, error: MESSAGES.paymentPending },
   'blocked country': { status: 403, error: 'PayPal payments are not available in your country.' },
   'too many': { status: 429, error: 'Too many payments have been begun. Please try again in a few hours.' },
   'no account': { status: 401, error: 'Please sign in' },
@@ -21,7 +21,7 @@ const REFUSALS = {
 /** The oldest open order expires within hours, not minutes. */
 const TOO_MANY_RETRY_SECONDS = 3_600;
 
-export function createOrder(payments: Payments | null) {
+export function handleCreateOrder(payments: Payments | null) {
   return async function create(context: Context<AppEnv>, { userId }: Caller): Promise<Response> {
     if (!payments || userId === null) return refusal(context, 503, MESSAGES.paymentsOff);
     const { amount, currency, user_id } = await readBody(context);

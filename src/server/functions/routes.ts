@@ -23,8 +23,8 @@ import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
 import { trendAnalysis } from './trend-analysis.ts';
-import { captureOrder } from './paypal-capture-order.ts';
-import { createOrder } from './paypal-create-order.ts';
+import { handleCaptureOrder } from './paypal-capture-order.ts';
+import { handleCreateOrder } from './paypal-create-order.ts';
 
 type FunctionDeps = {
   config: { publishableKey: string };
@@ -43,8 +43,8 @@ type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | P
 /** Every function there is, by the name in its address. */
 export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map([
-    ['paypal-create-order', createOrder(deps.payments)],
-    ['paypal-capture-order', captureOrder(deps.payments)],
+    ['paypal-create-order', handleCreateOrder(deps.payments)],
+    ['paypal-capture-order', handleCaptureOrder(deps.payments)],
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { forgetEventBodies } from '../payments/forget-event-bodies.ts';
+import { purgeWebhookPayloads } from '../payments/purge-webhook-payloads.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
 import { expirePlans } from '../plans/expire-plans.ts';
@@ -37,7 +37,7 @@ export function jobList(deps: Deps): Job[] {
       name: 'forget-event-bodies',
       everySeconds: DAY,
       retryDelaySeconds: 300,
-      run: async () => ({ emptied: await forgetEventBodies(database, clock) }),
+      run: async () => ({ emptied: await purgeWebhookPayloads(database, clock) }),
     },
   ];
   if (payments !== null) {

@@ -1,10 +1,10 @@
-/** The payments in the database. What money and plan do together stands in `payment-books.ts`. */
+/** The payment store in PostgreSQL. `ledger.ts` books the money. */
 import type { Selectable } from 'kysely';
 import type { AppTables } from '../database/app-tables.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
-import { bookBack, bookForReview, complete } from './payment-books.ts';
-import { OPEN } from './payment-store.ts';
+import { bookReturn, bookForReview, complete } from './ledger.ts';
+import { OPEN_STATUSES } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 
 export function createPostgresPaymentStore(database: Database): PaymentStore {
@@ -24,9 +24,9 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return found ?? null;
     },
 
-    begin: ({ userId, amountMinor, currency, country, dueAt, createdAt }, mayGoOn) =>
+    begin: ({ userId, amountMinor, currency, country, dueAt, createdAt }, canReuse) =>
       transact(async (transaction) => {
-        // One user's clicks queue up here.
+        // The row lock serializes the calls of one user.
         const account = await transaction.run(
           sqlFor.selectFrom('profiles').select('id').where('id', '=', userId).forUpdate(),
         );
@@ -36,11 +36,11 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
             .selectFrom('payments')
             .selectAll()
             .where('user_id', '=', userId)
-            .where('status', 'in', OPEN)
+            .where('status', 'in', OPEN_STATUSES)
             .orderBy('created_at', 'desc'),
         );
-        const goesOn = open.map(toPayment).find(mayGoOn);
-        if (goesOn) return goesOn;
+        const reusable = open.map(toPayment).find(canReuse);
+        if (reusable) return reusable;
         const [begun] = await transaction.run(
           sqlFor
             .insertInto('payments')
@@ -68,7 +68,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return row ? toPayment(row) : null;
     },
 
-    async noteOrder(id, { orderId, approvalUrl, debugId }, dueAt) {
+    async saveOrder(id, { orderId, approvalUrl, debugId }, dueAt) {
       await service().run(
         update()
           .set({ order_id: orderId, approval_url: approvalUrl, debug_id: debugId, due_at: dueAt })
@@ -106,34 +106,34 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       );
     },
 
-    async end(id, status, { captureId, dueAt = null, claimed }) {
+    async close(id, status, { captureId, dueAt = null, claimed }) {
       const ending = update()
         .set({ status, lease_until: null, due_at: dueAt, ...(captureId !== undefined && { capture_id: captureId }) })
         .where('id', '=', id)
-        .where('status', 'in', OPEN);
+        .where('status', 'in', OPEN_STATUSES);
       await service().run(
         claimed ? ending.where('status', '=', 'capturing').where('lease_until', '=', claimed.leaseUntil) : ending,
       );
     },
 
-    async hold(id, captureId, dueAt) {
+    async markPending(id, captureId, dueAt) {
       await service().run(
         update()
           .set({ status: 'pending', capture_id: captureId, lease_until: null, due_at: dueAt })
           .where('id', '=', id)
-          .where('status', 'in', OPEN),
+          .where('status', 'in', OPEN_STATUSES),
       );
     },
 
-    async lookAgain(id, dueAt) {
+    async schedulePoll(id, dueAt) {
       await service().run(
         update().set({ lease_until: null, due_at: dueAt }).where('id', '=', id).where('status', '!=', 'capturing'),
       );
     },
 
     complete: (id, capture, now, dueAt) => transact((transaction) => complete(transaction, id, capture, now, dueAt)),
-    review: (id, capture) => transact((transaction) => bookForReview(transaction, id, capture)),
-    bookBack: (id, back) => transact((transaction) => bookBack(transaction, id, back)),
+    bookForReview: (id, capture) => transact((transaction) => bookForReview(transaction, id, capture)),
+    bookReturn: (id, back) => transact((transaction) => bookReturn(transaction, id, back)),
 
     async requestRefund(id, now) {
       const requested = await service().run(
@@ -159,7 +159,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return row ? toPayment(row) : null;
     },
 
-    async dropRefund(id, dueAt) {
+    async cancelRefund(id, dueAt) {
       await service().run(
         update()
           .set({ refund_requested_at: null, lease_until: null, due_at: dueAt })
@@ -175,7 +175,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return rows.map(({ id }) => id);
     },
 
-    waitingEvents: (limit) =>
+    unprocessedEvents: (limit) =>
       service().run(
         sqlFor
           .selectFrom('payment_events')
@@ -185,7 +185,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
           .limit(limit),
       ),
 
-    async eventDone(id, now) {
+    async markEventProcessed(id, now) {
       await service().run(sqlFor.updateTable('payment_events').set({ processed_at: now }).where('id', '=', id));
     },
   };

@@ -1,99 +1,99 @@
-/** One sweep: what nobody has finished is looked at again, and what PayPal told us and nobody has followed is followed. */
+/** One sweep: follows stored webhook events that were not processed, and polls the payments that are due. */
+import type { PaymentDeps, Settlement } from './payment-deps.ts';
+import type { Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
+import { PaypalError } from './paypal/paypal.ts';
+import { MAX_CONSECUTIVE_UNANSWERED, MAX_SWEEP_PART_MS, retryTime } from './polling-schedule.ts';
+import type { ReturnHint } from './refund-payment.ts';
+import { settlePayment } from './settle-payment.ts';
 import { parseEvent } from './webhook-event.ts';
 import type { PaypalEvent } from './webhook-event.ts';
-import type { Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
-import { soon, SWEEP_PART_MS, UNANSWERED_IN_A_ROW } from './payment-times.ts';
-import { PaypalError } from './paypal/paypal.ts';
-import { settlePayment } from './settle-payment.ts';
-import type { PaymentDeps, Settlement } from './settle-payment.ts';
-import type { ReturnHint } from './refund-payment.ts';
 
-/** More than that waits for the next sweep. */
-const MOST_AT_ONCE = 100;
-/** How long somebody waits whom this process cannot deal with. */
-const TROUBLED_WAIT_MS = 5 * 60_000;
-/** PayPal itself stops telling after three days. */
-const EVENT_LIFE_MS = 3 * 24 * 60 * 60_000;
+/** The rest waits for the next sweep. */
+const MAX_PER_SWEEP = 100;
+/** The next poll of a payment that cannot be settled because of an unexpected error. */
+const FAILED_PAYMENT_DELAY_MS = 5 * 60_000;
+/** PayPal gives up deliveries after three days. */
+const EVENT_LIFETIME_MS = 3 * 24 * 60 * 60_000;
 
-/** Answers how many it looked at. */
+/** Returns how many events and payments it handled. */
 export async function reconcilePayments(
   deps: PaymentDeps,
   signal?: AbortSignal,
 ): Promise<{ events: number; payments: number }> {
   const { store, clock } = deps;
-  const events = await store.waitingEvents(MOST_AT_ONCE);
-  const mayLookAtEvents = inTime(clock, signal);
-  const looked = { events: 0, payments: 0 };
-  // No answer about some of them ends nothing here: an event keeps its place, and would hold up all behind it for days.
+  const events = await store.unprocessedEvents(MAX_PER_SWEEP);
+  const hasTimeForEvents = createTimeLimit(clock, signal);
+  const handled = { events: 0, payments: 0 };
+  // Unanswered events do not end this part: an event keeps its place and would block all later ones for days.
   for (const event of events) {
-    if (!mayLookAtEvents()) break;
-    looked.events += 1;
-    await followWaiting(deps, event);
+    if (!hasTimeForEvents()) break;
+    handled.events += 1;
+    await followStored(deps, event);
   }
-  const due = await store.due(clock.now(), MOST_AT_ONCE);
-  const mayLookAtPayments = inTime(clock, signal);
+  const due = await store.due(clock.now(), MAX_PER_SWEEP);
+  const hasTimeForPayments = createTimeLimit(clock, signal);
   let unanswered = 0;
   for (const id of due) {
-    if (!mayLookAtPayments() || unanswered === UNANSWERED_IN_A_ROW) break;
-    looked.payments += 1;
-    unanswered = (await settleApart(deps, id)) === 'unknown' ? unanswered + 1 : 0;
+    if (!hasTimeForPayments() || unanswered === MAX_CONSECUTIVE_UNANSWERED) break;
+    handled.payments += 1;
+    unanswered = (await settleIsolated(deps, id)) === 'unknown' ? unanswered + 1 : 0;
   }
-  return looked;
+  return handled;
 }
 
-/** Says no when a part of a sweep has taken long enough: the next sweep goes on with what has waited longest. */
-function inTime(clock: PaymentDeps['clock'], signal: AbortSignal | undefined): () => boolean {
-  const endsAt = clock.now().getTime() + SWEEP_PART_MS;
+/** False once a part of the sweep has run long enough. The next sweep starts with what has waited longest. */
+function createTimeLimit(clock: PaymentDeps['clock'], signal: AbortSignal | undefined): () => boolean {
+  const endsAt = clock.now().getTime() + MAX_SWEEP_PART_MS;
   return () => !signal?.aborted && clock.now().getTime() < endsAt;
 }
 
-async function followWaiting(deps: PaymentDeps, { id, raw, receivedAt }: PaymentEvent): Promise<void> {
+async function followStored(deps: PaymentDeps, { id, raw, receivedAt }: PaymentEvent): Promise<void> {
   const { store, clock, log } = deps;
   const event = parseEvent(raw);
-  const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFE_MS;
-  if (isTooOld) log.error({ event: id }, 'an event of PayPal’s could not be followed');
-  if (event === null || isTooOld) await store.eventDone(id, clock.now());
-  else await followApart(deps, event);
+  const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFETIME_MS;
+  if (isTooOld) log.error({ event: id }, 'gave up following a PayPal event');
+  if (event === null || isTooOld) await store.markEventProcessed(id, clock.now());
+  else await followIsolated(deps, event);
 }
 
-// Threat: one payment of which PayPal says what our database cannot hold would end every sweep at the same place, and
-// all buyers behind it would wait for ever.
+// Threat: PayPal reports something about one payment that the database rejects. Without isolation every sweep would end
+// at that payment, and all buyers behind it would wait for ever.
 
-/** It stays unfollowed, and the next sweep comes to it again. */
-async function followApart(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
+/** On an error the event stays unprocessed, and the next sweep tries again. */
+async function followIsolated(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   try {
     await followEvent(deps, event);
   } catch (error) {
-    deps.log.error({ event: event.id, err: error }, 'an event of PayPal’s cannot be followed: a person must look');
+    deps.log.error({ event: event.id, err: error }, 'a PayPal event cannot be followed: a person must look');
   }
 }
 
-/** Goes to the end of the queue. That fails as well when it is the database that is gone, and then so does the sweep. */
-async function settleApart(deps: PaymentDeps, id: string): Promise<Settlement | null> {
+/** On an error the payment goes to the end of the queue. If the database is down, that fails too and ends the sweep. */
+async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement | null> {
   const { store, clock, log } = deps;
   try {
     return await settlePayment(deps, id);
   } catch (error) {
-    log.error({ paymentId: id, err: error }, 'a payment cannot be dealt with: a person must look');
-    await store.lookAgain(id, soon(clock.now(), TROUBLED_WAIT_MS));
+    log.error({ paymentId: id, err: error }, 'a payment cannot be settled: a person must look');
+    await store.schedulePoll(id, retryTime(clock.now(), FAILED_PAYMENT_DELAY_MS));
     return null;
   }
 }
 
-/** Asks PayPal about what an event names, and acts on the answer. What cannot be done now is left for the sweep. */
+/** Asks PayPal about the payment that an event names and acts on the answer. What cannot be done now is left to the sweep. */
 export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   const { store, clock, log } = deps;
-  let settlement: Settlement | 'foreign';
+  let settlement: Settlement | null = null;
   try {
     const payment = await findNamedPayment(store, event);
-    settlement = payment === null ? 'foreign' : await settlePayment(deps, payment.id, hintOf(event));
+    if (payment === null) log.warn({ event: event.type }, 'a PayPal event names no payment of ours');
+    else settlement = await settlePayment(deps, payment.id, hintOf(event));
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
-    log.warn({ err: error, event: event.type }, 'PayPal does not answer about an event');
+    log.warn({ err: error, event: event.type }, 'PayPal did not answer about an event');
     return;
   }
-  if (settlement === 'foreign') log.warn({ event: event.type }, 'an event of PayPal’s names no payment of ours');
-  if (settlement !== 'unknown' && settlement !== 'busy') await store.eventDone(event.id, clock.now());
+  if (settlement !== 'unknown' && settlement !== 'capturing') await store.markEventProcessed(event.id, clock.now());
 }
 
 /** The payment that an event names by any of its ids; null for an event that is not about us. */

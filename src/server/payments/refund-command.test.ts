@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** What the command prints about a payment that goes back, when this happened between buying it and the command. */
+/** What the command prints when `meanwhile` happens between the purchase and the refund. */
 async function printed(meanwhile: (userId: string) => Promise<unknown>): Promise<string> {
   const { database, admin } = db;
   const store = createPostgresPaymentStore(database);
@@ -31,9 +31,9 @@ async function printed(meanwhile: (userId: string) => Promise<unknown>): Promise
   };
   await store.complete(id, capture, now, null);
   await meanwhile(userId);
-  const back = { kind: 'refund', part: null, total: 2400, now, dueAt: null, dueAtEnd: null } as const;
+  const back = { kind: 'refund', part: null, total: 2400, now, dueAt: null, dueAtFullReturn: null } as const;
   const answer = await refundByOperator(
-    { database, clock: systemClock, refundNow: (payment) => store.bookBack(payment, back) },
+    { database, clock: systemClock, refundNow: (payment) => store.bookReturn(payment, back) },
     id,
     false,
   );
@@ -58,7 +58,7 @@ test.each<[string, (userId: string) => Promise<unknown>, string]>([
     (userId) => db.admin.query('delete from auth.users where id = $1', [userId]),
     'The account is gone.',
   ],
-])('after %s the command says what became of the plan', async (_what, meanwhile, words) => {
+])('after %s the command reports the plan', async (_what, meanwhile, words) => {
   const text = await printed(meanwhile);
   expect(text).toContain('24.00 USD went back');
   expect(text).toContain(words);

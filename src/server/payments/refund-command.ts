@@ -1,4 +1,4 @@
-/** What an operator does about money: looks at an account's payments, and gives one back within the law or beyond it. */
+/** The operator's payment commands: lists an account's payments, and refunds one, as the law requires or beyond. */
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';
@@ -12,11 +12,11 @@ import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 type RefundDeps = {
   database: Database;
   clock: Clock;
-  /** Gives it back now; null where this process does not know PayPal: the server that does is given the work. */
+  /** Refunds now. Null when this process has no PayPal settings: then the server refunds at its next sweep. */
   refundNow: ((id: string) => Promise<unknown>) | null;
 };
 
-/** Answers the lines to print, or `refused` with the reason. */
+/** Returns the lines to print, or `refused` with the reason. */
 export async function refundByOperator(
   { database, clock, refundNow }: RefundDeps,
   id: string,
@@ -36,7 +36,7 @@ export async function refundByOperator(
   return { done: await outcomeOf(database, store, payment) };
 }
 
-/** Judged in the buyer's favour at the edges of the day: the server does not know where the buyer was. */
+/** Decides in the buyer's favour at day boundaries, because the server does not know the buyer's time zone. */
 async function refusalOf(database: Database, payment: Payment, now: Date): Promise<CoolingOffRefusal | null> {
   const paidAt = payment.completedAt ?? payment.createdAt;
   const uses = await database.asService('refund').run(
@@ -99,7 +99,7 @@ async function hasEndedYear(database: Database, userId: string, paymentId: strin
   return ends.length > 0;
 }
 
-/** Where the year of the payment counted no more when its money went back. */
+/** The plan when the payment's year no longer counted at the time of the refund. */
 function planWithoutYear(buyer: Buyer | null): string {
   if (buyer === null) return 'The account is gone.';
   if (buyer.subscription_plan === 'free') return 'The year it paid for had ended before.';

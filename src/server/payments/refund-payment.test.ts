@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { MoneyBack, Payment } from './payment-store.ts';
-import { bookReturned } from './refund-payment.ts';
+import type { MoneyReturn, Payment } from './payment-store.ts';
+import { bookReturnedMoney } from './refund-payment.ts';
 import type { ReturnHint } from './refund-payment.ts';
-import type { PaymentDeps } from './settle-payment.ts';
+import type { PaymentDeps } from './payment-deps.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import type { Capture, Order, Refund } from './paypal/paypal.ts';
 
@@ -24,16 +24,16 @@ const UNKNOWN = new PaypalError({
   ...{ outcomeUnknown: false, debugId: null, retryAfterMs: null },
 });
 
-/** What is booked when PayPal says this about the capture, its order and the money that went back. */
+/** What is booked for these answers about the capture, its order and the refund. */
 async function booked(
   hint: ReturnHint,
   said: { capture?: Partial<Capture>; refund?: Refund | 'unknown'; ofOrder?: number | null },
 ) {
   const capture = { ...CAPTURE, ...said.capture };
-  const bookings: MoneyBack[] = [];
+  const bookings: MoneyReturn[] = [];
   const errors: string[] = [];
   const deps = {
-    store: { bookBack: (_id: string, back: MoneyBack) => Promise.resolve(void bookings.push(back)) },
+    store: { bookReturn: (_id: string, back: MoneyReturn) => Promise.resolve(void bookings.push(back)) },
     paypal: {
       getCapture: () => Promise.resolve(capture),
       getRefund: () => (said.refund === 'unknown' ? Promise.reject(UNKNOWN) : Promise.resolve(said.refund ?? BACK)),
@@ -44,13 +44,13 @@ async function booked(
     log: { error: (_line: unknown, words: string) => void errors.push(words) },
   } as unknown as PaymentDeps;
   const payment = { id: 'payment-1', captureId: 'CAP1', orderId: 'ORDER1', completedAt: new Date() } as Payment;
-  await bookReturned(deps, payment, hint);
-  const [{ kind, part, total } = {} as MoneyBack] = bookings;
+  await bookReturnedMoney(deps, payment, hint);
+  const [{ kind, part, total } = {} as MoneyReturn] = bookings;
   return { kind, part, total, errors };
 }
 
-describe('what went back is booked', () => {
-  test('when a bank took it and PayPal leaves the capture as it was', async () => {
+describe('returned money is booked', () => {
+  test('when a bank reverses it and the capture stays COMPLETED', async () => {
     expect(await booked({ refundId: 'REF1', kind: 'reversal' }, {})).toEqual({
       kind: 'reversal',
       part: { ref: 'REF1', amountMinor: 2400 },
@@ -59,36 +59,36 @@ describe('what went back is booked', () => {
     });
   });
 
-  test('as far as the capture says', async () => {
+  test('up to the amount of the capture', async () => {
     const capture = { status: 'REFUNDED', refundedMinor: 2400 } as const;
     expect(await booked(null, { capture })).toMatchObject({ kind: 'refund', part: null, total: 2400 });
   });
 
-  test('as far as the order says, where the capture only says "a part"', async () => {
+  test('up to the amount of the order, when the capture only reports a partial refund', async () => {
     const capture = { status: 'PARTIALLY_REFUNDED', refundedMinor: null } as const;
     expect(await booked(null, { capture, ofOrder: 1000 })).toMatchObject({ total: 1000 });
   });
 });
 
-describe('money that went back under a name that PayPal does not know', () => {
+describe('returned money with an id that PayPal does not know', () => {
   const hint = { refundId: 'REF1', kind: 'reversal' } as const;
 
-  test('is booked as far as the capture says', async () => {
+  test('is booked up to the amount of the capture', async () => {
     const capture = { status: 'REFUNDED', refundedMinor: 2400 } as const;
     expect(await booked(hint, { capture, refund: 'unknown' })).toMatchObject({ total: 2400, errors: [] });
   });
 
-  test('is called to the attention of a person where the capture is silent', async () => {
+  test('is logged for a person when the capture reports nothing', async () => {
     expect((await booked(hint, { refund: 'unknown' })).errors).toEqual([expect.stringContaining('a person must look')]);
   });
 });
 
-test('money that is only on its way back is not', async () => {
+test('does not book a pending refund', async () => {
   const refund = { ...BACK, status: 'PENDING' } as const;
   expect(await booked({ refundId: 'REF1', kind: 'refund' }, { refund })).toMatchObject({ part: null, total: null });
 });
 
-test('a reversal of which nobody says how much is called to the attention of a person', async () => {
+test('logs a reversal without an amount for a person', async () => {
   const { errors } = await booked({ refundId: null, kind: 'reversal' }, {});
   expect(errors).toEqual([expect.stringContaining('a person must look')]);
 });

@@ -1,4 +1,4 @@
-/** Mails about payments, on a real database and a real mail server: each once, and none lost. */
+/** Mails about payments, with a real database and mail server: each is sent once and none is lost. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
@@ -42,7 +42,7 @@ const subjects = (to: string): string[] => mailbox.messagesTo(to).map(({ subject
 
 let orders = 0;
 
-/** A payment that has been through the given statuses, by somebody of that address; null: the account is gone. */
+/** A payment that went through the given statuses. A null address: the account is deleted. */
 async function paymentOf(email: string | null, ...statuses: PaymentStatus[]): Promise<string> {
   const people = email === null ? [] : await insert('auth.users', { email });
   const userId = people[0] ?? 'f0000000-0000-4000-8000-000000000000';
@@ -79,7 +79,7 @@ async function insert(table: string, row: Record<string, unknown>): Promise<stri
 const mailed = async (id: string): Promise<Date | null> =>
   (await db.admin.query('select receipt_mailed_at from payments where id = $1', [id])).rows[0].receipt_mailed_at;
 
-test('a completed payment brings one receipt, with its facts', async () => {
+test('sends one receipt for a completed payment', async () => {
   const id = await paymentOf('ada@example.com', 'approved', 'capturing', 'completed');
   expect(await run()).toEqual({ mailed: 1, dropped: 0 });
   expect(await run()).toEqual({ mailed: 0, dropped: 0 });
@@ -93,7 +93,7 @@ test('a completed payment brings one receipt, with its facts', async () => {
   expect(lines.join('')).not.toContain('ada@');
 });
 
-test('two servers at once send it once', async () => {
+test('sends one mail when two servers run at once', async () => {
   await Promise.all(Array.from({ length: 6 }, (_, index) => paymentOf(`twin-${index}@example.com`, 'completed')));
   const counts = await Promise.all([run(), run(), run()]);
   expect(counts.reduce((sum, { mailed: count }) => sum + count, 0)).toBe(6);
@@ -105,12 +105,12 @@ test('two servers at once send it once', async () => {
 test.each<[string, PaymentStatus[], string[]]>([
   ['held back and completed', ['capturing', 'pending', 'completed'], ['Your receipt']],
   ['held back and declined', ['capturing', 'pending', 'declined'], ['PayPal declined your payment']],
-  ['held back, looked at again and declined', ['pending', 'capturing', 'declined'], ['PayPal declined your payment']],
+  ['pending, checked again and declined', ['pending', 'capturing', 'declined'], ['PayPal declined your payment']],
   ['declined at once, as the screen says', ['capturing', 'declined'], []],
   ['given up', ['capturing', 'expired'], []],
   ['put aside', ['capturing', 'needs_review'], []],
   ['refunded before the receipt left', ['completed', 'refunded'], ['Your refund']],
-])('a payment that was %s', async (name, statuses, expected) => {
+])('mails about a payment that was %s', async (name, statuses, expected) => {
   const email = `${name.replaceAll(/\W/g, '-')}@example.com`;
   await paymentOf(email, ...statuses);
   await run();
@@ -120,7 +120,7 @@ test.each<[string, PaymentStatus[], string[]]>([
 test.each<[PaymentStatus, string]>([
   ['refunded', 'Your refund'],
   ['reversed', 'PayPal took your payment back'],
-])('a payment that is %s after its receipt brings a second mail', async (status, subject) => {
+])('sends a second mail for a payment that is %s after its receipt', async (status, subject) => {
   const email = `${status}@example.com`;
   const id = await paymentOf(email, 'completed');
   await run();
@@ -129,7 +129,7 @@ test.each<[PaymentStatus, string]>([
   expect(subjects(email).toSorted()).toEqual(['Your receipt', subject].toSorted());
 });
 
-test('what the mail server does not take now is sent by a later run, once', async () => {
+test('sends a deferred mail once, in a later run', async () => {
   const id = await paymentOf('later@example.com', 'completed');
   mailbox.refuseNext(1, 451);
   await expect(run()).rejects.toBeInstanceOf(MailNotTaken);
@@ -138,14 +138,14 @@ test('what the mail server does not take now is sent by a later run, once', asyn
   expect(subjects('later@example.com')).toEqual(['Your receipt']);
 });
 
-test('one that is not taken holds up no other', async () => {
+test('a deferred mail does not block others', async () => {
   for (const name of ['a', 'b']) await paymentOf(`behind-${name}@example.com`, 'completed');
   mailbox.refuseNext(1, 451);
   await expect(run()).rejects.toBeInstanceOf(MailNotTaken);
   expect([...subjects('behind-a@example.com'), ...subjects('behind-b@example.com')]).toEqual(['Your receipt']);
 });
 
-test('a mail server that takes nothing is asked three times a run', async () => {
+test('stops a run after three deferred mails', async () => {
   for (const index of Array.from({ length: 5 }).keys()) await paymentOf(`away-${index}@example.com`, 'completed');
   const asked: string[] = [];
   const away = { deliver: ({ to }: { to: string }) => (asked.push(to), Promise.reject(new MailNotTaken('away'))) };
@@ -156,7 +156,7 @@ test('a mail server that takes nothing is asked three times a run', async () => 
   expect(new Set(asked).size).toBe(3);
 });
 
-test('an address that is refused for good is not written to again, and a deleted account to nobody', async () => {
+test('drops a mail to a rejected address or a deleted account', async () => {
   const id = await paymentOf('never@example.com', 'completed');
   await paymentOf(null, 'completed');
   mailbox.refuseNext(1, 550);
@@ -165,7 +165,7 @@ test('an address that is refused for good is not written to again, and a deleted
   expect(await mailed(id)).toBeNull();
 });
 
-test('a server that dies while it sends is followed by the next one', async () => {
+test('another server sends after the lease of a dead one', async () => {
   const id = await paymentOf('orphan@example.com', 'completed');
   const dying = { deliver: () => new Promise<void>(() => {}) };
   void sendReceipts({ config, database: db.database, clock, log, mailer: dying }, new AbortController().signal);
@@ -178,7 +178,7 @@ test('a server that dies while it sends is followed by the next one', async () =
   expect(await run()).toEqual({ mailed: 1, dropped: 0 });
 });
 
-test('a status that changes while its mail is under way is told as well', async () => {
+test('also mails a status that changes while a mail is in flight', async () => {
   const id = await paymentOf('between@example.com', 'completed');
   const meanwhile = {
     deliver: async (message: Parameters<Mailer['deliver']>[0]) => {
@@ -191,7 +191,7 @@ test('a status that changes while its mail is under way is told as well', async 
   expect(subjects('between@example.com').toSorted()).toEqual(['Your receipt', 'Your refund']);
 });
 
-test('a run that is told to stop takes no further one', async () => {
+test('a run that is aborted claims no further mail', async () => {
   await paymentOf('stop@example.com', 'completed');
   expect(await run(AbortSignal.abort())).toEqual({ mailed: 0, dropped: 0 });
 });

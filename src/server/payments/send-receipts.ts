@@ -1,9 +1,9 @@
 /**
- * Tells buyers what became of their payment: a receipt, a refusal that they were asked to wait for, or their money on
- * its way back. The database notes with the status that there is something to tell (`payments.mail_due_at`).
+ * Mails buyers the result of their payment: a receipt, a rejection after a wait, or a refund. The database sets
+ * `payments.mail_due_at` together with the status.
  *
- * At least once: the note is cleared when the mail server has taken the mail. Whoever claims a note has it to himself
- * for a while, so that two servers do not both write; one that dies in between is followed by the next.
+ * Delivery is at least once: `mail_due_at` is cleared when the mail server has accepted the mail. A claim is a lease, so
+ * that two servers do not both send. When a server dies, the next one sends after the lease.
  */
 import { dateLabel, day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -27,35 +27,35 @@ type Deps = {
   mailer: Pick<Mailer, 'deliver'>;
 };
 
-/** The database's clock writes the notes and ours reads them. */
+/** The database's clock sets `mail_due_at` and ours reads it. */
 const CLOCK_SKEW_MS = 60_000;
 /** Longer than the mailer waits for its server. */
 const LEASE_MS = CLOCK_SKEW_MS + 2 * 60_000;
-/** So many mails in a row that are not taken mean that none is. */
-const MOST_FAILURES = 3;
+/** After this many mails in a row that are not accepted, the mail server is down. */
+const MAX_CONSECUTIVE_FAILURES = 3;
 
-/** @throws MailNotTaken when some have to wait: they are due again at the next run. */
+/** @throws MailNotTaken when some mails have to wait. They are due again at the next run. */
 export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { mailer, log } = deps;
   const service = deps.database.asService('mails about payments');
   const dueBefore = new Date(deps.clock.now().getTime() + CLOCK_SKEW_MS);
   const count = { mailed: 0, dropped: 0 };
   let failures = 0;
-  while (!signal.aborted && failures < MOST_FAILURES) {
+  while (!signal.aborted && failures < MAX_CONSECUTIVE_FAILURES) {
     const claimed = await claimNext(service, dueBefore, deps.clock.now());
     if (!claimed) break;
     const message = messageAbout(claimed, deps.config);
-    const outcome = message === null ? 'nobody' : await handOver(mailer, message);
+    const outcome = message === null ? 'no recipient' : await handOver(mailer, message);
     if (outcome === 'not taken') {
       failures += 1;
-      // Behind those that are waiting now, so that this run meets it no second time.
+      // Moved behind those that are due now, so that this run does not try it twice.
       await note(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
     } else if (outcome === 'taken') {
       const isReceipt = claimed.status === 'completed';
       await note(service, claimed, { mail_due_at: null, ...(isReceipt && { receipt_mailed_at: deps.clock.now() }) });
       count.mailed += 1;
     } else {
-      log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'nobody is told of a payment');
+      log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'sent no mail about a payment');
       await note(service, claimed, { mail_due_at: null });
       count.dropped += 1;
     }
@@ -107,7 +107,7 @@ async function claimNext(service: AsService, dueBefore: Date, now: Date) {
   return { ...claimed, email: buyer?.email ?? null, validUntil: grant?.access_valid_until ?? null };
 }
 
-/** Does nothing when the status has changed since: that is to be told anew, and has a note of its own. */
+/** No-op if the status has changed since: the new status has its own `mail_due_at`. */
 async function note(
   service: AsService,
   { id, mail_due_at: lease }: Claimed,
@@ -116,7 +116,7 @@ async function note(
   await service.run(sqlFor.updateTable('payments').set(change).where('id', '=', id).where('mail_due_at', '=', lease));
 }
 
-/** Null when there is nobody to write to any more, or nothing to say. */
+/** Null when the account is gone or the status needs no mail. */
 function messageAbout(payment: Claimed, { publicUrl, contact }: Deps['config']): MailMessage | null {
   const { id, email, order_id: orderId, amount_minor: amountMinor, currency, status, validUntil } = payment;
   if (email === null || orderId === null) return null;
@@ -137,5 +137,5 @@ function messageAbout(payment: Claimed, { publicUrl, contact }: Deps['config']):
   });
 }
 
-/** A mail has no reader's zone; the receipt on the screen shows the same day unless it was paid around midnight. */
+/** A mail knows no time zone of its reader. The receipt on the screen shows the same day unless it was paid around midnight. */
 const dayInUtc = (instant: Date): Day => day(instant.toISOString().slice(0, 10));

@@ -1,9 +1,9 @@
-/** Begins a payment: a row first, which names everything at PayPal, then the order. */
+/** Starts a payment: first the row, whose id identifies everything at PayPal, then the order. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { APPROVAL_PAGE_LIFE_MS, nextLook } from './payment-times.ts';
+import { APPROVAL_PAGE_LIFETIME_MS, nextOpenPoll } from './polling-schedule.ts';
 import type { Payment } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
-import type { PaymentDeps } from './settle-payment.ts';
+import type { PaymentDeps } from './payment-deps.ts';
 
 export type StartDeps = PaymentDeps & {
   config: { publicUrl: string; paymentBlockedCountries: readonly string[] };
@@ -11,25 +11,25 @@ export type StartDeps = PaymentDeps & {
 
 export type Start =
   | { outcome: 'order'; approvalUrl: string }
-  /** A plan without end: there is nothing to buy. */
+  /** The plan has no end, so there is nothing to buy. */
   | { outcome: 'endless' }
-  /** A payment of this user's is under way. */
-  | { outcome: 'under way' }
+  /** A payment of this user is being captured or held by PayPal. */
+  | { outcome: 'in progress' }
   | { outcome: 'blocked country' }
-  /** This user has begun so many that PayPal would be asked about them all day. */
+  /** The user has too many open payments. */
   | { outcome: 'too many' }
   | { outcome: 'no account' }
   | { outcome: 'PayPal failed' };
 
-/** Where PayPal sends the payer; it adds `token`, the order's id (product.md 4). */
+/** Where PayPal redirects the payer. It adds `token`, the order's id (product.md 4). */
 const DONE_PATH = '/journal?payment=success';
 const CANCELLED_PATH = '/journal?payment=cancelled';
 
 /**
- * Threat: a row is never deleted and the sweep asks PayPal about each open one, while whoever changes the country of the
- * profile between two clicks gets a new one each time.
+ * Threat: a user who changes the country of the profile between two clicks gets a new payment each time. Rows are never
+ * deleted, and the sweep polls PayPal for each open one.
  */
-const MOST_OPEN = 10;
+const MAX_OPEN_PAYMENTS = 10;
 
 export const PRICE_MINOR = Math.round(Number(PREMIUM_PRICE.amount) * 100);
 
@@ -43,25 +43,25 @@ export async function startPayment(deps: StartDeps, userId: string): Promise<Sta
   }
   const now = clock.now();
   const price = { amountMinor: PRICE_MINOR, currency: PREMIUM_PRICE.currency, country: buyer.country };
-  const isFresh = (open: Payment): boolean => now.getTime() - open.createdAt.getTime() < APPROVAL_PAGE_LIFE_MS;
+  const isFresh = (open: Payment): boolean => now.getTime() - open.createdAt.getTime() < APPROVAL_PAGE_LIFETIME_MS;
   const isSame = (open: Payment): boolean =>
     open.amountMinor === price.amountMinor && open.currency === price.currency && open.country === price.country;
   const seen = new Set<string>();
   const payment = await store.begin(
-    { userId, ...price, createdAt: now, dueAt: nextLook({ createdAt: now }, now) },
+    { userId, ...price, createdAt: now, dueAt: nextOpenPoll({ createdAt: now }, now) },
     (open) => {
       seen.add(open.id);
-      return open.status !== 'created' || (isFresh(open) && isSame(open)) || seen.size >= MOST_OPEN;
+      return open.status !== 'created' || (isFresh(open) && isSame(open)) || seen.size >= MAX_OPEN_PAYMENTS;
     },
   );
   if (!payment) return { outcome: 'no account' };
-  if (payment.status !== 'created') return { outcome: 'under way' };
+  if (payment.status !== 'created') return { outcome: 'in progress' };
   if (!isFresh(payment) || !isSame(payment)) return { outcome: 'too many' };
   if (payment.approvalUrl !== null) return { outcome: 'order', approvalUrl: payment.approvalUrl };
   return order(deps, payment);
 }
 
-/** The request id makes a second try the same order, also when the first one's answer or its note here was lost. */
+/** The request id makes this idempotent, also when the first response was lost or not stored. */
 async function order(deps: StartDeps, payment: Payment): Promise<Start> {
   const { store, paypal, clock, log, config } = deps;
   try {
@@ -72,11 +72,11 @@ async function order(deps: StartDeps, payment: Payment): Promise<Start> {
       returnUrl: config.publicUrl + DONE_PATH,
       cancelUrl: config.publicUrl + CANCELLED_PATH,
     });
-    const { approvalUrl } = await store.noteOrder(payment.id, created, nextLook(payment, clock.now()));
+    const { approvalUrl } = await store.saveOrder(payment.id, created, nextOpenPoll(payment, clock.now()));
     return { outcome: 'order', approvalUrl: approvalUrl ?? created.approvalUrl };
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
-    log.error({ paymentId: payment.id, err: error, debugId: error.debugId }, 'PayPal made no order');
+    log.error({ paymentId: payment.id, err: error, debugId: error.debugId }, 'PayPal did not create an order');
     return { outcome: 'PayPal failed' };
   }
 }

@@ -1,9 +1,9 @@
-/** The headers by which PayPal can tell whether it sent a webhook. PayPal checks them; this only checks their form and age. */
+/** The signature headers of a webhook. PayPal verifies them. Here only their form and age are checked. */
 import type { WebhookTransmission } from './paypal/paypal-client.ts';
 
 /** PayPal retries a delivery for three days. */
 const MAX_AGE_MS = 4 * 24 * 60 * 60_000;
-const MAX_AHEAD_MS = 5 * 60_000;
+const MAX_FUTURE_MS = 5 * 60_000;
 
 const HEADERS: Record<keyof WebhookTransmission, { name: string; form: RegExp }> = {
   id: { name: 'paypal-transmission-id', form: /^[\x21-\x7b\x7d\x7e]{1,100}$/ },
@@ -32,5 +32,5 @@ export function readTransmission(header: (name: string) => string | undefined): 
 /** Threat: an old genuine webhook is replayed. The time is part of what PayPal signs. */
 export function isTimely({ time }: WebhookTransmission, now: Date): boolean {
   const ageMs = now.getTime() - Date.parse(time);
-  return ageMs <= MAX_AGE_MS && ageMs >= -MAX_AHEAD_MS;
+  return ageMs <= MAX_AGE_MS && ageMs >= -MAX_FUTURE_MS;
 }

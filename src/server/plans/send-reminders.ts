@@ -26,7 +26,7 @@ type Deps = {
 /** Accounts that are looked at in one statement. */
 const PAGE = 200;
 /** So many mails in a row that are not taken mean that none is. */
-const MOST_FAILURES = 3;
+const MAX_CONSECUTIVE_FAILURES = 3;
 
 /** @throws MailNotTaken when some have to wait: the next run sends them. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
@@ -38,7 +38,7 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ 
   let failures = 0;
 
   for await (const reminder of dueReminders(service, today)) {
-    if (signal.aborted || failures >= MOST_FAILURES) break;
+    if (signal.aborted || failures >= MAX_CONSECUTIVE_FAILURES) break;
     if (!(await claim(service, reminder, clock.now()))) continue;
     try {
       await mailer.deliver(yearEndsMail({ to: reminder.email, endsOn: dateLabel(reminder.endsOn), profileLink }));

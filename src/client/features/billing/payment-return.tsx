@@ -10,7 +10,7 @@ import { useTitle } from '#client/lib/use-title.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useSupportAddress } from '#client/ui/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import { captureOrder } from './capture-order.ts';
+import { requestCapture } from './request-capture.ts';
 import styles from './payment-return.module.css';
 import { useLeaving } from './use-leaving.ts';
 
@@ -24,11 +24,11 @@ type PaymentReturnProps = {
   clearAddress: () => void;
   /** Back to the journal. */
   onEnd: () => void;
-  /** Loads the page again soon, once nothing is unsaved. */
+  /** Loads the page again retryTime, once nothing is unsaved. */
   onPaid: () => void;
 };
 
-type State = { kind: 'processing' } | { kind: 'unknown' } | { kind: 'declined'; approvalUrl: string };
+type State = { kind: 'processing' } | { kind: 'unknown' } | { kind: 'created'; approvalUrl: string };
 
 export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid }: PaymentReturnProps) {
   const { auth, callFunction } = useSupabase();
@@ -49,9 +49,9 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
 
   const finish = async (): Promise<void> => {
     setState({ kind: 'processing' });
-    const outcome = await captureOrder(callFunction, { order_id: token, user_id: user.id });
+    const outcome = await requestCapture(callFunction, { order_id: token, user_id: user.id });
     switch (outcome.kind) {
-      case 'done':
+      case 'completed':
         // Read before the journal comes back: it then opens every day at once, whether or not the page loads again.
         await refreshProfile();
         end('success', MESSAGES.paymentDone);
@@ -60,7 +60,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
         return end('info', MESSAGES.paymentPending);
       case 'failed':
         return end('error', MESSAGES.paymentFailed);
-      case 'declined':
+      case 'created':
       case 'unknown':
         return setState(outcome);
     }
@@ -100,7 +100,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
     };
   }, [auth]);
 
-  if (state.kind === 'declined') return <Declined approvalUrl={state.approvalUrl} onEnd={onEnd} />;
+  if (state.kind === 'created') return <NotPaid approvalUrl={state.approvalUrl} onEnd={onEnd} />;
   if (state.kind === 'unknown') return <Unknown onRetry={() => void finish()} onEnd={onEnd} />;
   return (
     <Screen title="Processing your payment..." busy>
@@ -109,7 +109,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
   );
 }
 
-function Declined({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => void }) {
+function NotPaid({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => void }) {
   const [leaving, setLeaving] = useLeaving();
   return (
     <Screen title="PayPal could not take this payment.">

@@ -1,18 +1,18 @@
-/** PayPal's access token: fetched once however many calls need it, kept until shortly before it ends. */
+/** PayPal's access token: fetched single-flight and cached until shortly before it expires. */
 import type { Clock } from '../../clock.ts';
 import { at, textAt } from './wire.ts';
 import type { Answer } from './send.ts';
 
-/** So that a token does not end on its way to PayPal. */
+/** So that a token does not expire in flight. */
 const MARGIN_MS = 60_000;
 
 export type AccessToken = {
   get(): Promise<string>;
-  /** PayPal refused this token; a newer one, which somebody else has fetched meanwhile, stays. */
+  /** PayPal rejected this token. A newer one, fetched by another call, stays cached. */
   drop(token: string): void;
 };
 
-/** @param fetchToken asks PayPal; rejects for everything but a success. `refuse` makes the failure of an unusable answer. */
+/** @param fetchToken asks PayPal and rejects unless it succeeds. `refuse` makes the error for an unusable answer. */
 export function createAccessToken(deps: {
   clock: Clock;
   fetchToken: () => Promise<Answer>;
@@ -26,7 +26,7 @@ export function createAccessToken(deps: {
     const answer = await fetchToken();
     const token = textAt(answer.json, 'access_token');
     const seconds = at(answer.json, 'expires_in');
-    // Printable ASCII alone: it becomes a header.
+    // Printable ASCII only, because it becomes a header.
     if (token === null || !/^[\x21-\x7e]+$/.test(token) || typeof seconds !== 'number') throw refuse(answer);
     held = { token, endsAt: clock.now().getTime() + seconds * 1000 - MARGIN_MS };
     return token;

@@ -8,12 +8,12 @@ test.each([
   [5, '0.05'],
   [0, '0.00'],
   [123456, '1234.56'],
-])('%d cents are %s', (minor, text) => {
+])('converts %d cents to %s and back', (minor, text) => {
   expect(toAmountText(minor)).toBe(text);
   expect(toMinor(text)).toBe(minor);
 });
 
-test('every amount comes back as it was', () => {
+test('converts every amount there and back', () => {
   fc.assert(
     fc.property(fc.nat(10 ** 12), (minor) => {
       expect(toMinor(toAmountText(minor))).toBe(minor);
@@ -25,17 +25,17 @@ test('every amount comes back as it was', () => {
 test.each([
   ['24', 2400],
   ['24.5', 2450],
-])('%s lacks decimals and is an amount all the same', (text, minor) => {
+])('accepts %s without two decimals', (text, minor) => {
   expect(toMinor(text)).toBe(minor);
 });
 
 test.each(['', '24.005', '-24.00', '+24.00', '24,00', '2e3', ' 24.00', '24.00 ', 'NaN', '1'.repeat(13), 24, null])(
-  '%j is no amount',
+  'rejects %j as an amount',
   (text) => {
     expect(toMinor(text)).toBeNull();
   },
 );
 
-test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('%d cents are refused', (minor) => {
+test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects %d cents', (minor) => {
   expect(() => toAmountText(minor)).toThrow(RangeError);
 });

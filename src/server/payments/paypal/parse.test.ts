@@ -12,7 +12,7 @@ const order = (unit: object, status = 'COMPLETED') => ({
 });
 
 describe('an order', () => {
-  test('that nobody has paid has no capture', () => {
+  test('without a payment has no capture', () => {
     expect(parseOrder(order({}, 'PAYER_ACTION_REQUIRED'))).toEqual({
       id: '5O190127TN364715T',
       status: 'PAYER_ACTION_REQUIRED',
@@ -23,12 +23,12 @@ describe('an order', () => {
     });
   });
 
-  test('that was just paid may tell the amount in its capture alone', () => {
+  test('takes the amount from its capture when the unit omits it', () => {
     const answer = { id: 'A', status: 'COMPLETED', purchase_units: [{ payments: { captures: [CAPTURE] } }] };
     expect(parseOrder(answer)).toMatchObject({ amountMinor: 2400, currency: 'USD', customId: 'payment-1' });
   });
 
-  test('with a declined try and a paid one is paid, in either order', () => {
+  test('with a declined and a completed capture uses the completed one, in either order', () => {
     const declined = { ...CAPTURE, id: 'DECLINED1', status: 'DECLINED' };
     for (const captures of [
       [declined, CAPTURE],
@@ -38,7 +38,7 @@ describe('an order', () => {
     }
   });
 
-  test('adds up what went back of its capture', () => {
+  test('sums the completed refunds of its capture', () => {
     const refund = (value: string, status = 'COMPLETED', of = CAPTURE.id) => ({
       id: 'R',
       status,
@@ -52,7 +52,7 @@ describe('an order', () => {
     expect(parseOrder(order({ payments }))?.capture?.refundedMinor).toBe(1000);
   });
 
-  test('in a state that is new to us is unknown, and so is its capture', () => {
+  test('with an unknown status is UNKNOWN, and so is its capture', () => {
     const captures = [{ ...CAPTURE, status: 'SETTLING_SOON' }];
     expect(parseOrder(order({ payments: { captures } }, 'ALMOST'))).toMatchObject({
       status: 'UNKNOWN',
@@ -62,7 +62,7 @@ describe('an order', () => {
 });
 
 describe('a capture', () => {
-  test('tells its fee, its order and why it waits', () => {
+  test('has its fee, its order and its pending reason', () => {
     expect(
       parseCapture({
         ...CAPTURE,
@@ -84,7 +84,7 @@ describe('a capture', () => {
     });
   });
 
-  test('whose fee is in another currency has a fee that we cannot book', () => {
+  test('has no fee when the fee is in another currency', () => {
     const fee = { paypal_fee: { currency_code: 'EUR', value: '1.00' } };
     expect(parseCapture({ ...CAPTURE, seller_receivable_breakdown: fee })?.feeMinor).toBeNull();
   });
@@ -93,12 +93,12 @@ describe('a capture', () => {
     ['REFUNDED', 2400],
     ['PARTIALLY_REFUNDED', null],
     ['COMPLETED', 0],
-  ])('that is %s gave %j back', (status, refundedMinor) => {
+  ])('with status %s has refunded %j', (status, refundedMinor) => {
     expect(parseCapture({ ...CAPTURE, status })?.refundedMinor).toBe(refundedMinor);
   });
 });
 
-test('a refund is read', () => {
+test('parses a refund', () => {
   expect(parseRefund({ id: 'R1', status: 'PENDING', amount: USD('24.00') })).toEqual({
     id: 'R1',
     status: 'PENDING',
@@ -107,7 +107,7 @@ test('a refund is read', () => {
   });
 });
 
-/** Answers of the right build with anything at all in their places. */
+/** Responses of the right structure with arbitrary values. */
 const anyText = fc.oneof(fc.constantFrom('24.00', 'USD', 'COMPLETED', 'REFUNDED'), fc.jsonValue());
 const anyAmount = fc.oneof(fc.record({ value: anyText, currency_code: anyText }, { requiredKeys: [] }), anyText);
 const anyCapture = fc.record({ id: anyText, status: anyText, amount: anyAmount, links: anyText }, { requiredKeys: [] });
@@ -121,7 +121,7 @@ const anyUnit = fc.record(
 );
 const anyOrder = fc.record({ id: anyText, status: anyText, purchase_units: fc.oneof(fc.array(anyUnit), anyText) });
 
-test('whatever PayPal answers, reading it throws nothing and makes no payment out of nonsense', () => {
+test('never throws and never parses nonsense into a payment', () => {
   fc.assert(
     fc.property(fc.oneof(anyOrder, anyCapture, fc.jsonValue()), (json) => {
       for (const found of [parseOrder(json), parseCapture(json), parseRefund(json)]) {

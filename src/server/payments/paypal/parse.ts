@@ -1,6 +1,6 @@
 /**
- * PayPal's orders, captures and refunds, read into ours. Null means that an answer lacks what nobody can do without
- * (an id, an amount); everything else that is strange becomes `UNKNOWN` or null and is never taken for paid.
+ * Parses PayPal's orders, captures and refunds. Null means that a required field is missing (an id, an amount). Any other
+ * unexpected value becomes `UNKNOWN` or null and is never treated as paid.
  */
 import { toMinor } from './money.ts';
 import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';
@@ -9,8 +9,8 @@ import { at, idInLink, linkOf, listAt, textAt } from './wire.ts';
 
 type Amount = { amountMinor: number; currency: string };
 
-/** Where an order has several captures, the one that says most about the money: a declined first try is not the last word. */
-const MOST_TELLING: readonly CaptureStatus[] = [
+/** The first of these statuses decides when an order has several captures: a declined first try is not final. */
+const CAPTURE_PRECEDENCE: readonly CaptureStatus[] = [
   'COMPLETED',
   'PARTIALLY_REFUNDED',
   'REFUNDED',
@@ -24,8 +24,8 @@ export function parseOrder(json: unknown): Order | null {
   const id = textAt(json, 'id');
   const unit = at(json, 'purchase_units', 0);
   const captures = listAt(unit, 'payments', 'captures').flatMap((capture) => parseCapture(capture) ?? []);
-  const capture = mostTelling(captures);
-  // The answer to a capture may leave the unit's own amount out.
+  const capture = decisiveCapture(captures);
+  // The response to a capture may omit the unit's own amount.
   const amount = parseAmount(at(unit, 'amount')) ?? capture;
   if (id === null || amount === null) return null;
   return {
@@ -71,12 +71,12 @@ function parseAmount(json: unknown): Amount | null {
 const known = <T extends string>(statuses: readonly T[], status: unknown): T | 'UNKNOWN' =>
   statuses.find((one) => one === status) ?? 'UNKNOWN';
 
-function mostTelling(captures: readonly Capture[]): Capture | null {
-  const rank = (capture: Capture): number => MOST_TELLING.indexOf(capture.status);
+function decisiveCapture(captures: readonly Capture[]): Capture | null {
+  const rank = (capture: Capture): number => CAPTURE_PRECEDENCE.indexOf(capture.status);
   return captures.reduce<Capture | null>((best, next) => (best && rank(best) < rank(next) ? best : next), null);
 }
 
-/** The order lists its refunds, so here even a part is known. */
+/** The order lists its refunds, so a partial sum is known here. */
 function refundedOf(capture: Capture, unit: unknown): number | null {
   if (capture.status !== 'PARTIALLY_REFUNDED') return capture.refundedMinor;
   const refunds = listAt(unit, 'payments', 'refunds').filter(

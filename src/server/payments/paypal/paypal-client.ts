@@ -1,8 +1,8 @@
 /**
- * The client of PayPal's REST API (Orders v2, Payments v2), without a library: docs/decisions/0010 says why.
+ * The client of PayPal's REST API (Orders v2, Payments v2). docs/decisions/0010 says why no library is used.
  *
- * A call is tried again only where that moves no money twice: reading, and writing under the same `PayPal-Request-Id`,
- * which PayPal answers with the first result. No try begins later than 25 seconds after the call, or 10 for a token.
+ * Only idempotent calls are retried: reads, and writes with the same `PayPal-Request-Id`, which PayPal answers with the
+ * first result. No try starts later than 25 seconds after the call, or 10 for a token.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
@@ -21,12 +21,12 @@ import { linkOf, textAt } from './wire.ts';
 const CALL_MAX_MS = 25_000;
 const TOKEN_MAX_MS = 10_000;
 const TRY_MAX_MS = 10_000;
-const TRIES = 3;
-/** What is begun has at least this long. */
-const LAST_TRY_MS = 2000;
+const MAX_TRIES = 3;
+/** Every try gets at least this long. */
+const MIN_TRY_MS = 2000;
 const FIRST_WAIT_MS = 300;
-/** Refused credentials: trying again at once changes nothing. */
-const OURS_TO_MEND = new Set([401, 403]);
+/** PayPal rejects our credentials: an immediate retry is pointless. */
+const CREDENTIAL_ERRORS = new Set([401, 403]);
 
 export type PaypalDeps = {
   config: PaypalSettings;
@@ -34,11 +34,11 @@ export type PaypalDeps = {
   clock: Clock;
   fetch?: typeof fetch;
   tryMaxMs?: number;
-  /** Waits before the next try. */
+  /** The backoff between tries. */
   pause?: (ms: number) => Promise<unknown>;
 };
 
-/** What came with a webhook, for PayPal to judge. */
+/** The headers of a webhook, for PayPal to verify. */
 export type WebhookTransmission = {
   readonly id: string;
   readonly time: string;
@@ -48,12 +48,12 @@ export type WebhookTransmission = {
 };
 
 type PaypalClient = Paypal & {
-  /** Whether PayPal itself says that it sent this body. */
+  /** Whether PayPal confirms that it sent this body. */
   verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean>;
 };
 
 type Call = {
-  /** For the log: what is asked, without ids. */
+  /** The call's name in the log, without ids. */
   readonly what: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -69,7 +69,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     clock,
     refuse: (answer) => malformed(answer, 'GET'),
     fetchToken: () =>
-      // Asking twice for a token does no harm, so it counts as reading.
+      // Fetching a token is idempotent, so it counts as a read.
       untilDone({ what: 'token', method: 'GET' }, performance.now() + TOKEN_MAX_MS, (timeoutMs) =>
         send(
           {
@@ -87,7 +87,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       ),
   });
 
-  /** Tries, waits and tries again; the last failure is the one that is told. */
+  /** Retries with backoff. Rejects with the last failure. */
   async function untilDone(
     { what, method }: Pick<Call, 'what' | 'method'>,
     endsAt: number,
@@ -97,7 +97,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
     const leftMs = (): number => endsAt - performance.now();
     let lost = lostBefore;
     for (let tried = 1; ; tried += 1) {
-      const answer = await attempt(Math.min(tryMaxMs, Math.max(Math.ceil(leftMs()), LAST_TRY_MS)));
+      const answer = await attempt(Math.min(tryMaxMs, Math.max(Math.ceil(leftMs()), MIN_TRY_MS)));
       const { status, debugId } = answer;
       if (succeeded(answer)) {
         log.info({ paypal: what, status, debugId }, 'asked PayPal');
@@ -108,7 +108,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       log.warn({ paypal: what, status, debugId: failure.debugId, name, issue }, 'asked PayPal');
       lost = outcomeUnknown;
       const waitMs = failure.retryAfterMs ?? FIRST_WAIT_MS * 2 ** tried * (0.5 + Math.random() / 2);
-      if (!retryable || OURS_TO_MEND.has(status) || tried === TRIES || waitMs > leftMs()) throw failure;
+      if (!retryable || CREDENTIAL_ERRORS.has(status) || tried === MAX_TRIES || waitMs > leftMs()) throw failure;
       await pause(waitMs);
     }
   }
@@ -156,7 +156,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
             {
               amount: { currency_code: currency, value: toAmountText(amountMinor) },
               custom_id: paymentId,
-              // PayPal refuses a second payment of the same invoice, whatever else goes wrong on our side.
+              // PayPal rejects a second payment of one invoice, whatever else goes wrong on our side.
               invoice_id: paymentId,
               description: 'Closer, one year',
             },
@@ -177,7 +177,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
       });
       const orderId = textAt(answer.json, 'id');
       const approvalUrl = linkOf(answer.json, 'payer-action') ?? linkOf(answer.json, 'approve');
-      if (orderId === null || approvalUrl === null || !maySendBrowserTo(approvalUrl, config.apiBase)) {
+      if (orderId === null || approvalUrl === null || !isSafeRedirect(approvalUrl, config.apiBase)) {
         throw malformed(answer, 'POST');
       }
       return { orderId, approvalUrl, debugId: answer.debugId };
@@ -219,7 +219,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
         what: 'verify webhook',
         method: 'POST',
         path: '/v1/notifications/verify-webhook-signature',
-        // The event goes back letter for letter: written anew, it may no longer match its checksum.
+        // The event is sent verbatim: re-serialised, it may no longer match its checksum.
         body: `${JSON.stringify(asked).slice(0, -1)},"webhook_event":${body}}`,
       });
       const status = textAt(answer.json, 'verification_status');
@@ -229,7 +229,7 @@ export function createPaypal(deps: PaypalDeps): PaypalClient {
   };
 }
 
-/** An id that is none would change the path; nothing of that name exists at PayPal. */
+/** Threat: a malformed id would change the path. PayPal has no resource with such an id. */
 function inPath(id: string): string {
   if (/^[A-Za-z0-9-]{1,64}$/.test(id)) return id;
   throw new PaypalError({
@@ -243,8 +243,8 @@ function inPath(id: string): string {
   });
 }
 
-/** Threat: a browser follows whatever stands here. Plain http only between a simulator and a browser on one machine. */
-function maySendBrowserTo(address: string, apiBase: string): boolean {
+/** Threat: the browser follows this address. Plain http is allowed only for a simulator on the same machine. */
+function isSafeRedirect(address: string, apiBase: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'https:') return true;

@@ -1,4 +1,4 @@
-/** The settings of PayPal: which account, which host, which webhook. */
+/** PayPal's settings: the account, the API's host, the webhook. */
 import { isLoopback } from '../../loopback.ts';
 import { Secret } from '../../secret.ts';
 import type { SettingsReader } from '../../settings-reader.ts';
@@ -8,20 +8,20 @@ export type PaypalSettings = {
   readonly apiBase: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
-  /** The id of the webhook subscription; null: no webhooks, and the sweep finds out what they would have told. */
+  /** The id of the webhook subscription. Null: no webhooks, and the sweep polls instead. */
   readonly webhookId: string | null;
 };
 
 const LIVE_API = 'https://api-m.paypal.com';
 
-/** null: payments are off. A client id without its secret, or the other way round, is a mistake and no wish. */
+/** Null: payments are off. A client id without its secret, or a secret without its id, is reported as a problem. */
 export function readPaypalSettings(settings: SettingsReader, production: boolean): PaypalSettings | null {
   const apiBase = settings.url('PAYPAL_API_BASE', 'https://api-m.sandbox.paypal.com', LIVE_API) ?? LIVE_API;
   const clientId = settings.optional('PAYPAL_CLIENT_ID');
   const clientSecret = settings.optional('PAYPAL_CLIENT_SECRET');
   const webhookId = settings.optional('PAYPAL_WEBHOOK_ID');
 
-  // Threat: whoever answers at this address gets the secret and says what has been paid.
+  // Threat: the server at this address receives the secret and decides what counts as paid.
   const { protocol, hostname } = new URL(apiBase);
   if (production && isLoopback(hostname)) {
     settings.problem('PAYPAL_API_BASE', 'must not be loopback with NODE_ENV=production', LIVE_API);
@@ -47,7 +47,7 @@ export function readPaypalSettings(settings: SettingsReader, production: boolean
   };
 }
 
-/** Countries whose residents PayPal lets pay nobody, as the operator knows them: two capitals each. */
+/** Countries whose residents cannot pay by PayPal, as ISO codes. */
 export function readBlockedCountries(settings: SettingsReader): string[] {
   const codes = settings.list('PAYMENT_BLOCKED_COUNTRIES').map((code) => code.toUpperCase());
   for (const code of codes) {

@@ -1,9 +1,9 @@
 /**
- * What the server asks of PayPal, in the words of this product: the interface that everything about payments is written
- * against, and the one kind of failure it knows. The client that speaks HTTP stands in paypal-client.ts.
+ * The interface to PayPal that all payment code uses, and its only kind of error. `paypal-client.ts` implements it over
+ * HTTP.
  */
 
-/** PayPal adds states without notice: one that is not known here becomes `UNKNOWN`, which is never taken for paid. */
+/** PayPal adds statuses without notice. An unknown one becomes `UNKNOWN`, which is never treated as paid. */
 export const ORDER_STATUSES = [
   'CREATED',
   'SAVED',
@@ -29,20 +29,20 @@ export type CaptureStatus = (typeof CAPTURE_STATUSES)[number];
 export const REFUND_STATUSES = ['CANCELLED', 'FAILED', 'PENDING', 'COMPLETED', 'UNKNOWN'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** Money that moved, or may still move. An order that is `COMPLETED` is not paid unless its capture is. */
+/** Money that moved, or may still move. A `COMPLETED` order is paid only if its capture is `COMPLETED` too. */
 export type Capture = {
   readonly id: string;
   readonly status: CaptureStatus;
-  /** Why it is pending or declined, in PayPal's word, for example `ECHECK`. */
+  /** Why it is pending or declined, as PayPal names it, for example `ECHECK`. */
   readonly reason: string | null;
   readonly amountMinor: number;
   readonly currency: string;
-  /** What PayPal kept; null while it has not said so. */
+  /** PayPal's fee. Null until PayPal reports it. */
   readonly feeMinor: number | null;
-  /** Our payment's id, as it was sent with the order. */
+  /** Our payment's id, sent with the order. */
   readonly customId: string | null;
   readonly orderId: string | null;
-  /** What went back; null when a part did and PayPal does not say here how much. */
+  /** The refunded amount. Null when it is partial and PayPal does not report it here. */
   readonly refundedMinor: number | null;
 };
 
@@ -57,9 +57,9 @@ export type Order = {
 
 export type CreatedOrder = {
   readonly orderId: string;
-  /** Where the browser goes; checked, so it may be handed to one. */
+  /** Where to redirect the browser. Validated. */
   readonly approvalUrl: string;
-  /** PayPal's name for this one answer, which its support asks for. */
+  /** PayPal's id of this response, which its support asks for. */
   readonly debugId: string | null;
 };
 
@@ -70,9 +70,9 @@ export type Refund = {
   readonly currency: string;
 };
 
-/** Every method rejects with a PaypalError and with nothing else. Amounts are whole cents. */
+/** Methods reject only with a PaypalError. Amounts are whole cents. */
 export type Paypal = {
-  /** The same `paymentId` again gives the same order, for six hours. */
+  /** Idempotent by `paymentId` for six hours. */
   createOrder(order: {
     paymentId: string;
     amountMinor: number;
@@ -81,31 +81,31 @@ export type Paypal = {
     cancelUrl: string;
   }): Promise<CreatedOrder>;
   getOrder(orderId: string): Promise<Order>;
-  /** The same `requestId` again moves no money a second time. */
+  /** Idempotent by `requestId`. */
   captureOrder(capture: { orderId: string; requestId: string }): Promise<Order>;
   getCapture(captureId: string): Promise<Capture>;
-  /** Gives everything back that is left. */
+  /** Refunds the remaining amount. */
   refundCapture(refund: { captureId: string; requestId: string; note?: string }): Promise<Refund>;
   getRefund(refundId: string): Promise<Refund>;
 };
 
 export type PaypalFailure = {
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status. 0 without a response. */
   readonly status: number;
-  /** PayPal's name of the failure, for example `UNPROCESSABLE_ENTITY`; ours where PayPal gave none. */
+  /** PayPal's error name, for example `UNPROCESSABLE_ENTITY`, or our own where PayPal gives none. */
   readonly name: string;
-  /** The first of PayPal's issues, for example `ORDER_NOT_APPROVED`. New ones appear without notice. */
+  /** PayPal's first issue, for example `ORDER_NOT_APPROVED`. New ones appear without notice. */
   readonly issue: string | null;
   /** The same call with the same request id may work later. */
   readonly retryable: boolean;
-  /** The call may have done its work although it failed: ask before doing anything else. */
+  /** The call failed but may have taken effect: read the state before doing anything else. */
   readonly outcomeUnknown: boolean;
   readonly debugId: string | null;
-  /** How long PayPal asks to be left alone. */
+  /** PayPal's `Retry-After`. */
   readonly retryAfterMs: number | null;
 };
 
-/** Carries nothing that PayPal's answers say about a payer, so that it may be logged. */
+/** Safe to log: it carries no data of the payer. */
 export class PaypalError extends Error implements PaypalFailure {
   readonly status: number;
   override readonly name: string;

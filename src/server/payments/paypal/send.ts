@@ -1,6 +1,6 @@
 /**
- * One HTTP request to PayPal and what came of it. An answer is read with a limit and a time limit, redirects are refused
- * (threat: the secret or the token would follow them elsewhere), and a gateway's page or an empty body is no exception.
+ * Sends one HTTP request to PayPal and classifies the response. Size and time are limited and redirects are refused
+ * (threat: the secret or the token would follow them elsewhere). A gateway's HTML page or an empty body is a response too.
  */
 import { parseJson } from '../../parse-json.ts';
 import { PaypalError } from './paypal.ts';
@@ -17,16 +17,16 @@ export type Sending = {
 };
 
 export type Answer = {
-  /** 0: no whole answer came, for the reason that `trouble` gives. */
+  /** 0: no complete response. `trouble` says why. */
   readonly status: number;
   readonly trouble?: unknown;
-  /** undefined when the body was no JSON. */
+  /** undefined when the body is not JSON. */
   readonly json: unknown;
   readonly debugId: string | null;
   readonly retryAfterMs: number | null;
 };
 
-/** Never rejects: that nothing came back is an answer, too. */
+/** Never rejects: a missing response is an answer with status 0. */
 export async function send(
   { url, method, headers, body, timeoutMs }: Sending,
   fetchUrl: typeof fetch,
@@ -54,13 +54,13 @@ export async function send(
 export const succeeded = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
- * What an answer that is no success means.
- * @param lostBefore an earlier try of the same call ended with an unknown outcome, and "too busy" does not settle that
+ * The error for an unsuccessful answer.
+ * @param lostBefore an earlier try of the same call ended with an unknown outcome, which "too busy" does not resolve
  */
 export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: boolean): PaypalError {
   const { status, json, debugId, trouble } = answer;
   const issue = safeWord(textAt(json, 'details', 0, 'issue'));
-  // 401 and 403 are about us, not about the payment: the same call works again once the settings are right.
+  // 401 and 403 concern our credentials, not the payment: the call works once the settings are right.
   const inProgress = status === 409 || issue === 'ORDER_COMPLETION_IN_PROGRESS';
   const retryable = inProgress || status === 0 || status >= 500 || [401, 403, 408, 425, 429].includes(status);
   const lost = inProgress || status < 400 || status >= 500 || status === 408;
@@ -78,7 +78,7 @@ export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: bo
   );
 }
 
-/** PayPal said yes in a way that cannot be understood: for a POST the work may well be done. */
+/** PayPal reported success in a form that cannot be parsed: a POST may have taken effect. */
 export const malformed = (answer: Answer, method: 'GET' | 'POST'): PaypalError =>
   new PaypalError({
     status: answer.status,
@@ -97,7 +97,7 @@ function nameOf({ status, trouble }: Answer): string {
   return status >= 500 ? 'GATEWAY_FAILURE' : `HTTP_${status}`;
 }
 
-/** The whole body, unless it is larger than that. */
+/** Throws when the body is larger than `maxBytes`. */
 async function readText(response: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -110,7 +110,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Names, issues and debug ids are single words; whatever else stands there stays out of logs and messages. */
+/** Names, issues and debug ids are single words. Anything else stays out of logs and messages. */
 const safeWord = (text: string | null): string | null =>
   text !== null && /^[A-Za-z0-9_.-]{1,100}$/.test(text) ? text : null;
 

@@ -1,6 +1,6 @@
-/** Reads PayPal's answers without trusting their shape: what is missing or of another kind is null, never an exception. */
+/** Reads PayPal's JSON without trusting its shape: a missing or unexpected value is null, never an exception. */
 
-/** What stands at the end of the path, or undefined where the path breaks off. */
+/** The value at the path, or undefined. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let here = value;
   for (const step of path) {
@@ -20,7 +20,7 @@ export function listAt(value: unknown, ...path: readonly (string | number)[]): r
   return Array.isArray(found) ? found : [];
 }
 
-/** The address of the link with this relation. */
+/** The address of the link with this `rel`. */
 export const linkOf = (value: unknown, rel: string): string | null =>
   textAt(
     listAt(value, 'links').find((link) => at(link, 'rel') === rel),

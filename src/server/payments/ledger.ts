@@ -1,11 +1,11 @@
 /**
- * Money and plan, booked together. Each function runs in one transaction that holds the payment's row, so that whoever
- * comes second sees what the first has booked.
+ * The append-only ledger: books money and changes the plan together. Each function runs in one transaction that locks
+ * the payment's row, so that a concurrent call sees what the first one has booked.
  */
 import type { Updateable } from 'kysely';
 import type { AppTables } from '../database/app-tables.ts';
-import { isOpenForMoney } from './payment-store.ts';
-import type { MoneyBack } from './payment-store.ts';
+import { canBookCapture } from './payment-store.ts';
+import type { MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';
 import { sqlFor } from '../database/sql-for.ts';
 import { grantPaidYear, withdrawPaidYear } from '../plans/paid-year.ts';
@@ -20,9 +20,9 @@ export async function complete(
   capture: Capture,
   now: Date,
   dueAt: Date | null,
-): Promise<'granted' | 'without account' | 'nothing'> {
+): Promise<'granted' | 'no_account' | 'already_booked'> {
   const payment = await lock(transaction, id);
-  if (!payment || !isOpenForMoney(payment.status)) return 'nothing';
+  if (!payment || !canBookCapture(payment.status)) return 'already_booked';
   await bookCapture(transaction, id, capture);
   const granted = await grantPaidYear(transaction, { userId: payment.user_id, paymentId: id, now });
   await update(transaction, id, {
@@ -33,12 +33,12 @@ export async function complete(
     refund_requested_at: granted ? null : now,
     due_at: granted && capture.status === 'COMPLETED' ? dueAt : now,
   });
-  return granted ? 'granted' : 'without account';
+  return granted ? 'granted' : 'no_account';
 }
 
 export async function bookForReview(transaction: AsService, id: string, capture: Capture): Promise<void> {
   const payment = await lock(transaction, id);
-  if (!payment || !isOpenForMoney(payment.status)) return;
+  if (!payment || !canBookCapture(payment.status)) return;
   await bookCapture(transaction, id, capture);
   await update(transaction, id, {
     status: 'needs_review',
@@ -48,10 +48,10 @@ export async function bookForReview(transaction: AsService, id: string, capture:
   });
 }
 
-export async function bookBack(transaction: AsService, id: string, back: MoneyBack): Promise<void> {
+export async function bookReturn(transaction: AsService, id: string, back: MoneyReturn): Promise<void> {
   const payment = await lock(transaction, id);
   if (payment?.status !== 'completed') return;
-  const { kind, part, total, now, dueAt, dueAtEnd } = back;
+  const { kind, part, total, now, dueAt, dueAtFullReturn } = back;
   const { capture_id: captureId, currency, user_id: userId } = payment;
   const booked = await transaction.run(
     sqlFor
@@ -74,7 +74,7 @@ export async function bookBack(transaction: AsService, id: string, back: MoneyBa
   if (sum >= payment.amount_minor) {
     await withdrawPaidYear(transaction, { userId, paymentId: id, now }, kind);
     const status = kind === 'refund' ? 'refunded' : 'reversed';
-    await update(transaction, id, { status, lease_until: null, due_at: dueAtEnd });
+    await update(transaction, id, { status, lease_until: null, due_at: dueAtFullReturn });
   } else if (payment.refund_requested_at === null) {
     await update(transaction, id, { due_at: dueAt });
   }

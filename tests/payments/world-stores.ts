@@ -1,18 +1,18 @@
-/** The two ways of keeping a `PaymentWorld`: in memory and in a database. Both show their books in the same shape. */
+/** The two stores of a `PaymentWorld`: in memory and in a database. Both report their rows in the same form. */
 import { randomUUID } from 'node:crypto';
 import type { Buyer, Payment } from '#server/payments/payment-store.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 import type { Line, PlanChange } from './memory-payment-store.ts';
-import type { KeptWorld } from './payment-world.ts';
+import type { WorldStore } from './payment-world.ts';
 
 export type Books = Pick<MemoryPaymentStore, 'buyers' | 'payments' | 'ledger' | 'planChanges'>;
-export type Keeping = { kept: KeptWorld; books(userIds: readonly string[]): Promise<Books> };
+export type OpenedStore = { kept: WorldStore; books(userIds: readonly string[]): Promise<Books> };
 
-export function inMemory(): Keeping {
+export function inMemory(): OpenedStore {
   const store = new MemoryPaymentStore(randomUUID);
-  const kept: KeptWorld = {
+  const kept: WorldStore = {
     store,
     addBuyer: (userId) => {
       store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: null });
@@ -24,9 +24,9 @@ export function inMemory(): Keeping {
   return { kept, books: () => Promise.resolve(store) };
 }
 
-export function inDatabase({ admin, database }: TestDatabase): Keeping {
+export function inDatabase({ admin, database }: TestDatabase): OpenedStore {
   const store = createPostgresPaymentStore(database);
-  const kept: KeptWorld = {
+  const kept: WorldStore = {
     store,
     addBuyer: async (userId) => void (await admin.query('insert into auth.users (id) values ($1)', [userId])),
     deleteAccount: async (userId) => void (await admin.query('delete from auth.users where id = $1', [userId])),

@@ -1,6 +1,6 @@
-/** What PayPal sent is emptied after 180 days, and its event is still known. */
+/** Webhook payloads are purged after 180 days, and their events stay known. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forgetEventBodies } from '#server/payments/forget-event-bodies.ts';
+import { purgeWebhookPayloads } from '#server/payments/purge-webhook-payloads.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
@@ -12,15 +12,15 @@ afterAll(() => db.drop());
 
 const clock = { now: () => new Date('2026-11-21T12:00:00Z') };
 
-test('the body of an old event goes, and its row stays', async () => {
+test('purges the payload of an old event and keeps its row', async () => {
   await db.admin.query(
     `insert into payment_events (id, type, raw, received_at, processed_at) values
        ('WH-old', 'X', '{"payer":"Ada"}', '2026-05-25T11:59:00Z', '2026-05-25T12:00:00Z'),
        ('WH-never-followed', 'X', '{"payer":"Ada"}', '2026-01-01T00:00:00Z', null),
        ('WH-new', 'X', '{"payer":"Cleo"}', '2026-05-25T12:01:00Z', '2026-05-25T12:02:00Z')`,
   );
-  expect(await forgetEventBodies(db.database, clock)).toBe(2);
-  expect(await forgetEventBodies(db.database, clock)).toBe(0);
+  expect(await purgeWebhookPayloads(db.database, clock)).toBe(2);
+  expect(await purgeWebhookPayloads(db.database, clock)).toBe(0);
   const { rows } = await db.admin.query('select id, raw from payment_events order by received_at');
   expect(rows).toEqual([
     { id: 'WH-never-followed', raw: '' },

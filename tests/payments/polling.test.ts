@@ -1,4 +1,4 @@
-/** What becomes of money that is here: the sweep goes on looking whether it stays, and whether it stayed away. */
+/** The sweep polls completed payments for returned money, and refunded ones for failed refunds. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
@@ -74,7 +74,7 @@ function createWorld({ hasWebhook = false } = {}) {
 
   const payment = async (id: string): Promise<Payment> => (await store.find({ id }))!;
   const sweep = () => reconcilePayments(deps);
-  /** How often PayPal is asked in so many days of sweeps. */
+  /** Runs hourly sweeps for so many days. Returns the number of calls to PayPal. */
   async function live(days: number): Promise<number> {
     const before = asked.length;
     for (let hours = 0; hours < days * 24; hours += 1) {
@@ -86,11 +86,11 @@ function createWorld({ hasWebhook = false } = {}) {
   return { simulator, store, deps, asked, trouble, begin, buy, payment, sweep, live };
 }
 
-describe('money that is here', () => {
+describe('a completed payment', () => {
   test.each([
     [false, 1, 'a day'],
     [true, 7, 'a week'],
-  ])('and goes back at PayPal’s site is noticed (webhook: %s) within %i days: %s', async (hasWebhook, days) => {
+  ])('refunded at PayPal’s site is found (webhook: %s) within %i days: %s', async (hasWebhook, days) => {
     const world = createWorld({ hasWebhook });
     const { id, captureId } = await world.buy();
     expect(await world.live(days * 2)).toBe(2);
@@ -101,7 +101,7 @@ describe('money that is here', () => {
     expect(world.store.buyers.get(userId)).toMatchObject({ subscription_plan: 'free' });
   });
 
-  test('is looked at again after a part of it went back', async () => {
+  test('is polled again after a partial refund', async () => {
     const world = createWorld();
     const { id, captureId } = await world.buy();
     for (const minor of [500, 1900]) {
@@ -114,7 +114,7 @@ describe('money that is here', () => {
     ]);
   });
 
-  test('is looked at for 180 days, and again after PayPal did not answer', async () => {
+  test('is polled for 180 days, also after PayPal was down', async () => {
     const world = createWorld();
     const { id } = await world.buy();
     world.trouble.isDown = true;
@@ -127,7 +127,7 @@ describe('money that is here', () => {
     expect(await world.live(10)).toBe(0);
   });
 
-  test('is not looked at for ever when PayPal never answers', async () => {
+  test('is not polled for ever when PayPal never answers', async () => {
     const world = createWorld();
     const { id } = await world.buy();
     world.trouble.isDown = true;
@@ -150,20 +150,23 @@ describe('a refund that PayPal keeps pending', () => {
   }
   const FAILED = 'a refund failed after it was booked: a person must look';
 
-  test.each([0, 20, 200])('and that fails after %i days is told to a person once; the books stay', async (days) => {
-    const { id, booked, refundId, simulator, store, payment, live } = await keptPending();
-    await live(days);
-    expect(said(FAILED)).toBe(0);
-    simulator.books.settleRefund(refundId, 'FAILED');
-    await live(7);
-    expect(said(FAILED)).toBe(1);
-    expect(await live(30)).toBe(0);
-    expect(said(FAILED)).toBe(1);
-    expect(store.ledger).toEqual(booked);
-    expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
-  });
+  test.each([0, 20, 200])(
+    'that fails after %i days is logged for a person once, and the ledger stays',
+    async (days) => {
+      const { id, booked, refundId, simulator, store, payment, live } = await keptPending();
+      await live(days);
+      expect(said(FAILED)).toBe(0);
+      simulator.books.settleRefund(refundId, 'FAILED');
+      await live(7);
+      expect(said(FAILED)).toBe(1);
+      expect(await live(30)).toBe(0);
+      expect(said(FAILED)).toBe(1);
+      expect(store.ledger).toEqual(booked);
+      expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
+    },
+  );
 
-  test('and that comes about is looked at once a week, until none can be on its way any more', async () => {
+  test('that completes is polled once a week until no refund can be pending', async () => {
     const { id, refundId, simulator, payment, live } = await keptPending();
     simulator.books.settleRefund(refundId, 'COMPLETED');
     expect(await live(28)).toBe(4);
@@ -172,7 +175,7 @@ describe('a refund that PayPal keeps pending', () => {
     expect(said(FAILED)).toBe(0);
   });
 
-  test('is not looked at for ever when PayPal never answers', async () => {
+  test('is not polled for ever when PayPal never answers', async () => {
     const { id, trouble, payment, live } = await keptPending();
     trouble.isDown = true;
     await live(362);
@@ -180,8 +183,8 @@ describe('a refund that PayPal keeps pending', () => {
   });
 });
 
-describe('a sweep over many', () => {
-  test('ends when PayPal says nothing of a few in a row, and the next one goes on with the others', async () => {
+describe('a sweep over many payments', () => {
+  test('ends after three unanswered payments in a row, and the next sweep continues with the others', async () => {
     const world = createWorld();
     for (let count = 0; count < 7; count += 1) await world.begin();
     nowMs += 6 * MINUTE_MS;
@@ -189,13 +192,13 @@ describe('a sweep over many', () => {
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
     world.trouble.isDown = false;
-    // The last, and then those whose turn has come again.
+    // The seventh, and later those that are due again.
     expect(await world.sweep()).toEqual({ events: 0, payments: 1 });
     nowMs += 2 * MINUTE_MS;
     expect(await world.sweep()).toEqual({ events: 0, payments: 6 });
   });
 
-  test('begins none after a minute; events and payments have a minute each', async () => {
+  test('starts no row after a minute each for events and payments', async () => {
     const world = createWorld();
     for (let count = 0; count < 7; count += 1) await world.begin();
     const [order] = world.simulator.books.orders.keys();

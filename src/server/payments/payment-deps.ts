@@ -1,0 +1,23 @@
+/** What the functions that move a payment share: their dependencies, and the words for their result. */
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../log.ts';
+import type { PaymentStore } from './payment-store.ts';
+import type { Paypal } from './paypal/paypal.ts';
+
+export type PaymentDeps = {
+  store: PaymentStore;
+  paypal: Paypal;
+  clock: Clock;
+  log: Logger;
+  /** Whether PayPal reports returned money by webhook; if not, PayPal is polled more often. */
+  hasWebhook: boolean;
+};
+
+/** The stored status after a settlement, or why the stored status says too little. */
+export type Settlement =
+  | PaymentStatus
+  /** The payer's bank or card refused. The status is `created` again: the approval page accepts another card. */
+  | 'instrument_declined'
+  /** PayPal did not answer. The sweep continues later. */
+  | 'unknown';
