@@ -1,9 +1,9 @@
 /** The model simulator as a process of its own, as a provider is: on the PORT that it is given. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { modelOnHttp } from '../simulators/ai-model/server.ts';
+import { createModelApp } from '../simulators/ai-model/server.ts';
 
-const listener = getRequestListener(modelOnHttp().app.fetch);
+const listener = getRequestListener(createModelApp().app.fetch);
 createServer((incoming, outgoing) => void listener(incoming, outgoing)).listen(
   Number(process.env['PORT']),
   '127.0.0.1',

@@ -1,10 +1,10 @@
-/** A request as a simulator sees it, whether it came over a socket or in the same process. */
+/** A request to a simulator, independent of its transport: over HTTP or in process. */
 export type ApiRequest = {
   readonly method: string;
-  /** Without the query. */
+  /** Without the query string. */
   readonly path: string;
   readonly query: string;
-  /** Names in lower case. */
+  /** Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };

@@ -1,35 +1,35 @@
-/** Requests that wait until a test lets them go on, so that no test has to guess how far they are. */
+/** Requests that wait until a test releases them, so that tests need no timing assumptions. */
 export class HeldRequests {
   readonly #held = new Set<() => void>();
-  readonly #listeners = new Set<{ count: number; tell: () => void }>();
+  readonly #listeners = new Set<{ count: number; notify: () => void }>();
 
-  /** Resolves with `release`. Rejects when the caller has left meanwhile. */
-  hold(left?: AbortSignal): Promise<void> {
-    return new Promise((go, gone) => {
-      this.#held.add(go);
-      left?.addEventListener('abort', () => {
-        this.#held.delete(go);
-        gone(left.reason as Error);
+  /** Resolves on `release`. Rejects when `signal` aborts. */
+  hold(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#held.add(resolve);
+      signal?.addEventListener('abort', () => {
+        this.#held.delete(resolve);
+        reject(signal.reason as Error);
       });
       for (const listener of this.#listeners) {
         if (this.#held.size < listener.count) continue;
         this.#listeners.delete(listener);
-        listener.tell();
+        listener.notify();
       }
     });
   }
 
-  /** Answers how many went on. */
+  /** Returns the number of released requests. */
   release(): number {
     const count = this.#held.size;
-    for (const go of this.#held) go();
+    for (const resolve of this.#held) resolve();
     this.#held.clear();
     return count;
   }
 
-  /** Resolves once so many are held. */
+  /** Resolves once `count` requests are held. */
   whenHeld(count = 1): Promise<void> {
     if (this.#held.size >= count) return Promise.resolve();
-    return new Promise((tell) => void this.#listeners.add({ count, tell }));
+    return new Promise((resolve) => void this.#listeners.add({ count, notify: resolve }));
   }
 }

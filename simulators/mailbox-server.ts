@@ -1,26 +1,26 @@
-/** A mail server on loopback that accepts everything and keeps the newest messages in memory. */
+/** An SMTP server on loopback that accepts every message and keeps the newest ones in memory. */
 import type { AddressInfo } from 'node:net';
 import { callbackify } from 'node:util';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 
-const KEPT_MESSAGES = 500;
-const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
+const MAX_KEPT_MESSAGES = 500;
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** A link in plain text, as a group: `split` then keeps it. */
+/** Matches links in plain text. The group makes `split` keep them. */
 export const LINK = /(https?:\/\/[^\s<>"]+)/;
 
-/** As decisions.md 8 promises it to scripts and tests. */
+/** The JSON format that decisions.md 8 specifies for scripts and tests. */
 export type ReceivedMail = {
   to: string;
   subject: string;
   text: string;
   html: string;
-  /** When it arrived, ISO 8601. */
+  /** Time of arrival, ISO 8601. */
   at: string;
   links: string[];
-  /** Six digits that stand alone on a line of the text. */
+  /** Six digits alone on a line of the text. */
   code: string | null;
 };
 
@@ -29,13 +29,13 @@ export type MailServer = {
   /** Newest first. */
   messages(): readonly ReceivedMail[];
   clear(): void;
-  /** Answers the next `count` messages with this reply code instead of taking them: 4xx "later", 5xx "never". */
+  /** Rejects the next `count` messages with an SMTP reply code: 4xx is temporary, 5xx permanent. */
   refuseNext(count: number, replyCode: number): void;
   close(): Promise<void>;
 };
 
 export async function startMailServer(): Promise<MailServer> {
-  const kept: ReceivedMail[] = [];
+  const messages: ReceivedMail[] = [];
   let refusals = 0;
   let refusalCode = 451;
 
@@ -49,9 +49,9 @@ export async function startMailServer(): Promise<MailServer> {
     const parsed = await PostalMime.parse(Buffer.concat(chunks));
     const text = parsed.text ?? '';
     const at = new Date().toISOString();
-    // Who it is for is what the envelope says: that is where a mail really goes.
+    // The envelope, not the To header, determines the recipients.
     for (const { address } of session.envelope.rcptTo) {
-      kept.unshift({
+      messages.unshift({
         to: address.toLowerCase(),
         subject: parsed.subject ?? '',
         text,
@@ -61,28 +61,28 @@ export async function startMailServer(): Promise<MailServer> {
         code: /^\s*(\d{6})\s*$/m.exec(text)?.[1] ?? null,
       });
     }
-    kept.length = Math.min(kept.length, KEPT_MESSAGES);
+    messages.length = Math.min(messages.length, MAX_KEPT_MESSAGES);
     return 'Kept in the sandbox';
   }
 
   const server = new SMTPServer({
     authOptional: true,
-    // Any name and password will do.
+    // Accepts any credentials.
     onAuth: (auth, _session, done) => done(null, { user: auth.username ?? 'sandbox' }),
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
-    size: MESSAGE_LIMIT_BYTES,
+    size: MAX_MESSAGE_BYTES,
     logger: false,
     onData: callbackify(receive),
   });
-  // A client that goes away in mid-sentence is the client's affair.
+  // Ignores clients that disconnect during a transaction.
   server.on('error', () => {});
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   const { port } = server.server.address() as AddressInfo;
   return {
     smtpUrl: `smtp://127.0.0.1:${port}`,
-    messages: () => kept,
-    clear: () => void kept.splice(0),
+    messages: () => messages,
+    clear: () => void messages.splice(0),
     refuseNext(count, replyCode) {
       refusals = count;
       refusalCode = replyCode;

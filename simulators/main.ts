@@ -1,6 +1,6 @@
 /**
- * The sandbox: one process that plays every outside service, so that a fresh machine needs no key. Its pages live on one
- * loopback port, which the server shows under `/sandbox`; the parent process is told the addresses.
+ * The sandbox: one process that simulates every external service, so that no API keys are needed. It serves its pages on a
+ * loopback port, which the server proxies under `/sandbox`, and sends its addresses to the parent process.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -9,41 +9,41 @@ import { join } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import { modelOnHttp, modelSettingsAt } from './ai-model/server.ts';
+import { createModelApp, modelSettingsAt } from './ai-model/server.ts';
 import { startMailbox } from './mailbox.ts';
-import { ownPagesOnly } from './own-pages.ts';
-import { fontFile, indexPage, SANDBOX_STYLES } from './page.ts';
-import { paypalOnHttp } from './paypal/server.ts';
+import { originGuard } from './origin-guard.ts';
+import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
+import { createPaypalApp } from './paypal/server.ts';
 
-/** As at PayPal, the payer is back before the event is there. */
+/** As with PayPal, the payer returns before the webhook arrives. */
 const WEBHOOK_DELAY_MS = 1000;
-/** Below the pages, so that a browser's story reaches the model's commands as well. */
+/** Under `/sandbox`, so that end-to-end tests reach the control endpoints through the server. */
 const MODEL_PATH = '/sandbox/ai-model';
-/** Slow enough to be seen coming, as a real model's words are. */
+/** Makes streaming visible, as with a real model. */
 const MODEL_PACE_MS = 40;
 
 const [, , publicUrl, dataDir] = process.argv;
 const mailbox = await startMailbox();
-// The journal remembers orders longer than this process lives: no id may come twice.
+// The product stores order ids beyond the lifetime of this process, so ids must not repeat.
 const seed = randomInt(2 ** 32);
-const paypal = paypalOnHttp({
+const paypal = createPaypalApp({
   seed,
   ...(publicUrl !== undefined && { publicUrl }),
-  ...(dataDir !== undefined && { keptIn: join(dataDir, 'sandbox', 'paypal.json') }),
+  ...(dataDir !== undefined && { stateFile: join(dataDir, 'sandbox', 'paypal.json') }),
 });
 paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
 process.on('exit', () => paypal.close());
-const model = modelOnHttp(MODEL_PATH);
+const model = createModelApp(MODEL_PATH);
 model.control.pace(MODEL_PACE_MS);
 
 const app = new Hono<{ Bindings: HttpBindings }>();
-app.use(ownPagesOnly);
-app.get('/sandbox', (context) => context.html(indexPage()));
+app.use(originGuard);
+app.get('/sandbox', (context) => context.html(renderIndexPage()));
 app.get('/sandbox/style.css', (context) =>
   context.body(SANDBOX_STYLES, 200, { 'Content-Type': 'text/css; charset=utf-8' }),
 );
 app.get('/sandbox/fonts/:name', (context) => {
-  const font = fontFile(context.req.param('name'));
+  const font = readFont(context.req.param('name'));
   return font
     ? context.body(font, 200, { 'Content-Type': 'font/woff2', 'Cache-Control': 'max-age=3600' })
     : context.notFound();
@@ -65,8 +65,8 @@ server.listen(0, '127.0.0.1', () => {
   });
 });
 
-// Ctrl-C reaches every process of the terminal at once, but mail may still leave while the server stops:
-// the sandbox ends when its parent is gone, or when it is told to by name.
+// Ctrl-C signals the whole process group, but the server may still send mail while it shuts down.
+// Therefore the sandbox exits only when its parent has exited, or on SIGTERM.
 process.on('SIGINT', () => undefined);
 process.on('SIGHUP', () => undefined);
 process.on('SIGTERM', () => process.exit(0));

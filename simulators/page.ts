@@ -1,4 +1,4 @@
-/** The sandbox's pages: one plain document in the product's look, with a linked style sheet because the policy allows no other. */
+/** The document and index of the sandbox's pages. Styles are linked, because the content security policy forbids inline styles. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -7,8 +7,8 @@ export const SANDBOX_STYLES = readFileSync(join(import.meta.dirname, 'sandbox.cs
 
 const FONTS = ['instrument-sans', 'newsreader', 'jetbrains-mono'];
 
-/** The product's own fonts, by the names that sandbox.css gives them; null for any other name. */
-export function fontFile(name: string): Buffer<ArrayBuffer> | null {
+/** Returns one of the product's fonts by its name in sandbox.css, or null for an unknown name. */
+export function readFont(name: string): Buffer<ArrayBuffer> | null {
   if (!FONTS.includes(name)) return null;
   const file = `@fontsource-variable/${name}/files/${name}-latin-wght-normal.woff2`;
   return readFileSync(createRequire(import.meta.url).resolve(file));
@@ -16,10 +16,10 @@ export function fontFile(name: string): Buffer<ArrayBuffer> | null {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign]!);
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 
-/** @param body HTML in which every outside text has been escaped */
-export const sandboxDocument = (title: string, body: string): string => `<!doctype html>
+/** @param body HTML in which all untrusted text is already escaped */
+export const renderSandboxPage = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -38,14 +38,13 @@ ${body}
 </html>
 `;
 
-export const indexPage = (): string =>
-  sandboxDocument(
+export const renderIndexPage = (): string =>
+  renderSandboxPage(
     'Sandbox',
-    `<p>Nothing here leaves this machine. Services that need an account elsewhere are played by stand-ins,
-and this is where you see what they received.</p>
+    `<p>The sandbox simulates external services. Nothing leaves this machine. Here you see what the services received.</p>
 <ul class="places">
 <li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes</span></li>
-<li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, and what the payer and the bank do next</span></li>
-<li><a href="/sandbox/ai-model">Coach</a><span>Every question to the AI service, word for word, and its answer</span></li>
+<li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, with actions for the payer and the bank</span></li>
+<li><a href="/sandbox/ai-model">Coach</a><span>Every request to the AI service and its answer</span></li>
 </ul>`,
   );

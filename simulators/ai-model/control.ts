@@ -1,4 +1,4 @@
-/** What a test or a script may do to the model over HTTP. */
+/** HTTP endpoints with which tests and scripts control the model simulator. */
 import { Hono } from 'hono';
 import type { Fault } from './faults.ts';
 import type { ModelControl } from './simulator.ts';

@@ -1,38 +1,37 @@
-/** Faults that a test puts in line: each meets the next question that it fits, once, or as often as it says. */
-
+/** A fault of the model simulator. Each queued fault affects the next `times` matching requests. */
 export type Fault = {
-  /** A regular expression over the path, such as `gemini|messages$`; any path, when left out. */
+  /** A regular expression for the path, such as `gemini|messages$`. Default: any path. */
   path?: string;
-  /** How many questions it meets; one, when left out. */
+  /** The number of affected requests. Default: 1. */
   times?: number;
-  /** Answers with this status, in the protocol's shape. With `after` it is told in the middle of a stream. */
+  /** Responds with this status in the protocol's error format. With `after`, sends the error within the stream. */
   status?: number;
-  /** And with this name of the protocol's own: `PerDay`, `API_KEY_INVALID`, `overloaded_error`, `insufficient_quota`. */
+  /** The protocol's error name: `PerDay`, `API_KEY_INVALID`, `overloaded_error`, `insufficient_quota`. */
   name?: string;
   message?: string;
-  /** Seconds. Google tells them in the body (RetryInfo), and so in no header. */
+  /** Seconds, in the body: Google sends RetryInfo instead of a header. */
   retryDelay?: number;
-  /** Seconds, in the header. */
+  /** Seconds, in the Retry-After header. */
   retryAfter?: number;
-  /** And with a body that is not the protocol's. Without a status the model has answered, and only its answer is spoilt. */
+  /** Replaces the body with an invalid one. Without `status`, corrupts the body of a successful response. */
   body?: 'html' | 'empty' | 'truncated';
-  /** The connection breaks before anything is said. */
+  /** Closes the connection before the response. */
   drop?: boolean;
-  /** The first byte comes so late. */
+  /** Delays the first byte. */
   delayMs?: number;
-  /** The question waits for `release` before its first byte, or in the middle of its stream. */
+  /** Holds the request until `release`, before its first byte or in the middle of its stream. */
   hold?: 'before' | 'after';
-  /** The stream ends in its middle: the connection breaks, or the stream is closed without its end. */
+  /** Ends the stream in the middle: breaks the connection, or closes the stream without its final events. */
   cut?: 'connection' | 'stream';
-  /** How many pieces of text go before the middle; one, when left out. */
+  /** The number of text chunks before the middle. Default: 1. */
   after?: number;
   /**
-   * What the model says instead: `blocked` refuses the prompt, `safety` stops the answer, `length` runs out of tokens,
-   * `nothing` is a proper end without a word, `broken` is JSON that does not close, `thoughts` sends them along.
+   * The kind of answer: `blocked` rejects the prompt, `safety` stops the answer, `length` runs out of tokens, `nothing`
+   * is empty, `broken` is truncated JSON, `thoughts` includes the model's thoughts.
    */
   reply?: 'blocked' | 'safety' | 'length' | 'nothing' | 'broken' | 'thoughts';
-  /** What the model says instead, letter for letter. */
+  /** The exact text of the answer. */
   text?: string;
-  /** Says its answer and then repeats the log line by line, as a model does that was tricked into it (text only). */
+  /** Appends the log's lines to the answer, like a model that leaks its prompt after an injection (text only). */
   echo?: boolean;
 };

@@ -1,26 +1,26 @@
-/** What people see of the model in the sandbox: every question that the journal has sent, word for word, and its answer. */
-import { escapeHtml, sandboxDocument } from '../page.ts';
+/** The sandbox's page of all requests to the model and their answers. */
+import { escapeHtml, renderSandboxPage } from '../page.ts';
 import type { ModelRequest } from './simulator.ts';
 
 /** Newest first. */
-export function questionsPage(requests: readonly ModelRequest[]): string {
-  const intro = `<p class="stamp">Sandbox model: no intelligence, a rule of thumb</p>
-<p>This stands in for the AI service. It counts what was finished and how much it was, and that is all it knows. Below is
-everything that the journal has sent to it.</p>`;
-  const asked = requests.length === 0 ? '<p>No question yet.</p>' : [...requests].reverse().map(article).join('\n');
-  return sandboxDocument('Coach', `${intro}\n${asked}`);
+export function requestsPage(requests: readonly ModelRequest[]): string {
+  const intro = `<p class="stamp">Sandbox model: simple rules, no AI</p>
+<p>This simulates the AI service. It counts finished items and numbers. Below is everything that the journal has sent to
+it.</p>`;
+  const articles = requests.length === 0 ? '<p>No requests yet.</p>' : [...requests].reverse().map(article).join('\n');
+  return renderSandboxPage('Coach', `${intro}\n${articles}`);
 }
 
-const ENDS: Readonly<Record<ModelRequest['end'], string>> = {
-  underway: 'being answered',
+const END_LABELS: Readonly<Record<ModelRequest['end'], string>> = {
+  underway: 'in progress',
   whole: 'answered',
-  cut: 'cut off',
-  left: 'the asker left',
+  cut: 'interrupted',
+  left: 'cancelled by the client',
 };
 
 const article = ({ wire, prompt, said, status, end }: ModelRequest): string => `<article>
 <h2>Question</h2>
-<p class="quiet">${wire}, ${status === null || status === 200 ? ENDS[end] : `refused with ${status}`}</p>
-<pre>${escapeHtml(prompt ?? 'It could not be read.')}</pre>
+<p class="quiet">${wire}, ${status === null || status === 200 ? END_LABELS[end] : `rejected with ${status}`}</p>
+<pre>${escapeHtml(prompt ?? 'The request could not be parsed.')}</pre>
 ${said === null ? '' : `<p class="quiet">Answer</p>\n<pre>${escapeHtml(said)}</pre>`}
 </article>`;

@@ -1,4 +1,4 @@
-/** The model on a port: three protocols, a page that shows what was asked, and the simulator's own commands. */
+/** Serves the model simulator over HTTP: three protocols, a page with all requests, and the control endpoints. */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,37 +8,37 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { controlRoutes } from './control.ts';
-import { questionsPage } from './page.ts';
+import { requestsPage } from './page.ts';
 import { ConnectionBroken, createModelSimulator, SANDBOX_KEY } from './simulator.ts';
 import type { ModelAnswer, ModelControl } from './simulator.ts';
 
 export type ModelProvider = 'google' | 'anthropic' | 'openai-compatible';
 
-/** The settings that point the product at the simulator, by their variables' names. */
+/** Environment variables that point the product at the simulator. */
 export type ModelSettings = Readonly<Record<'AI_PROVIDER' | 'AI_MODEL' | 'AI_BASE_URL' | 'AI_API_KEY', string>>;
 
 type Env = { Bindings: HttpBindings };
 
-export type ModelOnHttp = {
+export type ModelApp = {
   readonly control: ModelControl;
   readonly app: Hono<Env>;
 };
 
 /**
- * For a server that has other pages as well.
+ * An app to mount into another server.
  *
- * @param prefix where the app is mounted there, without a slash at its end
+ * @param prefix the mount path, without a trailing slash
  */
-export function modelOnHttp(prefix = ''): ModelOnHttp {
+export function createModelApp(prefix = ''): ModelApp {
   const { control, answer } = createModelSimulator({ wait: (ms) => wait(ms) });
   const app = new Hono<Env>();
   app.route('/__simulator', controlRoutes(control));
-  app.get('/', (context) => context.html(questionsPage(control.requests()), 200, { 'Cache-Control': 'no-store' }));
+  app.get('/', (context) => context.html(requestsPage(control.requests()), 200, { 'Cache-Control': 'no-store' }));
   app.post('/*', async (context) => {
     const { pathname, search } = new URL(context.req.url);
     const { outgoing } = context.env;
-    const left = new AbortController();
-    outgoing.once('close', () => left.abort());
+    const disconnected = new AbortController();
+    outgoing.once('close', () => disconnected.abort());
     try {
       const request = {
         method: context.req.method,
@@ -47,9 +47,9 @@ export function modelOnHttp(prefix = ''): ModelOnHttp {
         headers: context.req.header(),
         body: await context.req.text(),
       };
-      const answered = await answer(request, left.signal);
-      if (answered === null) return await context.notFound();
-      await write(answered, outgoing, left.signal);
+      const response = await answer(request, disconnected.signal);
+      if (response === null) return await context.notFound();
+      await writeResponse(response, outgoing, disconnected.signal);
     } catch (error) {
       if (!(error instanceof ConnectionBroken)) throw error;
       outgoing.destroy();
@@ -59,22 +59,22 @@ export function modelOnHttp(prefix = ''): ModelOnHttp {
   return { control, app };
 }
 
-/** Piece by piece, each on its way before the next one is asked for. */
-async function write(
+/** Writes each chunk before it requests the next one. */
+async function writeResponse(
   { status, headers, body }: ModelAnswer,
   outgoing: ServerResponse,
-  left: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   outgoing.writeHead(status, headers);
   outgoing.flushHeaders();
-  for await (const piece of body) {
-    if (left.aborted) return;
-    outgoing.write(piece);
+  for await (const chunk of body) {
+    if (signal.aborted) return;
+    outgoing.write(chunk);
   }
   outgoing.end();
 }
 
-/** @param address where the simulator is reached, its prefix included */
+/** @param address the simulator's URL, including the mount path */
 export function modelSettingsAt(address: string, provider: ModelProvider = 'google'): ModelSettings {
   return {
     AI_PROVIDER: provider,
@@ -97,9 +97,9 @@ export type ModelServer = {
   close(): Promise<void>;
 };
 
-/** On a free port of loopback, for tests. */
+/** Starts a server on a free loopback port, for tests. */
 export async function startModelServer(): Promise<ModelServer> {
-  const { control, app } = modelOnHttp();
+  const { control, app } = createModelApp();
   const listener = getRequestListener(app.fetch);
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

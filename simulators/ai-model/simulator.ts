@@ -1,31 +1,28 @@
-/**
- * A language model in one process: three protocols over one rule for judging a log. Without a network, and determined by
- * what it is asked; `server.ts` puts it on a port.
- */
+/** A deterministic simulator of a language model behind three protocols. Uses no network; `server.ts` adds HTTP. */
 import { createHash } from 'node:crypto';
-import { feedbackOn, reviewOf } from './coach/answer.ts';
-import { daysIn } from './coach/read-log.ts';
-import { anyFeedback, anyReview, fitSchema } from './coach/fit-schema.ts';
+import { composeFeedback, composeReview } from './coach/compose-answer.ts';
+import { parseDays } from './coach/parse-log.ts';
+import { freeFormFeedback, freeFormReview, fitSchema } from './coach/fit-schema.ts';
 import type { ApiRequest } from '../api-request.ts';
 import { FaultQueue } from '../fault-queue.ts';
 import { HeldRequests } from '../held-requests.ts';
 import type { Fault } from './faults.ts';
-import { anthropic } from './wires/anthropic.ts';
-import { gemini } from './wires/gemini.ts';
-import { openai } from './wires/openai.ts';
-import { Refused } from './wires/wire.ts';
-import type { Asked, Refusal, Spoken, Wire } from './wires/wire.ts';
+import { anthropic } from './protocols/anthropic.ts';
+import { gemini } from './protocols/gemini.ts';
+import { openai } from './protocols/openai.ts';
+import { RefusedError } from './protocols/protocol.ts';
+import type { ModelQuestion, Refusal, ModelReply, Protocol } from './protocols/protocol.ts';
 
 export const SANDBOX_KEY = 'sandbox-key';
-const WIRES: readonly Wire[] = [gemini, anthropic, openai];
-/** As a model's own pieces: never half a letter, often half a word, and in JSON half of what a backslash begins. */
-const PIECE_SIGNS = 24;
-const SIGNS_OF_TOKEN = 4;
-const KEPT_REQUESTS = 1000;
+const PROTOCOLS: readonly Protocol[] = [gemini, anthropic, openai];
+/** Like a model's chunks, these never split a character, but may split a word or a JSON escape sequence. */
+const CHUNK_CHARS = 24;
+const CHARS_PER_TOKEN = 4;
+const MAX_KEPT_REQUESTS = 1000;
 const THOUGHTS = 'Counting the items. Looking for what was finished.';
 
 export type SimulatorOptions = {
-  /** How a delay is waited for; by default it is over at once. */
+  /** Waits for a delay. Default: does not wait. */
   wait?: (ms: number) => Promise<void>;
 };
 
@@ -38,141 +35,145 @@ export type ModelAnswer = {
 export class ConnectionBroken extends Error {}
 
 export type ModelRequest = {
-  readonly wire: Wire['name'];
+  readonly wire: Protocol['name'];
   readonly path: string;
   readonly body: string;
-  /** What the user's turns say; null while nobody has read it. */
+  /** The text of the user's turns; null until the request is parsed. */
   prompt: string | null;
-  /** What the model says, all of it; null while it has said nothing. */
+  /** The complete answer; null until it is composed. */
   said: string | null;
-  /** null: the connection broke. */
+  /** null: no response yet, or the connection broke. */
   status: number | null;
-  /** How it went on: `left` by the one who asked, before its end. */
+  /** `left`: the client disconnected before the end. */
   end: 'underway' | 'whole' | 'cut' | 'left';
 };
 
 export type ModelControl = {
-  /** Puts a fault in line. */
+  /** Queues a fault. */
   fail(fault: Fault): void;
-  /** Those that have met nothing yet. */
+  /** The queued faults. */
   faults(): readonly Fault[];
-  /** Lets the questions go on that a fault holds; answers how many there were. */
+  /** Releases the held requests and returns their number. */
   release(): number;
-  /** Resolves once so many questions are held. */
+  /** Resolves once `count` requests are held. */
   whenHeld(count?: number): Promise<void>;
-  /** Resolves once somebody has left before the end of an answer. */
-  whenLeft(): Promise<void>;
-  /** The time between two pieces of a stream; none, until it is set. */
+  /** Resolves once a client has disconnected before the end of an answer. */
+  whenDisconnected(): Promise<void>;
+  /** Sets the delay between two chunks of a stream. Default: 0. */
   pace(ms: number): void;
-  /** Oldest first; the key is not among it. */
+  /** Oldest first, without API keys. */
   requests(): readonly ModelRequest[];
-  /** No faults, nothing held, no requests, no pace. */
+  /** Clears faults, held requests, recorded requests and the delay between chunks. */
   reset(): void;
 };
 
 export type ModelSimulator = {
   readonly control: ModelControl;
   /**
-   * null: no such path. A connection that breaks is a `ConnectionBroken`, here or in the body.
+   * Returns null for an unknown path. Throws `ConnectionBroken`, here or while the body is read, for a broken connection.
    *
-   * @param left tells that the one who asked has gone
+   * @param signal aborts when the client disconnects
    */
-  answer(request: ApiRequest, left?: AbortSignal): Promise<ModelAnswer | null>;
+  answer(request: ApiRequest, signal?: AbortSignal): Promise<ModelAnswer | null>;
 };
 
 export function createModelSimulator({ wait = () => Promise.resolve() }: SimulatorOptions = {}): ModelSimulator {
   const faults = new FaultQueue<Fault>();
   const requests: ModelRequest[] = [];
   const held = new HeldRequests();
-  const leftListeners = new Set<() => void>();
+  const disconnectListeners = new Set<() => void>();
   let paceMs = 0;
 
-  const hold = (left: AbortSignal): Promise<void> =>
-    held.hold(left).catch(() => {
+  const hold = (signal: AbortSignal): Promise<void> =>
+    held.hold(signal).catch(() => {
       throw new ConnectionBroken();
     });
 
-  function ended(noted: ModelRequest, end: ModelRequest['end']): void {
-    if (noted.end !== 'underway') return;
-    noted.end = end;
+  function recordEnd(record: ModelRequest, end: ModelRequest['end']): void {
+    if (record.end !== 'underway') return;
+    record.end = end;
     if (end !== 'left') return;
-    for (const tell of leftListeners) tell();
-    leftListeners.clear();
+    for (const notify of disconnectListeners) notify();
+    disconnectListeners.clear();
   }
 
-  async function* streamed({ wire, noted, left }: Call, said: Said, fault: Fault): AsyncGenerator<string> {
-    const frames = wire.frames(said.spoken);
+  async function* streamBody(
+    { wire, record, signal }: Call,
+    said: ComposedReply,
+    fault: Fault,
+  ): AsyncGenerator<string> {
+    const frames = wire.frames(said.reply);
     const breaksAfter =
       fault.cut || fault.hold === 'after' || fault.after !== undefined ? (fault.after ?? 1) : Infinity;
     let at = 0;
     try {
       yield* frames.opening;
-      for (const piece of [...said.pieces, null]) {
-        if (at === breaksAfter || (piece === null && at < breaksAfter && breaksAfter !== Infinity)) {
-          if (fault.hold === 'after') await hold(left);
+      for (const chunk of [...said.chunks, null]) {
+        if (at === breaksAfter || (chunk === null && at < breaksAfter && breaksAfter !== Infinity)) {
+          if (fault.hold === 'after') await hold(signal);
           if (fault.cut === 'connection') throw new ConnectionBroken();
-          if (fault.status !== undefined) yield wire.refusalFrame(refusalIn(fault));
-          if (fault.cut === 'stream' || fault.status !== undefined) return ended(noted, 'cut');
+          if (fault.status !== undefined) yield wire.refusalFrame(toRefusal(fault));
+          if (fault.cut === 'stream' || fault.status !== undefined) return recordEnd(record, 'cut');
         }
-        if (piece === null) break;
+        if (chunk === null) break;
         if (at > 0 && paceMs > 0) await wait(paceMs);
-        yield frames.chunk(piece);
+        yield frames.chunk(chunk);
         at += 1;
       }
       yield* frames.closing;
-      ended(noted, 'whole');
+      recordEnd(record, 'whole');
     } catch (error) {
-      ended(noted, 'cut');
+      recordEnd(record, 'cut');
       throw error;
     }
   }
 
-  async function* once(text: string, noted: ModelRequest): AsyncGenerator<string> {
+  async function* singleChunkBody(text: string, record: ModelRequest): AsyncGenerator<string> {
     yield text;
-    ended(noted, 'whole');
+    recordEnd(record, 'whole');
   }
 
-  async function work(call: Call, request: ApiRequest): Promise<ModelAnswer> {
-    const { wire, noted } = call;
+  async function respond(call: Call, request: ApiRequest): Promise<ModelAnswer> {
+    const { wire, record } = call;
     const fault = faults.take(request) ?? {};
-    if (fault.hold === 'before') await hold(call.left);
+    if (fault.hold === 'before') await hold(call.signal);
     if (fault.delayMs !== undefined) await wait(fault.delayMs);
     if (fault.drop) throw new ConnectionBroken();
     const json = (status: number, body: unknown): ModelAnswer => {
-      const { type, text } = spoilt(JSON.stringify(body), fault.body);
+      const { type, text } = corruptBody(JSON.stringify(body), fault.body);
       const retry: Record<string, string> =
         fault.retryAfter === undefined ? {} : { 'retry-after': String(fault.retryAfter) };
-      noted.status = status;
-      return { status, headers: { 'content-type': type, ...retry }, body: once(text, noted) };
+      record.status = status;
+      return { status, headers: { 'content-type': type, ...retry }, body: singleChunkBody(text, record) };
     };
     try {
-      if (wire.keyOf(request.headers) !== SANDBOX_KEY) throw new Refused(wire.wrongKey);
+      if (wire.readApiKey(request.headers) !== SANDBOX_KEY) throw new RefusedError(wire.invalidKey);
       const asked = wire.read(request);
-      noted.prompt = asked.prompt;
-      if (fault.status !== undefined && fault.after === undefined) throw new Refused(refusalIn(fault));
-      const said = say(asked, fault, request.body);
-      noted.said = said.pieces.join('');
+      record.prompt = asked.prompt;
+      if (fault.status !== undefined && fault.after === undefined) throw new RefusedError(toRefusal(fault));
+      const said = composeReply(asked, fault, request.body);
+      record.said = said.chunks.join('');
       if (fault.reply === 'blocked') {
-        const blocked = wire.blocked(said.spoken);
+        const blocked = wire.blocked(said.reply);
         if (!asked.streams) return json(200, blocked.whole);
-        noted.status = 200;
-        return { status: 200, headers: STREAM, body: once(blocked.frames.join(''), noted) };
+        record.status = 200;
+        return { status: 200, headers: STREAM, body: singleChunkBody(blocked.frames.join(''), record) };
       }
-      if (!asked.streams || fault.body !== undefined) return json(200, wire.whole(said.spoken, said.pieces.join('')));
-      noted.status = 200;
-      return { status: 200, headers: STREAM, body: streamed(call, said, fault) };
+      if (!asked.streams || fault.body !== undefined) return json(200, wire.whole(said.reply, said.chunks.join('')));
+      record.status = 200;
+      return { status: 200, headers: STREAM, body: streamBody(call, said, fault) };
     } catch (error) {
-      if (error instanceof Refused) return json(error.refusal.status, wire.refusal(error.refusal));
+      if (error instanceof RefusedError) return json(error.refusal.status, wire.refusal(error.refusal));
       throw error;
     }
   }
 
   return {
-    async answer(request, left = new AbortController().signal) {
-      const wire = request.method === 'POST' ? WIRES.find(({ fits }) => fits(request.path)) : undefined;
+    async answer(request, signal = new AbortController().signal) {
+      const wire = request.method === 'POST' ? PROTOCOLS.find(({ matches }) => matches(request.path)) : undefined;
       if (!wire) return null;
       const { path, body } = request;
-      const noted: ModelRequest = {
+      const record: ModelRequest = {
         wire: wire.name,
         path,
         body,
@@ -181,23 +182,23 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
         status: null,
         end: 'underway',
       };
-      requests.push(noted);
-      if (requests.length > KEPT_REQUESTS) requests.shift();
-      left.addEventListener('abort', () => ended(noted, 'left'));
-      return work({ wire, noted, left }, request).catch((error: unknown) => {
-        ended(noted, 'cut');
+      requests.push(record);
+      if (requests.length > MAX_KEPT_REQUESTS) requests.shift();
+      signal.addEventListener('abort', () => recordEnd(record, 'left'));
+      return respond({ wire, record, signal }, request).catch((error: unknown) => {
+        recordEnd(record, 'cut');
         throw error;
       });
     },
     control: {
       fail: (fault) => faults.add(fault),
-      faults: () => faults.waiting,
+      faults: () => faults.pending,
       release: () => held.release(),
       whenHeld: (count) => held.whenHeld(count),
-      whenLeft: () =>
+      whenDisconnected: () =>
         requests.some(({ end }) => end === 'left')
           ? Promise.resolve()
-          : new Promise((tell) => void leftListeners.add(tell)),
+          : new Promise((resolve) => void disconnectListeners.add(resolve)),
       pace: (ms) => void (paceMs = ms),
       requests: () => requests,
       reset() {
@@ -212,75 +213,75 @@ export function createModelSimulator({ wait = () => Promise.resolve() }: Simulat
 
 const STREAM = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
 
-type Call = { wire: Wire; noted: ModelRequest; left: AbortSignal };
-type Said = { spoken: Spoken; pieces: readonly string[] };
+type Call = { wire: Protocol; record: ModelRequest; signal: AbortSignal };
+type ComposedReply = { reply: ModelReply; chunks: readonly string[] };
 
-function say(asked: Asked, fault: Fault, body: string): Said {
-  const whole = fault.text ?? answerTo(asked, fault.echo === true);
-  const most = fault.reply === 'length' ? Math.ceil(tokensIn(whole) / 2) : (asked.maxTokens ?? Infinity);
-  const isCut = tokensIn(whole) > most;
+function composeReply(asked: ModelQuestion, fault: Fault, body: string): ComposedReply {
+  const whole = fault.text ?? composeText(asked, fault.echo === true);
+  const maxTokens = fault.reply === 'length' ? Math.ceil(countTokens(whole) / 2) : (asked.maxTokens ?? Infinity);
+  const isCut = countTokens(whole) > maxTokens;
   let text = isCut
     ? Array.from(whole)
-        .slice(0, most * SIGNS_OF_TOKEN)
+        .slice(0, maxTokens * CHARS_PER_TOKEN)
         .join('')
     : whole;
   if (fault.reply === 'nothing' || fault.reply === 'safety') text = '';
   if (fault.reply === 'broken') text = text.slice(0, -Math.ceil(text.length / 3));
   const finish = fault.reply === 'safety' ? 'safety' : isCut ? 'length' : 'stop';
   return {
-    pieces: piecesOf(text),
-    spoken: {
-      // The same question gets the same id, so that a run can be compared with another.
+    chunks: splitIntoChunks(text),
+    reply: {
+      // Derived from the request, so that runs are reproducible.
       id: createHash('sha256').update(body).digest('hex').slice(0, 24),
       asked,
       modelVersion: `${asked.model}-sandbox`,
       thoughts: asked.shows === 'thoughts' || fault.reply === 'thoughts' ? THOUGHTS : null,
       finish,
-      inputTokens: tokensIn(asked.system) + tokensIn(asked.prompt),
-      outputTokens: tokensIn(text),
+      inputTokens: countTokens(asked.system) + countTokens(asked.prompt),
+      outputTokens: countTokens(text),
     },
   };
 }
 
-/** Whether a day is to be judged or a period looked back on is the instruction's to say, never the journal's. */
-function answerTo({ system, prompt, shape }: Asked, echoes: boolean): string {
+/** The system instruction or the schema selects feedback or review, never the text of the logs. */
+function composeText({ system, prompt, shape }: ModelQuestion, echoes: boolean): string {
   const wantsScore =
     shape.kind === 'json' && shape.schema !== null
       ? /"[^"]*score"/i.test(JSON.stringify(shape.schema))
       : /hustle\s*score|"score"/i.test(system);
-  const answer = wantsScore ? feedbackOn(prompt) : reviewOf(prompt);
+  const answer = wantsScore ? composeFeedback(prompt) : composeReview(prompt);
   if (shape.kind === 'text') {
     const fact = answer.missingFact === null ? '' : `\n\nMissingFact: ${answer.missingFact}`;
-    const told = wantsScore ? `HustleScore: ${answer.score}/10\n\n${answer.text}${fact}` : answer.text;
-    return echoes ? `${told}\n\n${wordsOf(prompt)}` : told;
+    const text = wantsScore ? `HustleScore: ${answer.score}/10\n\n${answer.text}${fact}` : answer.text;
+    return echoes ? `${text}\n\n${extractLogText(prompt)}` : text;
   }
   if (shape.schema !== null) return JSON.stringify(fitSchema(shape.schema, answer));
-  return JSON.stringify(wantsScore ? anyFeedback(answer) : anyReview(answer));
+  return JSON.stringify(wantsScore ? freeFormFeedback(answer) : freeFormReview(answer));
 }
 
-/** The log's lines, each on a line of its own. */
-const wordsOf = (prompt: string): string =>
-  daysIn(prompt)
+const extractLogText = (prompt: string): string =>
+  parseDays(prompt)
     .flatMap(({ items }) => items.map(({ text }) => text))
     .join('\n');
 
-function piecesOf(text: string): string[] {
-  const signs = Array.from(text);
-  const pieces: string[] = [];
-  for (let at = 0; at < signs.length; at += PIECE_SIGNS) pieces.push(signs.slice(at, at + PIECE_SIGNS).join(''));
-  return pieces;
+function splitIntoChunks(text: string): string[] {
+  const characters = Array.from(text);
+  const chunks: string[] = [];
+  for (let at = 0; at < characters.length; at += CHUNK_CHARS)
+    chunks.push(characters.slice(at, at + CHUNK_CHARS).join(''));
+  return chunks;
 }
 
-const tokensIn = (text: string): number => Math.ceil(text.length / SIGNS_OF_TOKEN);
+const countTokens = (text: string): number => Math.ceil(text.length / CHARS_PER_TOKEN);
 
-const refusalIn = ({ status = 500, name, message, retryDelay }: Fault): Refusal => ({
+const toRefusal = ({ status = 500, name, message, retryDelay }: Fault): Refusal => ({
   status,
   ...(name !== undefined && { name }),
   ...(message !== undefined && { message }),
   ...(retryDelay !== undefined && { retryDelay }),
 });
 
-function spoilt(text: string, way: Fault['body']): { type: string; text: string } {
+function corruptBody(text: string, way: Fault['body']): { type: string; text: string } {
   const type = 'application/json';
   if (way === 'html') return { type: 'text/html', text: '<html><body><h1>Bad Gateway</h1></body></html>' };
   if (way === 'empty') return { type, text: '' };

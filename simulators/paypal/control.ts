@@ -1,22 +1,22 @@
-/** What a test or a script may do to PayPal over HTTP: faults, commands to the books, time, webhooks. */
+/** HTTP endpoints with which tests and scripts control the PayPal simulator: faults, payments, clock, webhooks. */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
-import { Refused } from './books/issues.ts';
+import { RefusedError } from './books/issues.ts';
 import type { PaymentWay } from './books/model.ts';
 import { toMinor } from './books/money.ts';
-import { captureBody, orderBody, refundBody } from './books/representations.ts';
+import { captureBody, orderBody, refundBody } from './books/response-bodies.ts';
 import type { Fault } from './faults.ts';
 import type { PaypalSimulator } from './simulator.ts';
 import type { Corruption, Delivery, DeliverySettings } from './webhooks/outbox.ts';
 
-/** Mounted at `/__simulator`, and in the sandbox at `/sandbox/__simulator` too, where a browser's story reaches it. */
+/** Mounted at `/__simulator`, and at `/sandbox/__simulator`, where end-to-end tests reach it through the server. */
 export function controlRoutes(simulator: PaypalSimulator): Hono {
   const { books, control, webhooks } = simulator;
   const addresses = (): { api: string; payer: string } => simulator.addresses();
   const app = new Hono();
 
   app.onError((error, context) => {
-    if (error instanceof Refused) return context.json({ issue: error.failures[0]!.issue }, 409);
+    if (error instanceof RefusedError) return context.json({ issue: error.failures[0]!.issue }, 409);
     return context.json({ error: error.message }, 400);
   });
 
@@ -84,7 +84,7 @@ export function controlRoutes(simulator: PaypalSimulator): Hono {
     );
   });
 
-  app.get('/webhooks', (context) => context.json(webhooks.all().map(told)));
+  app.get('/webhooks', (context) => context.json(webhooks.all().map(describeDelivery)));
   app.put('/webhooks', async (context) => {
     webhooks.set(await json<Partial<DeliverySettings>>(context));
     return context.body(null, 204);
@@ -104,7 +104,7 @@ export function controlRoutes(simulator: PaypalSimulator): Hono {
   return app;
 }
 
-const told = ({ event, answers, delivered }: Delivery): Record<string, unknown> => ({
+const describeDelivery = ({ event, answers, delivered }: Delivery): Record<string, unknown> => ({
   id: event.id,
   type: event.type,
   at: event.at.toISOString(),

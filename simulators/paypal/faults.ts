@@ -1,26 +1,25 @@
-/** Faults that a test puts in line: each meets the next request that it fits, once, or as often as it says. */
-
+/** A fault of the PayPal simulator. Each queued fault affects the next `times` matching requests. */
 export type Fault = {
-  /** Any method, when left out. */
+  /** Default: any method. */
   method?: string;
-  /** A regular expression over the path, such as `/capture$`; any path, when left out. */
+  /** A regular expression for the path, such as `/capture$`. Default: any path. */
   path?: string;
-  /** How many requests it meets; one, when left out. */
+  /** The number of affected requests. Default: 1. */
   times?: number;
-  /** Answers with this status instead of doing the work. */
+  /** Responds with this status instead of doing the work. */
   status?: number;
-  /** And with this issue, in PayPal's shape. */
+  /** The issue in PayPal's error response. */
   issue?: string;
-  /** And with a body that is no JSON; without a status the work is done, and only its answer is spoilt. */
+  /** Replaces the body with invalid JSON. Without `status` or `issue`, the work is done and only its response is corrupted. */
   body?: 'html' | 'empty' | 'truncated';
   /** Seconds, for 429 and 503. */
   retryAfter?: number;
-  /** The connection breaks before anything was done. */
+  /** Breaks the connection before the work. */
   drop?: boolean;
-  /** The work is done, then the connection breaks: the fault that finds payment bugs. */
+  /** Breaks the connection after the work: the client cannot know whether the payment succeeded. */
   dropAfterWork?: boolean;
-  /** The work waits this long. Meanwhile the same request id is in progress. */
+  /** Delays the work. Until the response, requests with the same id are rejected as in progress. */
   delayMs?: number;
-  /** The request waits for `release`, before or after the work. */
+  /** Holds the request until `release`, before or after the work. */
   hold?: 'before' | 'after';
 };

@@ -1,13 +1,13 @@
-/** What lies between `fetch` and the API when there is no network: a request read, and a caller who may give up. */
+/** Adapts `fetch` arguments and abort signals to the in-process API. */
 import type { ApiRequest } from '../api-request.ts';
 
-/** A caller who gives up does not take back what it asked for: the work goes on without it. */
+/** Rejects when the signal aborts. The work continues, as on a real server. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | null): Promise<T> {
   if (signal === null) return work;
   return new Promise((resolve, reject) => {
-    const give = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', give, { once: true });
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', give));
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
@@ -21,7 +21,7 @@ export async function toRequest(input: string | URL | Request, init: RequestInit
   for (const [name, value] of pairs as Iterable<[string, string]>) headers[name.toLowerCase()] = value;
   const { body } = init;
   if (body instanceof URLSearchParams) headers['content-type'] ??= 'application/x-www-form-urlencoded';
-  const simple = typeof body === 'string' || body instanceof URLSearchParams;
-  const text = simple ? body.toString() : await (asked ?? new Response(body)).text();
+  const isText = typeof body === 'string' || body instanceof URLSearchParams;
+  const text = isText ? body.toString() : await (asked ?? new Response(body)).text();
   return { method: (init.method ?? asked?.method ?? 'GET').toUpperCase(), path, query, headers, body: text };
 }

@@ -16,7 +16,7 @@ import { payerPages } from './pages/payer-pages.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from './simulator.ts';
 import type { PaypalSimulator, SimulatorOptions } from './simulator.ts';
 
-/** The settings that point the product at the simulator, by their variables' names. */
+/** Environment variables that point the product at the simulator. */
 export type PaypalSettings = Record<
   'PAYPAL_API_BASE' | 'PAYPAL_CLIENT_ID' | 'PAYPAL_CLIENT_SECRET' | 'PAYPAL_WEBHOOK_ID',
   string
@@ -24,7 +24,7 @@ export type PaypalSettings = Record<
 
 type Env = { Bindings: HttpBindings };
 
-export type PaypalOnHttp = {
+export type PaypalApp = {
   readonly simulator: PaypalSimulator;
   readonly app: Hono<Env>;
   /** Call it once the app has an address: the answers carry it. */
@@ -34,19 +34,19 @@ export type PaypalOnHttp = {
 };
 
 /**
- * For a server that has other pages as well.
+ * An app to mount into another server.
  *
- * @param options.keptIn a file in which the orders outlive the process
+ * @param options.stateFile persists the orders across restarts
  */
-export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn?: string } = {}): PaypalOnHttp {
+export function createPaypalApp({ stateFile, ...options }: SimulatorOptions & { stateFile?: string } = {}): PaypalApp {
   const simulator = createPaypalSimulator({ wait, ...options });
 
   const app = new Hono<Env>();
-  if (keptIn !== undefined) {
-    takeUp(simulator.books, keptIn);
+  if (stateFile !== undefined) {
+    restoreOrders(simulator.books, stateFile);
     app.use(async (context, next) => {
       await next();
-      if (context.req.method !== 'GET') keep(simulator.books, keptIn);
+      if (context.req.method !== 'GET') saveOrders(simulator.books, stateFile);
     });
   }
   const control = controlRoutes(simulator);
@@ -75,16 +75,16 @@ export function paypalOnHttp({ keptIn, ...options }: SimulatorOptions & { keptIn
   };
 }
 
-function takeUp(books: PaypalBooks, file: string): void {
+function restoreOrders(books: PaypalBooks, file: string): void {
   try {
     books.restore(parseOrders(readFileSync(file, 'utf8')));
   } catch {
-    // The first run, or a file that somebody has changed: the sandbox begins anew.
+    // The file is missing or invalid: start without orders.
   }
 }
 
-/** In one step, so that a kill leaves the old file or the new one. */
-function keep(books: PaypalBooks, file: string): void {
+/** Replaces the file atomically, so that a crash leaves either the old or the new content. */
+function saveOrders(books: PaypalBooks, file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   writeFileSync(`${file}.new`, serializeOrders(books.orders.values()));
   renameSync(`${file}.new`, file);
@@ -113,9 +113,9 @@ export type PaypalServer = Pick<PaypalSimulator, 'books' | 'control' | 'webhooks
   close(): Promise<void>;
 };
 
-/** On a free port of loopback, for tests; webhooks are held until a test delivers them. */
+/** Starts a server on a free loopback port, for tests. Webhooks are held until a test delivers them. */
 export async function startPaypalServer(options: SimulatorOptions = {}): Promise<PaypalServer> {
-  const { simulator, app, settingsAt, close } = paypalOnHttp(options);
+  const { simulator, app, settingsAt, close } = createPaypalApp(options);
   const listener = getRequestListener(app.fetch);
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -1,6 +1,6 @@
 /**
- * PayPal in one process: the books, the API over them, faults and commands. Without a network and fully determined by its
- * seed, its clock and what is asked of it; `server.ts` puts it on a port.
+ * A deterministic simulator of PayPal: state, API, faults and control. Depends only on its seed, its clock and the requests.
+ * Uses no network; `server.ts` adds HTTP.
  */
 import type { ApiRequest } from '../api-request.ts';
 import { FaultQueue } from '../fault-queue.ts';
@@ -9,31 +9,31 @@ import { PaypalApi } from './api/api.ts';
 import type { ApiAnswer, Client } from './api/api.ts';
 import { PaypalBooks } from './books/books.ts';
 import { Ids } from './books/ids.ts';
-import { errorBody, Refused } from './books/issues.ts';
+import { errorBody, RefusedError } from './books/issues.ts';
 import type { PaypalEvent } from './books/model.ts';
-import type { Addresses } from './books/representations.ts';
+import type { Addresses } from './books/response-bodies.ts';
 import type { Fault } from './faults.ts';
 import { toRequest, untilAborted } from './in-process.ts';
 import { Outbox } from './webhooks/outbox.ts';
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
-/** Somebody else's account at PayPal: sees nothing of ours. */
+/** Another PayPal account, which must not see the first one's orders. */
 const OTHER_CLIENT: Client = { id: 'other-client', secret: 'other-secret' };
 
 /** The id of the webhook subscription, which is signed with every event. */
 export const SANDBOX_WEBHOOK_ID = '5GP028458E2496506';
 
 const LISTENER_PATH = '/functions/v1/paypal-webhook';
-const KEPT_REQUESTS = 1000;
+const MAX_KEPT_REQUESTS = 1000;
 
 export type SimulatorOptions = {
   clock?: { now(): Date };
-  /** Where payers see PayPal's pages: the product's origin, which passes `/sandbox` on. */
+  /** The origin of the payer's pages: the product's origin, which proxies `/sandbox`. */
   publicUrl?: string;
-  /** Where the API answers. */
+  /** The origin of the API. */
   baseUrl?: string;
   seed?: number;
-  /** How a delay is waited for; by default it is over at once. */
+  /** Waits for a delay. Default: does not wait. */
   wait?: (ms: number) => Promise<void>;
 };
 
@@ -48,39 +48,39 @@ export type JournalEntry = {
 };
 
 export type PaypalSimulator = {
-  /** As the product's client calls it; a broken connection is a rejected promise. */
+  /** An in-process `fetch`. Rejects for a broken connection. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** What PayPal knows, and what happens there: approve, completeCapture, reverseCapture, money(). */
+  /** PayPal's state, and the actions of payers and banks: approve, completeCapture, reverseCapture. */
   readonly books: PaypalBooks;
   readonly control: PaypalControl;
-  /** The events since the last call, oldest first: to be delivered in any order, twice, or never. */
+  /** Returns the events since the last call, oldest first, for a test to deliver in any order, repeatedly or never. */
   drainWebhooks(): PaypalEvent[];
-  /** The same events on their way over HTTP, signed. */
+  /** Delivers the same events over HTTP, signed. */
   readonly webhooks: Outbox;
-  /** null: the connection breaks. */
+  /** Returns null for a broken connection. */
   answer(request: ApiRequest): Promise<ApiAnswer | null>;
   addresses(): Addresses;
-  /** Where it is reached, once it has a port. */
+  /** Sets the addresses once the port is known. */
   setAddresses(addresses: { baseUrl?: string; publicUrl?: string }): void;
 };
 
 export type PaypalControl = {
-  /** Puts a fault in line. */
+  /** Queues a fault. */
   fail(fault: Fault): void;
-  /** Those that have met nothing yet. */
+  /** The queued faults. */
   faults(): readonly Fault[];
-  /** Lets the requests go on that a fault holds; answers how many there were. */
+  /** Releases the held requests and returns their number. */
   release(): number;
   /** Resolves once a request is held. */
   whenHeld(): Promise<void>;
-  /** From now on every token is answered with 401. */
+  /** Invalidates all access tokens. */
   expireTokens(): void;
-  /** Moves PayPal's time, and only PayPal's. */
+  /** Advances PayPal's clock, independent of the product's. */
   advance(ms: number): void;
   now(): Date;
   /** Oldest first. */
   requests(): readonly JournalEntry[];
-  /** No orders, faults, tokens or journal; time as it was handed in. */
+  /** Clears orders, faults, tokens, the journal and the clock's offset. */
   reset(): void;
 };
 
@@ -88,8 +88,8 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   const { clock = { now: () => new Date() }, seed = 1, wait = () => Promise.resolve() } = options;
   let api = options.baseUrl ?? 'http://paypal.invalid';
   let payer = options.publicUrl ?? null;
-  let aheadMs = 0;
-  const now = (): Date => (aheadMs === 0 ? clock.now() : new Date(clock.now().getTime() + aheadMs));
+  let clockOffsetMs = 0;
+  const now = (): Date => (clockOffsetMs === 0 ? clock.now() : new Date(clock.now().getTime() + clockOffsetMs));
   const addresses = (): Addresses => ({ api, payer: payer ?? api });
 
   const ids = new Ids(seed);
@@ -116,11 +116,11 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   const held = new HeldRequests();
   let drained = 0;
 
-  /** An answer that says no although PayPal has done, or could have done, what was asked. */
+  /** A failed response, although the work is done (`done`) or was valid. */
   function failWith(fault: Fault, done: ApiAnswer | null): ApiAnswer {
     const debugId = done?.headers['paypal-debug-id'] ?? ids.debug();
     const issue = fault.issue ?? ISSUE_OF_STATUS[fault.status ?? 500] ?? 'INTERNAL_SERVER_ERROR';
-    const failed = done ?? errorBody(new Refused({ issue }), debugId, fault.status);
+    const failed = done ?? errorBody(new RefusedError({ issue }), debugId, fault.status);
     const headers: Record<string, string> = { 'content-type': 'application/json', 'paypal-debug-id': debugId };
     if (fault.retryAfter !== undefined) headers['retry-after'] = String(fault.retryAfter);
     if (fault.body === 'html') {
@@ -136,7 +136,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     };
   }
 
-  async function faulty(request: ApiRequest, fault: Fault): Promise<ApiAnswer | null> {
+  async function answerWithFault(request: ApiRequest, fault: Fault): Promise<ApiAnswer | null> {
     if (fault.hold === 'before') await held.hold();
     if (fault.delayMs !== undefined) await wait(fault.delayMs);
     if (fault.drop) return null;
@@ -147,12 +147,12 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     return fault.body === undefined ? done : failWith(fault, done);
   }
 
-  const note = (request: ApiRequest, given: ApiAnswer | null): void => {
+  const recordRequest = (request: ApiRequest, given: ApiAnswer | null): void => {
     const { method, path, body, headers } = request;
     const requestId = headers['paypal-request-id'] ?? null;
     const debugId = given?.headers['paypal-debug-id'] ?? null;
     journal.push({ method, path, requestId, body, status: given?.status ?? null, debugId });
-    if (journal.length > KEPT_REQUESTS) journal.shift();
+    if (journal.length > MAX_KEPT_REQUESTS) journal.shift();
   };
 
   async function answer(request: ApiRequest): Promise<ApiAnswer | null> {
@@ -167,10 +167,10 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
         answered = paypal.answer(request);
       } else {
         if (key !== null) inProgress.add(key);
-        answered = await faulty(request, fault).finally(() => key !== null && inProgress.delete(key));
+        answered = await answerWithFault(request, fault).finally(() => key !== null && inProgress.delete(key));
       }
     }
-    note(request, answered);
+    recordRequest(request, answered);
     return answered;
   }
 
@@ -199,18 +199,18 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
     },
     control: {
       fail: (fault) => faults.add(fault),
-      faults: () => faults.waiting,
+      faults: () => faults.pending,
       release: () => held.release(),
       whenHeld: () => held.whenHeld(),
       expireTokens: () => paypal.expireTokens(),
       advance(ms) {
-        aheadMs += ms;
-        books.passTime();
+        clockOffsetMs += ms;
+        books.expireOrders();
       },
       now,
       requests: () => journal,
       reset() {
-        aheadMs = 0;
+        clockOffsetMs = 0;
         drained = 0;
         books.clear();
         webhooks.clear();

@@ -63,7 +63,7 @@ test('the feedback of before is still there, and the day is free again when the 
   await model.control.whenHeld();
   await server.kill();
   expect(await heard).toBe('broken off');
-  await model.control.whenLeft();
+  await model.control.whenDisconnected();
   expect(await kept()).toEqual(before);
 
   await server.start();
@@ -99,7 +99,7 @@ test('SIGTERM ends an analysis that would take too long, and says so to its read
   expect(await heard).toMatch(
     new RegExp(`event: problem\\ndata: {"class":"network","message":"${ANALYSIS_PROBLEMS.network}".*}\\n\\n$`),
   );
-  await model.control.whenLeft();
+  await model.control.whenDisconnected();
   expect(await gone).toEqual([0, null]);
   // Docker kills after ten seconds.
   expect(performance.now() - toldAt).toBeLessThan(9_500);

@@ -1,6 +1,6 @@
 /**
- * Each fence must refuse a bad example. Fences fail open: a pattern that matches nothing reports no violation, so
- * nobody would notice. The examples are written to a scratch project that uses the real rules.
+ * Tests the import rules of .oxlintrc.json with examples in a scratch project. The rules fail open: a pattern that matches
+ * no import reports no violation, so a broken rule would go unnoticed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const ROOT = join(import.meta.dirname, '..', '..');
 const IMPORTS = 'no-restricted-imports';
 
-/** File, line of code, the rule that must refuse it. */
+/** File, line of code, the rule that must report it. */
 const BAD: readonly (readonly [string, string, string])[] = [
   ['src/domain/imports-server.ts', `import '#server/clock.ts';`, IMPORTS],
   ['src/domain/imports-server-relatively.ts', `import '../server/database/connect.ts';`, IMPORTS],
@@ -58,10 +58,10 @@ const GOOD: Readonly<Record<string, string>> = {
 };
 
 let scratch = '';
-const refusals = new Map<string, string[]>();
+const violations = new Map<string, string[]>();
 
 beforeAll(() => {
-  // Outside the repository, whose ignored folders the linter passes over.
+  // Outside the repository, because the linter skips its ignored folders.
   scratch = mkdtempSync(join(realpathSync(tmpdir()), 'hustle-forge-fences-'));
   copyFileSync(join(ROOT, '.oxlintrc.json'), join(scratch, '.oxlintrc.json'));
   copyFileSync(join(ROOT, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'));
@@ -79,24 +79,24 @@ beforeAll(() => {
     encoding: 'utf8',
   });
   const { diagnostics } = JSON.parse(run.stdout) as { diagnostics: { code: string; filename: string }[] };
-  for (const { code, filename } of diagnostics) refusals.set(filename, [...(refusals.get(filename) ?? []), code]);
+  for (const { code, filename } of diagnostics) violations.set(filename, [...(violations.get(filename) ?? []), code]);
 }, 60_000);
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-test.each(BAD)('%s is refused', (path, _code, rule) => {
-  expect(refusals.get(path) ?? []).toEqual([expect.stringContaining(`(${rule})`)]);
+test.each(BAD)('reports %s', (path, _code, rule) => {
+  expect(violations.get(path) ?? []).toEqual([expect.stringContaining(`(${rule})`)]);
 });
 
-test.each(Object.keys(GOOD))('%s is fine', (path) => {
-  expect(refusals.get(path)).toBeUndefined();
+test.each(Object.keys(GOOD))('accepts %s', (path) => {
+  expect(violations.get(path)).toBeUndefined();
 });
 
-describe('the compiler keeps the domain pure', () => {
+describe('the compiler settings of the domain', () => {
   test.each([
     ['the browser', 'export const title = document.title;'],
     ['Node', 'export const port = process.version;'],
-  ])('it does not know %s', (_what, code) => {
+  ])('exclude the globals of %s', (_what, code) => {
     const folder = join(scratch, 'pure');
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'impure.ts'), code);

@@ -16,7 +16,7 @@ import { startPayment } from '#server/payments/start-payment.ts';
 import { parseEvent } from '#server/payments/webhook-event.ts';
 import { Secret } from '#server/secret.ts';
 import type { PaymentWay, PaypalEvent } from '../../simulators/paypal/books/model.ts';
-import { Refused } from '../../simulators/paypal/books/issues.ts';
+import { RefusedError } from '../../simulators/paypal/books/issues.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
 import type { PaypalSimulator } from '../../simulators/paypal/simulator.ts';
 import { Interrupted, Scheduler } from './scheduler.ts';
@@ -234,7 +234,7 @@ function atPaypal(work: () => unknown): void {
   try {
     work();
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof RefusedError)) throw error;
   }
 }
 

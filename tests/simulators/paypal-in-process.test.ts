@@ -1,8 +1,8 @@
-/** The simulator without a network, as tests of many schedules use it: the same seed and clock give the same everything. */
+/** The in-process simulator, which the randomised payment tests use: deterministic for a seed and a clock. */
 import { expect, test } from 'vitest';
 import { createPaypalSimulator } from '../../simulators/paypal/simulator.ts';
 import type { PaypalSimulator, SimulatorOptions } from '../../simulators/paypal/simulator.ts';
-import { orderOf } from './paypal-world.ts';
+import { createOrderBody } from './paypal-client.ts';
 
 const NOON = new Date('2026-11-21T12:00:00Z');
 const start = (options: SimulatorOptions = {}): PaypalSimulator =>
@@ -21,7 +21,7 @@ async function ask(paypal: PaypalSimulator, path: string, init: RequestInit = {}
 }
 
 const create = (paypal: PaypalSimulator): Promise<Response> =>
-  ask(paypal, '/v2/checkout/orders', { method: 'POST', body: JSON.stringify(orderOf()) });
+  ask(paypal, '/v2/checkout/orders', { method: 'POST', body: JSON.stringify(createOrderBody()) });
 
 async function pay(paypal: PaypalSimulator): Promise<string> {
   const { id } = (await (await create(paypal)).json()) as { id: string };
@@ -29,7 +29,7 @@ async function pay(paypal: PaypalSimulator): Promise<string> {
   return (await ask(paypal, `/v2/checkout/orders/${id}/capture`, { method: 'POST', body: '{}' })).text();
 }
 
-test('the same seed and clock give the same answers and events, another seed others', async () => {
+test('the same seed and clock give the same responses and events, another seed gives different ones', async () => {
   const [one, same, other] = [start({ seed: 7 }), start({ seed: 7 }), start({ seed: 8 })];
   const paid = await pay(one);
   expect(await pay(same)).toBe(paid);
@@ -37,7 +37,7 @@ test('the same seed and clock give the same answers and events, another seed oth
   expect(same.drainWebhooks()).toEqual(one.drainWebhooks());
 });
 
-test('events are handed out once, oldest first', async () => {
+test('drainWebhooks returns each event once, oldest first', async () => {
   const paypal = start();
   await pay(paypal);
   expect(paypal.drainWebhooks().map(({ type }) => type)).toEqual([
@@ -47,20 +47,20 @@ test('events are handed out once, oldest first', async () => {
   expect(paypal.drainWebhooks()).toEqual([]);
 });
 
-test('a broken connection is what fetch makes of it', async () => {
+test('a broken connection rejects like fetch', async () => {
   const paypal = start();
   paypal.control.fail({ path: '/orders$', dropAfterWork: true });
   await expect(create(paypal)).rejects.toThrow(TypeError);
   expect(paypal.books.orders.size).toBe(1);
 });
 
-test('a caller who gives up leaves the work behind', async () => {
+test('the work continues after the caller aborts', async () => {
   const paypal = start();
   paypal.control.fail({ path: '/orders$', hold: 'before' });
   const left = new AbortController();
   const asked = ask(paypal, '/v2/checkout/orders', {
     method: 'POST',
-    body: JSON.stringify(orderOf()),
+    body: JSON.stringify(createOrderBody()),
     signal: left.signal,
   });
   await paypal.control.whenHeld();
@@ -70,7 +70,7 @@ test('a caller who gives up leaves the work behind', async () => {
   await expect.poll(() => paypal.books.orders.size).toBe(1);
 });
 
-test('a delay is waited for in the way that was handed in', async () => {
+test('a delay uses the injected wait function', async () => {
   const waited: number[] = [];
   const paypal = start({
     wait: (ms) => {

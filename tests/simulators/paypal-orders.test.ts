@@ -1,11 +1,11 @@
-/** PayPal's orders as the simulator keeps them (providers.md 1.2, 1.3, 1.6), over real HTTP. */
+/** The PayPal simulator's orders (providers.md 1.2, 1.3, 1.6), over HTTP. */
 import { expect, test } from 'vitest';
-import { DAY_MS, HOUR_MS, orderOf, paypalWorld, PUBLIC_URL, refusal, USD } from './paypal-world.ts';
-import type { Json } from './paypal-world.ts';
+import { DAY_MS, HOUR_MS, createOrderBody, usePaypalClient, PUBLIC_URL, refusal, USD } from './paypal-client.ts';
+import type { Json } from './paypal-client.ts';
 
-const paypal = paypalWorld();
+const paypal = usePaypalClient();
 
-test('a token is given for the right name and secret alone', async () => {
+test('issues a token only for valid client credentials', async () => {
   const given = await paypal().signIn();
   expect(given.status).toBe(200);
   expect(given.body).toMatchObject({ token_type: 'Bearer', expires_in: 32_400, access_token: expect.any(String) });
@@ -22,7 +22,7 @@ test('a token is given for the right name and secret alone', async () => {
   }
 });
 
-test('without a token, with an old one and with one that was taken back, nothing is answered', async () => {
+test('rejects a missing, expired or revoked token', async () => {
   const client = paypal();
   const orderId = await client.newOrder();
   const asked = (): Promise<number> => client.get(`/v2/checkout/orders/${orderId}`).then(({ status }) => status);
@@ -36,7 +36,7 @@ test('without a token, with an old one and with one that was taken back, nothing
   expect([refused.status, refused.body.error]).toEqual([401, 'invalid_token']);
 });
 
-test('every answer carries a debug id, a refusal the same one in its body', async () => {
+test('every response has a debug id, and an error repeats it in its body', async () => {
   const client = paypal();
   const good = await client.create();
   const bad = await client.create({});
@@ -45,7 +45,7 @@ test('every answer carries a debug id, a refusal the same one in its body', asyn
   expect(bad.body.debug_id).not.toBe(good.headers.get('paypal-debug-id'));
 });
 
-test('an order waits for its payer, on the page of the product’s own origin', async () => {
+test('a new order waits for its payer and links to the approval page on the product’s origin', async () => {
   const { status, body } = await paypal().create();
   expect(status).toBe(201);
   expect(body.id).toMatch(/^[A-Z0-9]{17}$/);
@@ -55,9 +55,9 @@ test('an order waits for its payer, on the page of the product’s own origin', 
     ['payer-action', 'GET'],
   ]);
   expect(body.links[1].href).toBe(`${PUBLIC_URL}/sandbox/paypal/checkoutnow?token=${body.id}`);
-  // The short answer is the default.
+  // The minimal representation is the default.
   expect(body.purchase_units).toBeUndefined();
-  const whole = await paypal().create(orderOf(), { headers: { Prefer: 'return=representation' } });
+  const whole = await paypal().create(createOrderBody(), { headers: { Prefer: 'return=representation' } });
   expect(whole.body.purchase_units[0]).toMatchObject({
     amount: USD('24.00'),
     custom_id: 'payment-1',
@@ -65,15 +65,15 @@ test('an order waits for its payer, on the page of the product’s own origin', 
   });
 });
 
-test('without a payment source it is an order of the older kind', async () => {
-  const { payment_source: source, ...body } = orderOf();
+test('an order without a payment source has an approve link', async () => {
+  const { payment_source: source, ...body } = createOrderBody();
   const answer = await paypal().create({ ...body, application_context: source.paypal.experience_context });
   expect(answer.body.status).toBe('CREATED');
   expect(answer.body.links.map(({ rel }: Json) => rel)).toEqual(['self', 'approve', 'update', 'capture']);
 });
 
-test('with one, the request id is demanded', async () => {
-  const answer = await paypal().send('POST', '/v2/checkout/orders', { body: orderOf() });
+test('an order with a payment source requires a request id', async () => {
+  const answer = await paypal().send('POST', '/v2/checkout/orders', { body: createOrderBody() });
   expect(refusal(answer)).toEqual([400, 'INVALID_REQUEST', 'PAYPAL_REQUEST_ID_REQUIRED']);
 });
 
@@ -81,32 +81,36 @@ const long = (length: number): string => 'x'.repeat(length);
 
 test.each<[string, Json, string[]]>([
   ['nothing', {}, ['MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER']],
-  ['no intent', { ...orderOf(), intent: undefined }, ['MISSING_REQUIRED_PARAMETER']],
-  ['another intent', { ...orderOf(), intent: 'GIVE' }, ['INVALID_PARAMETER_VALUE']],
-  ['no units', { ...orderOf(), purchase_units: [] }, ['INVALID_ARRAY_MIN_ITEMS']],
-  ['two units', { ...orderOf(), purchase_units: [{}, {}] }, ['INVALID_ARRAY_MAX_ITEMS']],
+  ['no intent', { ...createOrderBody(), intent: undefined }, ['MISSING_REQUIRED_PARAMETER']],
+  ['another intent', { ...createOrderBody(), intent: 'GIVE' }, ['INVALID_PARAMETER_VALUE']],
+  ['no units', { ...createOrderBody(), purchase_units: [] }, ['INVALID_ARRAY_MIN_ITEMS']],
+  ['two units', { ...createOrderBody(), purchase_units: [{}, {}] }, ['INVALID_ARRAY_MAX_ITEMS']],
   [
     'no amount',
-    orderOf({ amount: undefined }),
+    createOrderBody({ amount: undefined }),
     ['MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER', 'MISSING_REQUIRED_PARAMETER'],
   ],
-  ['a number for an amount', orderOf({ amount: { currency_code: 'USD', value: 24 } }), ['INVALID_PARAMETER_SYNTAX']],
-  ['words for an amount', orderOf({ amount: USD('a lot') }), ['INVALID_PARAMETER_SYNTAX']],
-  ['a custom id of 128', orderOf({ custom_id: long(128) }), ['INVALID_STRING_LENGTH']],
-  ['an invoice id of 128', orderOf({ invoice_id: long(128) }), ['INVALID_STRING_LENGTH']],
-  ['a description of 128', orderOf({ description: long(128) }), ['INVALID_STRING_LENGTH']],
-  ['a soft descriptor of 23', orderOf({ soft_descriptor: long(23) }), ['INVALID_STRING_LENGTH']],
-  ['a reference of 257', orderOf({ reference_id: long(257) }), ['INVALID_STRING_LENGTH']],
-  ['a brand of 128', orderOf({}, { brand_name: long(128) }), ['INVALID_STRING_LENGTH']],
-  ['no address to return to', orderOf({}, { return_url: 'journal' }), ['INVALID_PARAMETER_SYNTAX']],
-  ['another user action', orderOf({}, { user_action: 'PAY_LATER' }), ['INVALID_PARAMETER_VALUE']],
-])('the schema refuses %s', async (_, body, issues) => {
+  [
+    'a number for an amount',
+    createOrderBody({ amount: { currency_code: 'USD', value: 24 } }),
+    ['INVALID_PARAMETER_SYNTAX'],
+  ],
+  ['words for an amount', createOrderBody({ amount: USD('a lot') }), ['INVALID_PARAMETER_SYNTAX']],
+  ['a custom id of 128', createOrderBody({ custom_id: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['an invoice id of 128', createOrderBody({ invoice_id: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['a description of 128', createOrderBody({ description: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['a soft descriptor of 23', createOrderBody({ soft_descriptor: long(23) }), ['INVALID_STRING_LENGTH']],
+  ['a reference of 257', createOrderBody({ reference_id: long(257) }), ['INVALID_STRING_LENGTH']],
+  ['a brand of 128', createOrderBody({}, { brand_name: long(128) }), ['INVALID_STRING_LENGTH']],
+  ['no address to return to', createOrderBody({}, { return_url: 'journal' }), ['INVALID_PARAMETER_SYNTAX']],
+  ['another user action', createOrderBody({}, { user_action: 'PAY_LATER' }), ['INVALID_PARAMETER_VALUE']],
+])('rejects %s', async (_, body, issues) => {
   expect(refusal(await paypal().create(body))).toEqual([400, 'INVALID_REQUEST', ...issues]);
 });
 
-test('what is no JSON, or does not say that it is, is refused', async () => {
+test('rejects invalid JSON and other content types', async () => {
   expect(refusal(await paypal().create('{"intent":'))).toEqual([400, 'INVALID_REQUEST', 'MALFORMED_REQUEST_JSON']);
-  const plain = await paypal().create(orderOf(), { headers: { 'Content-Type': 'text/plain' } });
+  const plain = await paypal().create(createOrderBody(), { headers: { 'Content-Type': 'text/plain' } });
   expect(plain.status).toBe(415);
 });
 
@@ -116,36 +120,36 @@ test.each([
   ['USD', '0.00', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
   ['USD', '-1.00', 'CANNOT_BE_ZERO_OR_NEGATIVE'],
   ['XXX', '24.00', 'INVALID_CURRENCY_CODE'],
-])('%s %s is refused as %s', async (currency, value, issue) => {
-  const answer = await paypal().create(orderOf({ amount: { currency_code: currency, value } }));
+])('rejects %s %s with %s', async (currency, value, issue) => {
+  const answer = await paypal().create(createOrderBody({ amount: { currency_code: currency, value } }));
   expect(refusal(answer)).toEqual([422, 'UNPROCESSABLE_ENTITY', issue]);
 });
 
-test('the parts of an amount must add up', async () => {
+test('rejects a breakdown that does not sum to the amount', async () => {
   const amount = (item: string): Json => ({ ...USD('24.00'), breakdown: { item_total: USD(item) } });
-  expect(refusal(await paypal().create(orderOf({ amount: amount('23.00') })))).toContain('AMOUNT_MISMATCH');
-  expect((await paypal().create(orderOf({ amount: amount('24.00') }))).status).toBe(201);
+  expect(refusal(await paypal().create(createOrderBody({ amount: amount('23.00') })))).toContain('AMOUNT_MISMATCH');
+  expect((await paypal().create(createOrderBody({ amount: amount('24.00') }))).status).toBe(201);
 });
 
-test('the same request id is answered with the same order for six hours, then with another', async () => {
+test('the same request id returns the same order for six hours, then a new one', async () => {
   const client = paypal();
-  const first = await client.create(orderOf(), { id: 'mine' });
+  const first = await client.create(createOrderBody(), { id: 'mine' });
   client.server.control.advance(6 * HOUR_MS - 1);
-  const again = await client.create(orderOf(), { id: 'mine' });
+  const again = await client.create(createOrderBody(), { id: 'mine' });
   expect([again.status, again.text]).toEqual([200, first.text]);
   client.server.control.advance(1);
-  const later = await client.create(orderOf(), { id: 'mine' });
+  const later = await client.create(createOrderBody(), { id: 'mine' });
   expect(later.status).toBe(201);
   expect(later.body.id).not.toBe(first.body.id);
 });
 
-test('a refusal is not remembered: its id may be tried again', async () => {
+test('a rejected request can be retried with the same request id', async () => {
   const client = paypal();
   expect((await client.create({}, { id: 'mine' })).status).toBe(400);
-  expect((await client.create(orderOf(), { id: 'mine' })).status).toBe(201);
+  expect((await client.create(createOrderBody(), { id: 'mine' })).status).toBe(201);
 });
 
-test('an order has three hours to reach its payer', async () => {
+test('an order expires three hours after its creation', async () => {
   const client = paypal();
   const id = await client.newOrder();
   client.server.control.advance(3 * HOUR_MS - 1);
@@ -159,7 +163,7 @@ test('an order has three hours to reach its payer', async () => {
   expect((await client.capture(id)).status).toBe(404);
 });
 
-test('and three more to be captured; an approval that nobody used goes back to the payer', async () => {
+test('an order expires three hours after the redirect, and an unused approval is reversed', async () => {
   const client = paypal();
   const id = await client.newOrder();
   client.server.control.advance(2 * HOUR_MS);
@@ -174,7 +178,7 @@ test('and three more to be captured; an approval that nobody used goes back to t
   expect(JSON.parse(last.body).resource).toMatchObject({ order_id: id, purchase_units: [{ custom_id: 'payment-1' }] });
 });
 
-test('nobody’s order, and somebody else’s, are not found', async () => {
+test('does not find an unknown order or another client’s order', async () => {
   const client = paypal();
   const id = await client.approved();
   await client.signIn('other-client', 'other-secret');
@@ -183,7 +187,7 @@ test('nobody’s order, and somebody else’s, are not found', async () => {
   expect((await client.capture(id)).status).toBe(404);
 });
 
-test('an order that its payer has not approved takes no money', async () => {
+test('rejects the capture of an order that is not approved', async () => {
   const client = paypal();
   const id = await client.newOrder();
   expect(refusal(await client.capture(id))).toEqual([422, 'UNPROCESSABLE_ENTITY', 'ORDER_NOT_APPROVED']);
@@ -191,7 +195,7 @@ test('an order that its payer has not approved takes no money', async () => {
   expect(client.server.books.money()).toEqual({});
 });
 
-test('a capture says what came in and what PayPal keeps of it', async () => {
+test('a capture reports the gross amount, the fee and the net amount', async () => {
   const client = paypal();
   const id = await client.approved();
   const answer = await client.capture(id);
@@ -213,7 +217,7 @@ test('a capture says what came in and what PayPal keeps of it', async () => {
   expect((await client.get(`/v2/checkout/orders/${id}`)).body).toEqual(answer.body);
 });
 
-test('the same request id captures once; another one hears that it is done', async () => {
+test('the same request id captures once, and another one gets ORDER_ALREADY_CAPTURED', async () => {
   const client = paypal();
   const id = await client.approved();
   const first = await client.capture(id, { id: 'cap' });
@@ -225,7 +229,7 @@ test('the same request id captures once; another one hears that it is done', asy
   expect(client.server.books.money()['USD']!.captured).toBe(2400);
 });
 
-test('a bank that declines leaves the order open, and sends the payer to choose again', async () => {
+test('a declined instrument leaves the order open and redirects the payer to the approval page', async () => {
   const client = paypal();
   const id = await client.approved('decline');
   const refused = await client.capture(id, { id: 'cap' });
@@ -240,7 +244,7 @@ test('a bank that declines leaves the order open, and sends the payer to choose 
   expect((await client.capture(id, { id: 'cap' })).status).toBe(201);
 });
 
-test('an order may be complete although its capture is not', async () => {
+test('an order can be completed with a declined capture', async () => {
   const client = paypal();
   const id = await client.newOrder();
   await client.command(`/orders/${id}/approve`, { way: 'declined-capture' });
@@ -249,7 +253,7 @@ test('an order may be complete although its capture is not', async () => {
   expect(client.server.books.money()).toEqual({});
 });
 
-test('an invoice is paid once, over all orders of one client', async () => {
+test('rejects a duplicate invoice id of the same client', async () => {
   const client = paypal();
   await client.captured('approve', { invoice_id: 'invoice-1' });
   const second = await client.approved('approve', { invoice_id: 'invoice-1' });
@@ -258,12 +262,12 @@ test('an invoice is paid once, over all orders of one client', async () => {
   expect((await client.capture(other)).status).toBe(201);
 });
 
-test('a request id is at most 108 signs', async () => {
-  expect((await paypal().create(orderOf(), { id: long(108) })).status).toBe(201);
-  expect(refusal(await paypal().create(orderOf(), { id: long(109) }))).toContain('INVALID_STRING_LENGTH');
+test('rejects a request id of more than 108 characters', async () => {
+  expect((await paypal().create(createOrderBody(), { id: long(108) })).status).toBe(201);
+  expect(refusal(await paypal().create(createOrderBody(), { id: long(109) }))).toContain('INVALID_STRING_LENGTH');
 });
 
-test('PayPal-Mock-Response forces an issue and does nothing', async () => {
+test('PayPal-Mock-Response forces an issue without side effects', async () => {
   const client = paypal();
   const id = await client.approved();
   const headers = { 'PayPal-Mock-Response': '{"mock_application_codes":"INSTRUMENT_DECLINED"}' };
@@ -271,7 +275,7 @@ test('PayPal-Mock-Response forces an issue and does nothing', async () => {
   expect((await client.get(`/v2/checkout/orders/${id}`)).body.status).toBe('APPROVED');
 });
 
-test('time is PayPal’s own, and moves on command', async () => {
+test('PayPal’s clock only moves on command', async () => {
   const client = paypal();
   const before = client.server.control.now().getTime();
   const { body } = await client.command('/clock', { advanceMs: DAY_MS });

@@ -1,16 +1,16 @@
-/** What becomes of money that was captured: pending, refunds, reversals, disputes; and the faults on the way there. */
+/** The PayPal simulator's captures after the payment: pending, refunds, reversals, disputes; and its faults. */
 import { expect, test } from 'vitest';
-import { DAY_MS, orderOf, paypalWorld, refusal, USD } from './paypal-world.ts';
-import type { Client, Json } from './paypal-world.ts';
+import { DAY_MS, createOrderBody, usePaypalClient, refusal, USD } from './paypal-client.ts';
+import type { Client, Json } from './paypal-client.ts';
 
-const paypal = paypalWorld();
+const paypal = usePaypalClient();
 
 const captureOf = async (client: Client, id: string): Promise<Json> =>
   (await client.get(`/v2/payments/captures/${id}`)).body;
 
 const eventTypes = (client: Client): string[] => client.server.books.events.map(({ type }) => type);
 
-test('an eCheck is pending until the money comes', async () => {
+test('an eCheck is pending until it completes', async () => {
   const client = paypal();
   const id = await client.captured('echeck');
   expect(await captureOf(client, id)).toMatchObject({ status: 'PENDING', status_details: { reason: 'ECHECK' } });
@@ -33,7 +33,7 @@ test('an eCheck is pending until the money comes', async () => {
   expect((await client.command(`/captures/${id}/deny`)).status).toBe(409);
 });
 
-test('or does not', async () => {
+test('a pending eCheck can be denied', async () => {
   const client = paypal();
   const id = await client.captured('echeck');
   await client.command(`/captures/${id}/deny`);
@@ -43,7 +43,7 @@ test('or does not', async () => {
   expect(refusal(await client.refund(id))).toContain('REFUND_NOT_ALLOWED');
 });
 
-test('a client that insists on immediate payment has no eChecks, and reviews all the same', async () => {
+test('immediate payment excludes eChecks but not payments pending review', async () => {
   const client = paypal();
   const id = await client.newOrder({}, { payment_method_preference: 'IMMEDIATE_PAYMENT_REQUIRED' });
   await client.command(`/orders/${id}/echeck`);
@@ -51,7 +51,7 @@ test('a client that insists on immediate payment has no eChecks, and reviews all
   expect(body.purchase_units[0].payments.captures[0].status_details.reason).toBe('PENDING_REVIEW');
 });
 
-test('a full refund gives everything back but PayPal’s fee', async () => {
+test('a full refund returns the whole amount and PayPal keeps its fee', async () => {
   const client = paypal();
   const id = await client.captured();
   const answer = await client.refund(id, { note_to_payer: 'Sorry to see you go' });
@@ -76,7 +76,7 @@ test('a full refund gives everything back but PayPal’s fee', async () => {
   expect(refusal(await client.refund(id))).toContain('CAPTURE_FULLY_REFUNDED');
 });
 
-test('refunds in parts, never more than is left', async () => {
+test('refunds in parts, up to the remaining amount', async () => {
   const client = paypal();
   const id = await client.captured();
   await client.refund(id, { amount: USD('10.00') });
@@ -106,7 +106,7 @@ test('the same request id refunds once, for 45 days', async () => {
   expect((await client.refund(id, body, { id: 'back' })).status).toBe(201);
 });
 
-test('180 days after it was captured, nothing can be refunded', async () => {
+test('rejects a refund more than 180 days after the capture', async () => {
   const client = paypal();
   const [inTime, tooLate] = [await client.captured(), await client.captured()];
   client.server.control.advance(180 * DAY_MS);
@@ -116,7 +116,7 @@ test('180 days after it was captured, nothing can be refunded', async () => {
   expect(refusal(await client.refund(tooLate))).toContain('REFUND_TIME_LIMIT_EXCEEDED');
 });
 
-test('a refund may take its time, and may fail', async () => {
+test('a pending refund can complete or fail', async () => {
   const client = paypal();
   const id = await client.captured();
   await client.command('/refunds/next', { status: 'PENDING' });
@@ -131,7 +131,7 @@ test('a refund may take its time, and may fail', async () => {
   expect(eventTypes(client).at(-1)).toBe('PAYMENT.CAPTURE.REFUNDED');
 });
 
-test('a bank takes the money back without asking', async () => {
+test('a bank reverses a capture', async () => {
   const client = paypal();
   const id = await client.captured();
   await client.command(`/captures/${id}/reverse`);
@@ -144,7 +144,7 @@ test('a bank takes the money back without asking', async () => {
   expect(refusal(await client.refund(id))).toContain('REFUND_NOT_PERMITTED_DUE_TO_CHARGEBACK');
 });
 
-test('a dispute moves no money, and bars refunds in parts', async () => {
+test('a dispute moves no money and prevents partial refunds', async () => {
   const client = paypal();
   const id = await client.captured();
   await client.command(`/captures/${id}/dispute`);
@@ -156,7 +156,7 @@ test('a dispute moves no money, and bars refunds in parts', async () => {
   expect((await client.refund(id)).status).toBe(201);
 });
 
-test('captures and refunds of somebody else are not found', async () => {
+test('does not find captures and refunds of another client', async () => {
   const client = paypal();
   const id = await client.captured();
   const refund = (await client.refund(id, { amount: USD('1.00') })).body.id as string;
@@ -166,7 +166,7 @@ test('captures and refunds of somebody else are not found', async () => {
   expect((await client.refund(id)).status).toBe(404);
 });
 
-test('a fault meets the requests that it fits, as often as it says, in the order of the line', async () => {
+test('faults apply to matching requests, a limited number of times, in the order of the queue', async () => {
   const client = paypal();
   await client.command('/fail', { method: 'POST', path: '/orders$', issue: 'PAYEE_ACCOUNT_RESTRICTED' });
   await client.command('/fail', { path: '/orders$', status: 503, retryAfter: 7, times: 2 });
@@ -191,7 +191,7 @@ test.each([
   expect(client.server.books.orders.size).toBe(1);
 });
 
-test('a failing gateway answers with HTML and does nothing', async () => {
+test('a failing gateway responds with HTML and does no work', async () => {
   const client = paypal();
   await client.command('/fail', { path: '/orders$', status: 502, body: 'html' });
   expect(await client.create()).toMatchObject({ status: 502, body: null });
@@ -211,14 +211,14 @@ test('the connection breaks before the work, or after it', async () => {
   expect([asked.status, client.server.books.captures.size]).toEqual([200, 1]);
 });
 
-test('a request id that is in progress is refused until its first call is answered', async () => {
+test('rejects a request id that is in progress', async () => {
   const client = paypal();
   const { control } = client.server;
   const id = await client.approved();
   control.fail({ path: '/capture$', hold: 'after' });
   const first = client.capture(id, { id: 'cap' });
   await control.whenHeld();
-  // The money has moved, and nobody has been told.
+  // The capture is done, but its response is held.
   expect(client.server.books.captures.size).toBe(1);
   expect(refusal(await client.capture(id, { id: 'cap' }))).toEqual([
     409,
@@ -231,7 +231,7 @@ test('a request id that is in progress is refused until its first call is answer
   expect((await client.capture(id, { id: 'cap' })).status).toBe(200);
 });
 
-test('a slow answer comes, also for a caller who has given up', async () => {
+test('the work of a delayed request is done after the caller has aborted', async () => {
   const client = paypal();
   const id = await client.approved();
   client.server.control.fail({ path: '/capture$', hold: 'before' });
@@ -252,12 +252,12 @@ test('a slow answer comes, also for a caller who has given up', async () => {
   await expect.poll(() => client.server.books.captures.size).toBe(1);
 });
 
-test('the journal keeps what was asked, and a reset forgets everything', async () => {
+test('the journal records requests, and a reset clears everything', async () => {
   const client = paypal();
-  await client.create(orderOf(), { id: 'mine' });
+  await client.create(createOrderBody(), { id: 'mine' });
   const entries = (await client.get('/__simulator/requests')).body;
   expect(entries.at(-1)).toMatchObject({ method: 'POST', path: '/v2/checkout/orders', requestId: 'mine', status: 201 });
-  expect(JSON.parse(entries.at(-1).body)).toEqual(orderOf());
+  expect(JSON.parse(entries.at(-1).body)).toEqual(createOrderBody());
   await client.command('/fail', { status: 500 });
   await client.command('/reset');
   const state = (await client.get('/__simulator/state')).body;

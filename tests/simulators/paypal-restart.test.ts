@@ -1,30 +1,30 @@
-/** The sandbox's PayPal forgets no payment when its process ends, because the journal does not forget it either. */
+/** The PayPal simulator keeps its payments across restarts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { paypalOnHttp } from '../../simulators/paypal/server.ts';
-import type { PaypalOnHttp } from '../../simulators/paypal/server.ts';
-import { orderOf } from './paypal-world.ts';
+import { createPaypalApp } from '../../simulators/paypal/server.ts';
+import type { PaypalApp } from '../../simulators/paypal/server.ts';
+import { createOrderBody } from './paypal-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-paypal-kept-'));
-const keptIn = join(folder, 'sandbox', 'paypal.json');
+const stateFile = join(folder, 'sandbox', 'paypal.json');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const running: PaypalOnHttp[] = [];
+const running: PaypalApp[] = [];
 afterEach(() => {
   for (const paypal of running.splice(0)) paypal.close();
 });
 
 let seed = 0;
-/** A new process as far as PayPal is concerned: other ids, nothing in memory. */
-function start(): PaypalOnHttp {
-  const paypal = paypalOnHttp({ keptIn, seed: (seed += 1) });
+/** Simulates a new process: another seed and empty memory. */
+function start(): PaypalApp {
+  const paypal = createPaypalApp({ stateFile, seed: (seed += 1) });
   running.push(paypal);
   return paypal;
 }
 
-async function ask(paypal: PaypalOnHttp, path: string, body: unknown = {}, id = path): Promise<Response> {
+async function ask(paypal: PaypalApp, path: string, body: unknown = {}, id = path): Promise<Response> {
   const token = await paypal.app.request('/v1/oauth2/token', {
     method: 'POST',
     headers: { Authorization: `Basic ${btoa('sandbox-client:sandbox-secret')}` },
@@ -38,12 +38,12 @@ async function ask(paypal: PaypalOnHttp, path: string, body: unknown = {}, id = 
   });
 }
 
-const command = (paypal: PaypalOnHttp, path: string): Response | Promise<Response> =>
+const command = (paypal: PaypalApp, path: string): Response | Promise<Response> =>
   paypal.app.request(`/__simulator${path}`, { method: 'POST' });
 
-test('what was approved can be captured, what was captured refunded, and the books are the same', async () => {
+test('after a restart an approved order can be captured, a capture refunded, and the totals are unchanged', async () => {
   const first = start();
-  const { id } = (await (await ask(first, '/v2/checkout/orders', orderOf({ invoice_id: 'i' }))).json()) as {
+  const { id } = (await (await ask(first, '/v2/checkout/orders', createOrderBody({ invoice_id: 'i' }))).json()) as {
     id: string;
   };
   await command(first, `/orders/${id}/approve`);
@@ -63,10 +63,10 @@ test('what was approved can be captured, what was captured refunded, and the boo
   expect([...fourth.simulator.books.orders.values()]).toEqual([...third.simulator.books.orders.values()]);
 });
 
-test('a file that is none of ours is left behind', async () => {
-  writeFileSync(keptIn, '{"orders":');
+test('ignores an invalid state file', async () => {
+  writeFileSync(stateFile, '{"orders":');
   const paypal = start();
   expect(paypal.simulator.books.orders.size).toBe(0);
-  await ask(paypal, '/v2/checkout/orders', orderOf());
+  await ask(paypal, '/v2/checkout/orders', createOrderBody());
   expect(start().simulator.books.orders.size).toBe(1);
 });

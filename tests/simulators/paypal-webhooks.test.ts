@@ -1,16 +1,16 @@
-/** PayPal's webhooks and pages as the simulator sends and shows them (providers.md 1.4, decisions.md 8). */
+/** The PayPal simulator's webhooks and pages (providers.md 1.4, decisions.md 8). */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Corruption } from '../../simulators/paypal/webhooks/outbox.ts';
-import { paypalWorld } from './paypal-world.ts';
-import type { Client, Json } from './paypal-world.ts';
+import { usePaypalClient } from './paypal-client.ts';
+import type { Client, Json } from './paypal-client.ts';
 
-const paypal = paypalWorld();
+const paypal = usePaypalClient();
 
 type Received = { headers: Record<string, string>; body: string };
 let received: Received[] = [];
-/** What the listener answers next; 200 when nothing is left. */
+/** The listener's next response codes; 200 when empty. */
 let answers: number[] = [];
 
 const listener = createServer((incoming, outgoing) => {
@@ -37,8 +37,8 @@ beforeEach(async () => {
   });
 });
 
-/** What PayPal itself says about one. */
-const asks = (client: Client, { headers, body }: Received): Promise<string> =>
+/** Calls PayPal's verify-webhook-signature. */
+const verifySignature = (client: Client, { headers, body }: Received): Promise<string> =>
   client
     .send('POST', '/v1/notifications/verify-webhook-signature', {
       body: `${JSON.stringify({
@@ -54,7 +54,7 @@ const asks = (client: Client, { headers, body }: Received): Promise<string> =>
 
 const listed = async (client: Client): Promise<Json[]> => (await client.get('/__simulator/webhooks')).body as Json[];
 
-test('an event is held until a test delivers it', async () => {
+test('holds an event until a test delivers it', async () => {
   const client = paypal();
   const id = await client.approved();
   const [held] = await listed(client);
@@ -77,7 +77,7 @@ test('confirms what it has signed', async () => {
   ]);
   for (const one of received) {
     expect(one.headers['paypal-auth-algo']).toBe('SHA256withRSA');
-    expect(await asks(client, one)).toBe('SUCCESS');
+    expect(await verifySignature(client, one)).toBe('SUCCESS');
   }
 });
 
@@ -88,7 +88,7 @@ test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate-host', 'k
     await client.captured();
     const id = (await listed(client))[1].id as string;
     await client.command(`/webhooks/${id}/corrupt`, { corrupt });
-    expect(await asks(client, received[0]!)).toBe('FAILURE');
+    expect(await verifySignature(client, received[0]!)).toBe('FAILURE');
   },
 );
 
@@ -97,12 +97,12 @@ test('can send an event long after it was signed', async () => {
   await client.captured();
   const id = (await listed(client))[1].id as string;
   await client.command(`/webhooks/${id}/corrupt`, { corrupt: 'time' });
-  expect(await asks(client, received[0]!)).toBe('SUCCESS');
+  expect(await verifySignature(client, received[0]!)).toBe('SUCCESS');
   const sentAt = Date.parse(received[0]!.headers['paypal-transmission-time']!);
   expect(client.server.control.now().getTime() - sentAt).toBeGreaterThan(29 * 24 * 60 * 60 * 1000);
 });
 
-test('the same event twice is the same bytes with the same transmission', async () => {
+test('a duplicate delivery has the same body and the same transmission id', async () => {
   const client = paypal();
   await client.approved();
   const [{ id }] = (await listed(client)) as [Json];
@@ -111,7 +111,7 @@ test('the same event twice is the same bytes with the same transmission', async 
   expect(received[1]!.headers['paypal-transmission-id']).toBe(received[0]!.headers['paypal-transmission-id']);
 });
 
-test('what the listener did not take stays held', async () => {
+test('a rejected delivery stays held', async () => {
   const client = paypal();
   await client.captured();
   answers = [500, 401];
@@ -125,7 +125,7 @@ test('what the listener did not take stays held', async () => {
   expect(await listed(client)).toMatchObject([{ answers: [500, 200] }, { answers: [401, 200] }]);
 });
 
-test('by themselves they go out late, in reverse and as often as wished, and again when refused', async () => {
+test('automatic deliveries can be delayed, reversed and duplicated, and are retried after a rejection', async () => {
   const client = paypal();
   await client.send('PUT', '/__simulator/webhooks', {
     body: { automatic: true, delayMs: 50, times: 2, reversed: true, firstRetryMs: 1 },
@@ -140,7 +140,7 @@ test('by themselves they go out late, in reverse and as often as wished, and aga
   await expect.poll(() => listed(client)).toMatchObject([{ answers: [503, 503, 503, 200] }, { answers: [200, 200] }]);
 });
 
-test('a client without webhooks asks for the events, and may have one sent again', async () => {
+test('a client can list the events and request another delivery', async () => {
   const client = paypal();
   await client.captured();
   const { body } = await client.get('/v1/notifications/webhooks-events?page_size=1');
@@ -163,7 +163,7 @@ const page = (client: Client, token: string, choice?: string): Promise<Response>
     ...(choice !== undefined && { method: 'POST', body: new URLSearchParams({ choice }) }),
   });
 
-test('the payer’s page says who gets how much, and that no money moves', async () => {
+test('the approval page shows the payee, the amount and that no money moves', async () => {
   const client = paypal();
   const id = await client.newOrder({ description: '<b>Closer</b>, one year' }, { brand_name: 'Hustle & Forge' });
   const html = await (await page(client, id)).text();
@@ -178,7 +178,7 @@ test('the payer’s page says who gets how much, and that no money moves', async
 test.each([
   ['pay', 'COMPLETED'],
   ['echeck', 'PENDING'],
-])('choosing "%s" sends the payer back, approved', async (choice, status) => {
+])('choosing "%s" approves the order and redirects the payer', async (choice, status) => {
   const client = paypal();
   const id = await client.newOrder();
   const answer = await page(client, id, choice);
@@ -191,7 +191,7 @@ test.each([
   expect(body.purchase_units[0].payments.captures[0].status).toBe(status);
 });
 
-test('a bank that declines is found out at the capture, and said on the page', async () => {
+test('a declined payment fails at the capture and shows a message on the approval page', async () => {
   const client = paypal();
   const id = await client.newOrder();
   expect((await page(client, id, 'decline')).status).toBe(302);
@@ -199,7 +199,7 @@ test('a bank that declines is found out at the capture, and said on the page', a
   expect(await (await page(client, id)).text()).toContain('The bank declined the last try.');
 });
 
-test('cancelling leads to the other address, and leaves the order as it was', async () => {
+test('cancelling redirects to the cancel URL and leaves the order unchanged', async () => {
   const client = paypal();
   const id = await client.newOrder();
   const answer = await page(client, id, 'cancel');
@@ -208,7 +208,7 @@ test('cancelling leads to the other address, and leaves the order as it was', as
   expect(client.server.books.events).toEqual([]);
 });
 
-test('what is paid, expired or unknown cannot be paid', async () => {
+test('the approval page rejects paid and unknown orders', async () => {
   const client = paypal();
   const paid = await client.approved();
   await client.capture(paid);
@@ -222,7 +222,7 @@ test('what is paid, expired or unknown cannot be paid', async () => {
 
 const JSON_LIST = { accept: 'application/json' };
 
-test('scripts get the payments as JSON, newest first', async () => {
+test('returns the payments as JSON, newest first', async () => {
   const client = paypal();
   const first = await client.approved('approve', { custom_id: 'one' });
   const second = await client.newOrder({ custom_id: 'two', amount: { currency_code: 'EUR', value: '5.00' } });
@@ -237,7 +237,7 @@ test('scripts get the payments as JSON, newest first', async () => {
   }
 });
 
-test('people get a page with what may happen next', async () => {
+test('browsers get a page with the possible actions', async () => {
   const client = paypal();
   const shown = (): Promise<string> =>
     fetch(`${client.server.url}/sandbox/payments`, { headers: { accept: 'text/html' } }).then((answer) =>
@@ -257,7 +257,7 @@ test('people get a page with what may happen next', async () => {
   expect(await shown()).toMatch(/Paid[\s\S]*Refund/);
   await act(pending, 'refund');
   expect(await shown()).toContain('>Refunded<');
-  // A page that was open for a while offers what is over.
+  // A stale page offers an action that is no longer possible.
   expect((await act(pending, 'deny')).status).toBe(303);
   const reversed = await client.captured();
   await act(reversed, 'reverse');

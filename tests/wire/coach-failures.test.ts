@@ -167,7 +167,7 @@ describe('with any provider', () => {
       world.model.reset();
       world.model.fail({ hold });
       expect((await world.feedback(world.cleo, AGAIN)).problem).toMatchObject({ class: 'network' });
-      await world.model.whenLeft();
+      await world.model.whenDisconnected();
       expect(await world.kept(world.cleo)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
     }
     await world.close();

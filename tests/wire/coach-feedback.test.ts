@@ -212,7 +212,7 @@ describe('with any provider', () => {
     const { events } = await openStream(world.server, closer, 'ai-feedback', { ...DATE, force: true }, leaving.signal);
     expect((await events!.next()).value).toMatchObject({ event: 'score' });
     leaving.abort();
-    await world.model.whenLeft();
+    await world.model.whenDisconnected();
     await expect.poll(() => world.kept(closer)).toEqual({ ...(before[1] as object), tries: 2, uses: 2 });
     expect(await world.entry(closer)).toEqual(before[0]);
   });

@@ -1,9 +1,9 @@
-/** Puts an answer into the JSON that a schema asks for, by the names of its fields; what has no counterpart gets the least that is valid. */
-import type { Json } from '../wires/wire.ts';
-import type { Answer } from './answer.ts';
+/** Fills a JSON schema with an answer by matching field names. Unmatched fields get a minimal valid value. */
+import type { Json } from '../protocols/protocol.ts';
+import type { Answer } from './compose-answer.ts';
 
-/** The first that fits the beginning of a field's name gives its value. */
-const NAMES: readonly (readonly [RegExp, (answer: Answer) => Json])[] = [
+/** The first pattern that matches a field's name selects its value. */
+const VALUE_BY_FIELD_NAME: readonly (readonly [RegExp, (answer: Answer) => Json])[] = [
   [/score/i, ({ score }) => score],
   [/missing/i, ({ missingFact }) => missingFact],
   [/cited|items|numbers/i, ({ cited }) => cited],
@@ -11,27 +11,27 @@ const NAMES: readonly (readonly [RegExp, (answer: Answer) => Json])[] = [
   [/feedback|analysis|summary|text/i, ({ text }) => text],
 ];
 
-/** For a model that is asked for JSON and given no schema. */
-export const anyFeedback = ({ score, text, cited, missingFact }: Answer): Json => ({
+/** For a request for JSON without a schema. */
+export const freeFormFeedback = ({ score, text, cited, missingFact }: Answer): Json => ({
   score,
   feedback: text,
   cited,
   missingFact,
 });
-export const anyReview = ({ text, wins }: Answer): Json => ({ analysis: text, wins });
+export const freeFormReview = ({ text, wins }: Answer): Json => ({ analysis: text, wins });
 
 export const fitSchema = (schema: Json, answer: Answer): Json =>
   fit({ schema, root: schema, answer, given: undefined });
 
-type Fitting = { schema: Json; root: Json; answer: Answer; given: Json };
+type FitInput = { schema: Json; root: Json; answer: Answer; given: Json };
 
-function fit({ schema: asked, root, answer, given }: Fitting): Json {
-  const schema = resolved(asked, root);
-  const ways: Json[] | undefined = schema.anyOf ?? schema.oneOf;
-  if (ways) {
-    const isNull = (way: Json): boolean => resolved(way, root).type === 'null';
-    const nothing = given == null && ways.some(isNull);
-    return nothing ? null : fit({ schema: ways.find((way) => !isNull(way)), root, answer, given });
+function fit({ schema: rawSchema, root, answer, given }: FitInput): Json {
+  const schema = resolveRef(rawSchema, root);
+  const variants: Json[] | undefined = schema.anyOf ?? schema.oneOf;
+  if (variants) {
+    const isNull = (variant: Json): boolean => resolveRef(variant, root).type === 'null';
+    if (given == null && variants.some(isNull)) return null;
+    return fit({ schema: variants.find((variant) => !isNull(variant)), root, answer, given });
   }
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum.includes(given) ? given : schema.enum[0];
@@ -49,8 +49,8 @@ function fit({ schema: asked, root, answer, given }: Fitting): Json {
       );
     }
     case 'array': {
-      const least = Array.from({ length: schema.minItems ?? 0 }, () => undefined as Json);
-      const values: Json[] = Array.isArray(given) && given.length >= least.length ? given : least;
+      const minimal = Array.from({ length: schema.minItems ?? 0 }, () => undefined as Json);
+      const values: Json[] = Array.isArray(given) && given.length >= minimal.length ? given : minimal;
       return values
         .slice(0, schema.maxItems ?? values.length)
         .map((value) => fit({ schema: schema.items ?? {}, root, answer, given: value }));
@@ -67,18 +67,18 @@ function fit({ schema: asked, root, answer, given }: Fitting): Json {
   }
 }
 
-function resolved(schema: Json, root: Json): Json {
+function resolveRef(schema: Json, root: Json): Json {
   const path = /^#\/(.+)$/.exec(schema?.$ref ?? '')?.[1];
   if (path === undefined) return schema ?? {};
-  return resolved(
-    path.split('/').reduce((at: Json, step) => at?.[step], root),
+  return resolveRef(
+    path.split('/').reduce((node: Json, key) => node?.[key], root),
     root,
   );
 }
 
-/** A field of a list's element is looked for in the element first. */
+/** Inside a list, the element's own fields take precedence over the answer's. */
 function valueOf(name: string, answer: Answer, element: Json): Json {
   if (typeof element === 'object' && element !== null && !Array.isArray(element) && name in element)
     return element[name];
-  return NAMES.find(([pattern]) => pattern.test(name))?.[1](answer);
+  return VALUE_BY_FIELD_NAME.find(([pattern]) => pattern.test(name))?.[1](answer);
 }

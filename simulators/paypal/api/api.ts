@@ -1,24 +1,24 @@
-/** PayPal's API without a network: a request goes in, an answer comes out, and the books have changed in between. */
+/** PayPal's API: authentication, routing, idempotency and responses. */
 import type { ApiRequest } from '../../api-request.ts';
 import type { PaypalBooks } from '../books/books.ts';
 import type { Ids } from '../books/ids.ts';
-import { errorBody, Refused } from '../books/issues.ts';
-import * as write from '../books/representations.ts';
-import type { Addresses } from '../books/representations.ts';
+import { errorBody, RefusedError } from '../books/issues.ts';
+import * as write from '../books/response-bodies.ts';
+import type { Addresses } from '../books/response-bodies.ts';
 import { readJson, readOrder, readRefund } from './read-order.ts';
-import { RequestMemory } from './request-memory.ts';
+import { IdempotencyCache } from './idempotency-cache.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-const ORDERS_REMEMBER_MS = 6 * HOUR_MS;
-const PAYMENTS_REMEMBER_MS = 45 * 24 * HOUR_MS;
-const MAX_REQUEST_ID = 108;
+const ORDER_IDEMPOTENCY_MS = 6 * HOUR_MS;
+const REFUND_IDEMPOTENCY_MS = 45 * 24 * HOUR_MS;
+const MAX_REQUEST_ID_LENGTH = 108;
 const TOKEN_SECONDS = 32_400;
 
 export type ApiAnswer = { status: number; headers: Record<string, string>; body: string };
 
 export type Client = { readonly id: string; readonly secret: string };
 
-type Parts = {
+type Deps = {
   books: PaypalBooks;
   ids: Ids;
   now: () => Date;
@@ -30,40 +30,40 @@ type Parts = {
   resend: (eventId: string) => void;
 };
 
-/** What a route needs to know about who asks and what. */
+/** A request with its authenticated client and the id in its path. */
 type Call = { clientId: string; id: string; request: ApiRequest };
 
 type Route = {
   method: string;
   path: RegExp;
-  /** How long its request ids are remembered; 0 where they mean nothing. */
+  /** How long responses are cached by request id; 0 if the route ignores request ids. */
   rememberMs: number;
   run(call: Call): { status: number; body: unknown };
 };
 
 export class PaypalApi {
-  readonly #parts: Parts;
-  readonly #memory = new RequestMemory();
+  readonly #deps: Deps;
+  readonly #cache = new IdempotencyCache();
   readonly #tokens = new Map<string, { clientId: string; until: number }>();
   readonly #routes: readonly Route[];
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#routes = this.#makeRoutes();
   }
 
-  /** Every token so far is worth nothing any more, as after a rotation of keys. */
+  /** Invalidates all tokens, as after a key rotation. */
   expireTokens(): void {
     this.#tokens.clear();
   }
 
   clear(): void {
     this.#tokens.clear();
-    this.#memory.clear();
+    this.#cache.clear();
   }
 
   answer(request: ApiRequest): ApiAnswer {
-    const debugId = this.#parts.ids.debug();
+    const debugId = this.#deps.ids.debug();
     const { status, body } = this.#answer(request, debugId);
     return { status, headers: { 'content-type': 'application/json', 'paypal-debug-id': debugId }, body };
   }
@@ -71,13 +71,13 @@ export class PaypalApi {
   #answer(request: ApiRequest, debugId: string): { status: number; body: string } {
     try {
       if (request.path === '/v1/oauth2/token' && request.method === 'POST') return this.#token(request);
-      const clientId = this.#clientOf(request);
+      const clientId = this.#authenticate(request);
       if (clientId === null)
         return json(401, { error: 'invalid_token', error_description: 'Token signature verification failed' });
-      this.#parts.books.passTime();
+      this.#deps.books.expireOrders();
       return this.#route(request, clientId);
     } catch (error) {
-      if (error instanceof Refused) return errorBody(error, debugId);
+      if (error instanceof RefusedError) return errorBody(error, debugId);
       throw error;
     }
   }
@@ -88,32 +88,32 @@ export class PaypalApi {
       const id = route.path.exec(request.path);
       if (id !== null) return this.#run(route, { request, clientId, id: id[1] ?? '' });
     }
-    throw new Refused({ issue: 'INVALID_RESOURCE_ID', location: 'path', field: request.path });
+    throw new RefusedError({ issue: 'INVALID_RESOURCE_ID', location: 'path', field: request.path });
   }
 
   #run(route: Route, call: Call): { status: number; body: string } {
     const { request, clientId } = call;
     const mocked = mockedIssue(request.headers['paypal-mock-response']);
-    if (mocked !== null) throw new Refused({ issue: mocked });
+    if (mocked !== null) throw new RefusedError({ issue: mocked });
     if (request.method === 'POST' && !/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-      throw new Refused({ issue: 'INVALID_CONTENT_TYPE', field: 'Content-Type', location: 'header' });
+      throw new RefusedError({ issue: 'INVALID_CONTENT_TYPE', field: 'Content-Type', location: 'header' });
     const requestId = request.headers['paypal-request-id'] ?? '';
-    if (requestId.length > MAX_REQUEST_ID)
-      throw new Refused({ issue: 'INVALID_STRING_LENGTH', field: 'PayPal-Request-Id', location: 'header' });
-    const remembers = requestId !== '' && route.rememberMs > 0;
+    if (requestId.length > MAX_REQUEST_ID_LENGTH)
+      throw new RefusedError({ issue: 'INVALID_STRING_LENGTH', field: 'PayPal-Request-Id', location: 'header' });
+    const isIdempotent = requestId !== '' && route.rememberMs > 0;
     const key = `${clientId} ${request.path} ${requestId}`;
-    const now = this.#parts.now().getTime();
-    const before = remembers ? this.#memory.recall(key, now) : null;
-    if (before !== null) return { status: 200, body: before };
+    const now = this.#deps.now().getTime();
+    const cached = isIdempotent ? this.#cache.get(key, now) : null;
+    if (cached !== null) return { status: 200, body: cached };
     const done = route.run(call);
     const body = JSON.stringify(done.body);
-    if (remembers) this.#memory.remember(key, body, now + route.rememberMs);
+    if (isIdempotent) this.#cache.set(key, body, now + route.rememberMs);
     return { status: done.status, body };
   }
 
   #makeRoutes(): Route[] {
-    const { books, addresses } = this.#parts;
-    const orders = { rememberMs: ORDERS_REMEMBER_MS };
+    const { books, addresses } = this.#deps;
+    const orders = { rememberMs: ORDER_IDEMPOTENCY_MS };
     const reading = { method: 'GET', rememberMs: 0 };
     return [
       {
@@ -149,7 +149,7 @@ export class PaypalApi {
       },
       {
         method: 'POST',
-        rememberMs: PAYMENTS_REMEMBER_MS,
+        rememberMs: REFUND_IDEMPOTENCY_MS,
         path: /^\/v2\/payments\/captures\/([^/]+)\/refund$/,
         run: ({ id, clientId, request }) => {
           const asked = readRefund(readJson(request.body, { mayBeEmpty: true }));
@@ -170,7 +170,7 @@ export class PaypalApi {
           readJson(request.body);
           return {
             status: 200,
-            body: { verification_status: this.#parts.verify(request.body) ? 'SUCCESS' : 'FAILURE' },
+            body: { verification_status: this.#deps.verify(request.body) ? 'SUCCESS' : 'FAILURE' },
           };
         },
       },
@@ -190,7 +190,7 @@ export class PaypalApi {
         path: /^\/v1\/notifications\/webhooks-events\/([^/]+)\/resend$/,
         run: ({ id }) => {
           const body = JSON.parse(this.#event(id)) as unknown;
-          this.#parts.resend(id);
+          this.#deps.resend(id);
           return { status: 202, body };
         },
       },
@@ -200,22 +200,23 @@ export class PaypalApi {
   #readOrder(request: ApiRequest, clientId: string): ReturnType<typeof readOrder> {
     const body = readJson(request.body);
     if (body['payment_source'] !== undefined && !request.headers['paypal-request-id'])
-      throw new Refused({ issue: 'PAYPAL_REQUEST_ID_REQUIRED', field: 'PayPal-Request-Id', location: 'header' });
+      throw new RefusedError({ issue: 'PAYPAL_REQUEST_ID_REQUIRED', field: 'PayPal-Request-Id', location: 'header' });
     return readOrder(body, clientId);
   }
 
   #event(id: string): string {
-    const event = this.#parts.books.events.find((candidate) => candidate.id === id);
-    if (!event) throw new Refused({ issue: 'INVALID_RESOURCE_ID', field: 'event_id', value: id, location: 'path' });
+    const event = this.#deps.books.events.find((candidate) => candidate.id === id);
+    if (!event)
+      throw new RefusedError({ issue: 'INVALID_RESOURCE_ID', field: 'event_id', value: id, location: 'path' });
     return event.body;
   }
 
-  /** Newest first; `start_time`, `end_time`, `event_type` and `page_size` narrow it. */
+  /** Newest first, filtered by `start_time`, `end_time`, `event_type` and `page_size`. */
   #events(query: URLSearchParams): unknown {
     const from = Date.parse(query.get('start_time') ?? '') || 0;
     const until = Date.parse(query.get('end_time') ?? '') || Number.MAX_SAFE_INTEGER;
     const type = query.get('event_type');
-    const events = this.#parts.books.events.filter(
+    const events = this.#deps.books.events.filter(
       (event) => event.at.getTime() >= from && event.at.getTime() <= until && (type === null || event.type === type),
     );
     const page = events.toReversed().slice(0, Number(query.get('page_size') ?? 10));
@@ -225,12 +226,12 @@ export class PaypalApi {
   #token(request: ApiRequest): { status: number; body: string } {
     const [, encoded = ''] = /^Basic (.+)$/i.exec(request.headers['authorization'] ?? '') ?? [];
     const given = Buffer.from(encoded, 'base64').toString('utf8');
-    const client = this.#parts.clients.find(({ id, secret }) => given === `${id}:${secret}`);
+    const client = this.#deps.clients.find(({ id, secret }) => given === `${id}:${secret}`);
     if (!client) return json(401, { error: 'invalid_client', error_description: 'Client Authentication failed' });
     if (new URLSearchParams(request.body).get('grant_type') !== 'client_credentials')
       return json(400, { error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' });
-    const token = this.#parts.ids.token();
-    const until = this.#parts.now().getTime() + TOKEN_SECONDS * 1000;
+    const token = this.#deps.ids.token();
+    const until = this.#deps.now().getTime() + TOKEN_SECONDS * 1000;
     this.#tokens.set(token, { clientId: client.id, until });
     return json(200, {
       scope: 'https://uri.paypal.com/services/payments/payment https://uri.paypal.com/services/payments/refund',
@@ -238,14 +239,14 @@ export class PaypalApi {
       token_type: 'Bearer',
       app_id: 'APP-SANDBOX',
       expires_in: TOKEN_SECONDS,
-      nonce: `${this.#parts.now().toISOString()}${this.#parts.ids.payer()}`,
+      nonce: `${this.#deps.now().toISOString()}${this.#deps.ids.payer()}`,
     });
   }
 
-  #clientOf(request: ApiRequest): string | null {
+  #authenticate(request: ApiRequest): string | null {
     const [, token = ''] = /^Bearer (.+)$/i.exec(request.headers['authorization'] ?? '') ?? [];
-    const known = this.#tokens.get(token);
-    return known && this.#parts.now().getTime() < known.until ? known.clientId : null;
+    const session = this.#tokens.get(token);
+    return session && this.#deps.now().getTime() < session.until ? session.clientId : null;
   }
 }
 
@@ -256,7 +257,7 @@ const json = (status: number, body: unknown): { status: number; body: string } =
 
 const full = ({ headers }: ApiRequest): boolean => /\breturn=representation\b/.test(headers['prefer'] ?? '');
 
-/** The real sandbox's own way to force an error: `{"mock_application_codes":"INSTRUMENT_DECLINED"}`. */
+/** PayPal's header for forcing an error in its sandbox: `{"mock_application_codes":"INSTRUMENT_DECLINED"}`. */
 function mockedIssue(header: string | undefined): string | null {
   if (header === undefined) return null;
   try {

@@ -1,5 +1,5 @@
 /** Checks the bodies of a client the way PayPal does: the schema first (400), then what it means (422). */
-import { Refused } from '../books/issues.ts';
+import { RefusedError } from '../books/issues.ts';
 import type { Failure } from '../books/issues.ts';
 import type { NewOrder } from '../books/model.ts';
 import { decimalsOf, isKnownCurrency, toMinor } from '../books/money.ts';
@@ -19,7 +19,7 @@ export function readJson(body: string, { mayBeEmpty = false } = {}): Json {
   } catch {
     // Said below.
   }
-  throw new Refused({ issue: 'MALFORMED_REQUEST_JSON', location: 'body' });
+  throw new RefusedError({ issue: 'MALFORMED_REQUEST_JSON', location: 'body' });
 }
 
 /** Collects what is wrong, so that one answer names all of it. */
@@ -69,7 +69,7 @@ class Reader {
   }
 
   done(): void {
-    if (this.failures.length > 0) throw new Refused(this.failures);
+    if (this.failures.length > 0) throw new RefusedError(this.failures);
   }
 }
 
@@ -108,13 +108,13 @@ export function readOrder(body: Json, clientId: string): NewOrder {
     hasPaymentSource,
   };
   reader.done();
-  if (body['intent'] === 'AUTHORIZE') throw new Refused({ issue: 'PERMISSION_DENIED' });
+  if (body['intent'] === 'AUTHORIZE') throw new RefusedError({ issue: 'PERMISSION_DENIED' });
   const sum = checkAmount(amount, `${path}/amount`);
   checkBreakdown(amountBody, sum, `${path}/amount`);
   return { ...order, amount: sum };
 }
 
-/** PayPal takes ten; this product sells one thing at a time, and so the simulator takes one. */
+/** PayPal allows ten purchase units. The simulator supports one, because the product sells one item per order. */
 function onlyUnit(reader: Reader, units: unknown): Json {
   if (units === undefined) reader.fail('MISSING_REQUIRED_PARAMETER', '/purchase_units');
   else if (!Array.isArray(units)) reader.fail('INVALID_PARAMETER_SYNTAX', '/purchase_units');
@@ -138,7 +138,7 @@ function readAmount(reader: Reader, amount: Json, path: string): AmountText {
 
 function checkAmount({ currency, value }: AmountText, path: string): Money {
   const fail = (issue: string, field: string): never => {
-    throw new Refused({ issue, field: `${path}/${field}`, value: field === 'value' ? value : currency });
+    throw new RefusedError({ issue, field: `${path}/${field}`, value: field === 'value' ? value : currency });
   };
   if (!isKnownCurrency(currency)) fail('INVALID_CURRENCY_CODE', 'currency_code');
   const decimals = value.split('.')[1]?.length ?? 0;
@@ -148,7 +148,7 @@ function checkAmount({ currency, value }: AmountText, path: string): Money {
   return { currency, minor: toMinor(currency, value) };
 }
 
-/** Where the parts are given, they must add up. */
+/** If a breakdown is given, its items must sum to the amount. */
 function checkBreakdown(amount: Json, { currency, minor }: Money, path: string): void {
   const breakdown = amount['breakdown'];
   if (!isObject(breakdown)) return;
@@ -157,7 +157,7 @@ function checkBreakdown(amount: Json, { currency, minor }: Money, path: string):
     const value = isObject(part) && typeof part['value'] === 'string' ? part['value'] : '0';
     sum += toMinor(currency, value) * (name.endsWith('discount') ? -1 : 1);
   }
-  if (sum !== minor) throw new Refused({ issue: 'AMOUNT_MISMATCH', field: `${path}/value` });
+  if (sum !== minor) throw new RefusedError({ issue: 'AMOUNT_MISMATCH', field: `${path}/value` });
 }
 
 export type AskedRefund = { amount: Money | null; note: string | null };

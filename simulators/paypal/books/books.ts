@@ -1,29 +1,29 @@
 /**
- * PayPal's books as a state machine (providers.md 1.6): no network, no timers, only the clock that is handed in. What time
- * does, such as an approval that nobody captured, is done whenever somebody looks.
+ * The state machine of orders, captures and refunds (providers.md 1.6). Uses no network and no timers: expiry is evaluated
+ * lazily against the injected clock.
  */
 import type { Ids } from './ids.ts';
-import { Refused } from './issues.ts';
+import { RefusedError } from './issues.ts';
 import type { Capture, EventType, NewOrder, Order, PaymentWay, PaypalEvent, Refund } from './model.ts';
-import { feeOf } from './money.ts';
+import { calculateFee } from './money.ts';
 import type { Money } from './money.ts';
-import * as write from './representations.ts';
-import type { Addresses } from './representations.ts';
+import * as write from './response-bodies.ts';
+import type { Addresses } from './response-bodies.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** From creating an order to sending the payer to it, and from there to capturing it. */
+/** The time limit from creating an order to redirecting the payer, and from there to the capture. */
 const ORDER_WINDOW_MS = 3 * HOUR_MS;
 const REFUND_WINDOW_MS = 180 * DAY_MS;
 
-/** What the seller has, in the smallest unit of one currency. */
+/** The seller's totals in the smallest unit of one currency. */
 export type Balance = { captured: number; fees: number; refunded: number; reversed: number; balance: number };
 
-type Parts = {
+type Deps = {
   now: () => Date;
   ids: Ids;
   addresses: () => Addresses;
-  /** Told of every event as it happens. */
+  /** Called for every event. */
   onEvent: (event: PaypalEvent) => void;
 };
 
@@ -33,23 +33,23 @@ export class PaypalBooks {
   readonly refunds = new Map<string, Refund>();
   /** Every event since the start, oldest first. */
   readonly events: PaypalEvent[] = [];
-  /** What the next refunds become. */
+  /** The status of the next refunds. */
   nextRefund: 'COMPLETED' | 'PENDING' = 'COMPLETED';
-  readonly #parts: Parts;
-  /** Orders that time can still change. */
+  readonly #deps: Deps;
+  /** Orders that can still expire. */
   readonly #open = new Set<Order>();
   readonly #usedInvoices = new Set<string>();
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
-  create(asked: NewOrder): Order {
-    const now = this.#parts.now();
+  create(newOrder: NewOrder): Order {
+    const now = this.#deps.now();
     const order: Order = {
-      ...asked,
-      id: this.#parts.ids.resource(),
-      status: asked.hasPaymentSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED',
+      ...newOrder,
+      id: this.#deps.ids.resource(),
+      status: newOrder.hasPaymentSource ? 'PAYER_ACTION_REQUIRED' : 'CREATED',
       createdAt: now,
       updatedAt: now,
       redirectedAt: null,
@@ -63,9 +63,9 @@ export class PaypalBooks {
     return order;
   }
 
-  /** @param clientId null: whoever asks, as the payer does */
+  /** @param clientId null skips the owner check, for payers */
   order(id: string, clientId: string | null = null): Order {
-    this.passTime();
+    this.expireOrders();
     const order = this.orders.get(id);
     if (!order || (clientId !== null && order.clientId !== clientId)) throw unknown(id);
     if (this.isExpired(order)) throw unknown(id);
@@ -84,45 +84,45 @@ export class PaypalBooks {
     return refund;
   }
 
-  /** Nobody can pay it any more, or approve it. */
+  /** An expired order can be neither approved nor captured. */
   isExpired(order: Order): boolean {
     return order.status !== 'COMPLETED' && order.status !== 'VOIDED' && !this.#open.has(order);
   }
 
-  /** The payer arrives at the approval page: the second window begins. */
+  /** Records the payer's arrival at the approval page, which starts the second time limit. */
   redirect(id: string): Order {
     const order = this.order(id);
-    order.redirectedAt ??= this.#parts.now();
+    order.redirectedAt ??= this.#deps.now();
     return order;
   }
 
   approve(id: string, way: PaymentWay = 'instant'): Order {
     const order = this.redirect(id);
-    if (order.status === 'COMPLETED') throw new Refused({ issue: 'ORDER_ALREADY_CAPTURED' });
+    if (order.status === 'COMPLETED') throw new RefusedError({ issue: 'ORDER_ALREADY_CAPTURED' });
     if (order.status === 'VOIDED') throw unknown(id);
     order.status = 'APPROVED';
     order.way = way;
-    order.payerId ??= this.#parts.ids.payer();
-    order.updatedAt = this.#parts.now();
-    this.#emit('CHECKOUT.ORDER.APPROVED', write.orderBody(order, this.#parts.addresses()));
+    order.payerId ??= this.#deps.ids.payer();
+    order.updatedAt = this.#deps.now();
+    this.#emit('CHECKOUT.ORDER.APPROVED', write.orderBody(order, this.#deps.addresses()));
     return order;
   }
 
-  /** Takes the money of an approved order, or finds out that there is none. */
+  /** Captures an approved order. The payer's choice on the approval page determines the result. */
   captureOrder(id: string, clientId: string): Order {
     const order = this.order(id, clientId);
     if (order.status === 'VOIDED') throw unknown(id);
-    if (order.status === 'COMPLETED') throw new Refused({ issue: 'ORDER_ALREADY_CAPTURED' });
-    if (order.status !== 'APPROVED') throw new Refused({ issue: 'ORDER_NOT_APPROVED' });
+    if (order.status === 'COMPLETED') throw new RefusedError({ issue: 'ORDER_ALREADY_CAPTURED' });
+    if (order.status !== 'APPROVED') throw new RefusedError({ issue: 'ORDER_NOT_APPROVED' });
     if (order.way === 'bank-declines') {
       order.status = 'PAYER_ACTION_REQUIRED';
       order.way = null;
       order.declined = true;
-      order.updatedAt = this.#parts.now();
-      throw new Refused({ issue: 'INSTRUMENT_DECLINED' }, write.approvalUrl(order, this.#parts.addresses()));
+      order.updatedAt = this.#deps.now();
+      throw new RefusedError({ issue: 'INSTRUMENT_DECLINED' }, write.approvalUrl(order, this.#deps.addresses()));
     }
     const invoice = order.invoiceId === null ? null : `${clientId} ${order.invoiceId}`;
-    if (invoice !== null && this.#usedInvoices.has(invoice)) throw new Refused({ issue: 'DUPLICATE_INVOICE_ID' });
+    if (invoice !== null && this.#usedInvoices.has(invoice)) throw new RefusedError({ issue: 'DUPLICATE_INVOICE_ID' });
 
     const capture = this.#newCapture(order);
     if (invoice !== null && capture.status !== 'DECLINED') this.#usedInvoices.add(invoice);
@@ -136,9 +136,9 @@ export class PaypalBooks {
   }
 
   #newCapture(order: Order): Capture {
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const capture: Capture = {
-      id: this.#parts.ids.resource(),
+      id: this.#deps.ids.resource(),
       order,
       status: 'COMPLETED',
       reason: null,
@@ -153,27 +153,27 @@ export class PaypalBooks {
     };
     if (order.way === 'echeck') {
       capture.status = 'PENDING';
-      // Where the client insisted on immediate payment there are no eChecks, but PayPal may still want to have a look.
+      // Immediate payment excludes eChecks, but PayPal may still hold the payment for review.
       capture.reason = order.immediatePaymentRequired ? 'PENDING_REVIEW' : 'ECHECK';
     } else if (order.way === 'declined-capture') {
       capture.status = 'DECLINED';
     } else {
-      capture.feeMinor = feeOf(capture.amount);
+      capture.feeMinor = calculateFee(capture.amount);
     }
     return capture;
   }
 
-  /** The money of a pending capture arrives. */
+  /** Completes a pending capture. */
   completeCapture(id: string): Capture {
     const capture = this.#pending(id);
     capture.status = 'COMPLETED';
     capture.reason = null;
-    capture.feeMinor = feeOf(capture.amount);
+    capture.feeMinor = calculateFee(capture.amount);
     this.#emitCapture(capture, 'PAYMENT.CAPTURE.COMPLETED');
     return capture;
   }
 
-  /** It never does. */
+  /** Declines a pending capture. */
   denyCapture(id: string): Capture {
     const capture = this.#pending(id);
     capture.status = 'DECLINED';
@@ -186,12 +186,12 @@ export class PaypalBooks {
 
   #pending(id: string): Capture {
     const capture = this.capture(id);
-    if (capture.status !== 'PENDING') throw new Refused({ issue: 'CAPTURE_STATUS_NOT_VALID' });
-    capture.updatedAt = this.#parts.now();
+    if (capture.status !== 'PENDING') throw new RefusedError({ issue: 'CAPTURE_STATUS_NOT_VALID' });
+    capture.updatedAt = this.#deps.now();
     return capture;
   }
 
-  /** @param amount null: all that is left */
+  /** @param amount null refunds the remaining amount */
   refundCapture(
     id: string,
     {
@@ -202,82 +202,82 @@ export class PaypalBooks {
   ): Refund {
     const capture = this.capture(id, clientId);
     const left = capture.amount.minor - capture.refundedMinor;
-    if (capture.status === 'PENDING') throw new Refused({ issue: 'PENDING_CAPTURE' });
-    if (capture.status === 'DECLINED') throw new Refused({ issue: 'REFUND_NOT_ALLOWED' });
-    if (capture.reversed) throw new Refused({ issue: 'REFUND_NOT_PERMITTED_DUE_TO_CHARGEBACK' });
-    if (left === 0) throw new Refused({ issue: 'CAPTURE_FULLY_REFUNDED' });
-    if (this.#parts.now().getTime() - capture.createdAt.getTime() > REFUND_WINDOW_MS)
-      throw new Refused({ issue: 'REFUND_TIME_LIMIT_EXCEEDED' });
+    if (capture.status === 'PENDING') throw new RefusedError({ issue: 'PENDING_CAPTURE' });
+    if (capture.status === 'DECLINED') throw new RefusedError({ issue: 'REFUND_NOT_ALLOWED' });
+    if (capture.reversed) throw new RefusedError({ issue: 'REFUND_NOT_PERMITTED_DUE_TO_CHARGEBACK' });
+    if (left === 0) throw new RefusedError({ issue: 'CAPTURE_FULLY_REFUNDED' });
+    if (this.#deps.now().getTime() - capture.createdAt.getTime() > REFUND_WINDOW_MS)
+      throw new RefusedError({ issue: 'REFUND_TIME_LIMIT_EXCEEDED' });
     if (amount !== null && amount.currency !== capture.amount.currency)
-      throw new Refused({ issue: 'CURRENCY_MISMATCH' });
+      throw new RefusedError({ issue: 'CURRENCY_MISMATCH' });
     const minor = amount?.minor ?? left;
-    if (minor > left) throw new Refused({ issue: 'REFUND_AMOUNT_EXCEEDED' });
-    if (capture.disputed && minor < left) throw new Refused({ issue: 'TRANSACTION_DISPUTED' });
+    if (minor > left) throw new RefusedError({ issue: 'REFUND_AMOUNT_EXCEEDED' });
+    if (capture.disputed && minor < left) throw new RefusedError({ issue: 'TRANSACTION_DISPUTED' });
 
-    const refund = this.#giveBack(capture, 'refund', minor, note, this.nextRefund);
+    const refund = this.#createRefund(capture, 'refund', minor, note, this.nextRefund);
     if (refund.status === 'COMPLETED') this.#emitRefund(refund);
     return refund;
   }
 
-  /** A pending refund reaches the payer, or does not. */
+  /** Completes or fails a pending refund. */
   settleRefund(id: string, status: 'COMPLETED' | 'FAILED'): Refund {
     const refund = this.refund(id);
-    if (refund.status !== 'PENDING') throw new Refused({ issue: 'REFUND_STATUS_NOT_VALID' });
+    if (refund.status !== 'PENDING') throw new RefusedError({ issue: 'REFUND_STATUS_NOT_VALID' });
     refund.status = status;
-    refund.updatedAt = this.#parts.now();
-    if (status === 'FAILED') this.#book(refund.capture, -refund.amount.minor);
+    refund.updatedAt = this.#deps.now();
+    if (status === 'FAILED') this.#addRefundedAmount(refund.capture, -refund.amount.minor);
     else this.#emitRefund(refund);
     return refund;
   }
 
-  /** The payer's bank takes all of it back. */
+  /** The payer's bank reverses the remaining amount (chargeback). */
   reverseCapture(id: string): Refund {
     const capture = this.capture(id);
     const left = capture.amount.minor - capture.refundedMinor;
-    if (capture.feeMinor === null || left === 0) throw new Refused({ issue: 'CAPTURE_STATUS_NOT_VALID' });
-    const reversal = this.#giveBack(capture, 'reversal', left, null, 'COMPLETED');
+    if (capture.feeMinor === null || left === 0) throw new RefusedError({ issue: 'CAPTURE_STATUS_NOT_VALID' });
+    const reversal = this.#createRefund(capture, 'reversal', left, null, 'COMPLETED');
     capture.reversed = true;
     capture.reason = 'CHARGEBACK';
-    this.#emit('PAYMENT.CAPTURE.REVERSED', write.refundBody(reversal, this.#parts.addresses()));
+    this.#emit('PAYMENT.CAPTURE.REVERSED', write.refundBody(reversal, this.#deps.addresses()));
     return reversal;
   }
 
-  /** The payer complains; no money moves until somebody decides. */
+  /** The payer opens a dispute. No money moves. */
   disputeCapture(id: string): Capture {
     const capture = this.capture(id);
-    if (capture.feeMinor === null) throw new Refused({ issue: 'CAPTURE_STATUS_NOT_VALID' });
+    if (capture.feeMinor === null) throw new RefusedError({ issue: 'CAPTURE_STATUS_NOT_VALID' });
     capture.disputed = true;
-    const now = this.#parts.now();
-    this.#emit('CUSTOMER.DISPUTE.CREATED', write.disputeBody(this.#parts.ids.dispute(), capture, now));
+    const now = this.#deps.now();
+    this.#emit('CUSTOMER.DISPUTE.CREATED', write.disputeBody(this.#deps.ids.dispute(), capture, now));
     return capture;
   }
 
-  #giveBack(
+  #createRefund(
     capture: Capture,
     kind: Refund['kind'],
     minor: number,
     note: string | null,
     status: Refund['status'],
   ): Refund {
-    const now = this.#parts.now();
+    const now = this.#deps.now();
     const amount = { currency: capture.amount.currency, minor };
-    const id = this.#parts.ids.resource();
+    const id = this.#deps.ids.resource();
     const refund: Refund = { id, capture, kind, status, amount, note, createdAt: now, updatedAt: now };
     this.refunds.set(id, refund);
     capture.refunds.push(refund);
-    this.#book(capture, minor);
+    this.#addRefundedAmount(capture, minor);
     return refund;
   }
 
-  #book(capture: Capture, minor: number): void {
+  #addRefundedAmount(capture: Capture, minor: number): void {
     capture.refundedMinor += minor;
     const { refundedMinor, amount } = capture;
     capture.status =
       refundedMinor === 0 ? 'COMPLETED' : refundedMinor < amount.minor ? 'PARTIALLY_REFUNDED' : 'REFUNDED';
-    capture.updatedAt = this.#parts.now();
+    capture.updatedAt = this.#deps.now();
   }
 
-  /** By currency, over what really moved. */
+  /** Totals by currency, without pending and declined payments. */
   money(): Record<string, Balance> {
     const sums: Record<string, Balance> = {};
     const of = (currency: string): Balance =>
@@ -294,9 +294,9 @@ export class PaypalBooks {
     return sums;
   }
 
-  /** Ends the orders whose windows have passed; an approval among them is given back to the payer. */
-  passTime(): void {
-    const now = this.#parts.now().getTime();
+  /** Expires orders past their time limit. PayPal reverses the approval of an approved order. */
+  expireOrders(): void {
+    const now = this.#deps.now().getTime();
     for (const order of this.#open) {
       const endsAt = (order.redirectedAt ?? order.createdAt).getTime() + ORDER_WINDOW_MS;
       if (now < endsAt) continue;
@@ -308,7 +308,7 @@ export class PaypalBooks {
     }
   }
 
-  /** Takes up orders of an earlier run; what they have told the world stays told. */
+  /** Restores orders of an earlier run without emitting their events again. */
   restore(orders: readonly Order[]): void {
     for (const order of orders) {
       const { capture, clientId, invoiceId } = order;
@@ -322,27 +322,27 @@ export class PaypalBooks {
   }
 
   clear(): void {
-    for (const kept of [this.orders, this.captures, this.refunds, this.#open, this.#usedInvoices]) kept.clear();
+    for (const store of [this.orders, this.captures, this.refunds, this.#open, this.#usedInvoices]) store.clear();
     this.events.length = 0;
     this.nextRefund = 'COMPLETED';
   }
 
   #emitCapture(capture: Capture, type: EventType): void {
-    this.#emit(type, write.captureBody(capture, this.#parts.addresses()));
+    this.#emit(type, write.captureBody(capture, this.#deps.addresses()));
   }
 
   #emitRefund(refund: Refund): void {
-    this.#emit('PAYMENT.CAPTURE.REFUNDED', write.refundBody(refund, this.#parts.addresses()));
+    this.#emit('PAYMENT.CAPTURE.REFUNDED', write.refundBody(refund, this.#deps.addresses()));
   }
 
   #emit(type: EventType, resource: Record<string, unknown>): void {
-    const id = this.#parts.ids.event();
-    const at = this.#parts.now();
-    const event = { id, type, at, body: write.eventBody(id, type, at, resource, this.#parts.addresses()) };
+    const id = this.#deps.ids.event();
+    const at = this.#deps.now();
+    const event = { id, type, at, body: write.eventBody(id, type, at, resource, this.#deps.addresses()) };
     this.events.push(event);
-    this.#parts.onEvent(event);
+    this.#deps.onEvent(event);
   }
 }
 
-const unknown = (id: string): Refused =>
-  new Refused({ issue: 'INVALID_RESOURCE_ID', field: 'id', value: id, location: 'path' });
+const unknown = (id: string): RefusedError =>
+  new RefusedError({ issue: 'INVALID_RESOURCE_ID', field: 'id', value: id, location: 'path' });

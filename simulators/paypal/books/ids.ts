@@ -1,18 +1,18 @@
-/** Ids as PayPal makes them, and the same ones in every run: a seeded generator, so that a failing schedule can be replayed. */
+/** Generates ids in PayPal's formats from a seed, so that a failing run can be reproduced. */
 const CAPITALS_AND_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 export class Ids {
   #state: number;
-  #made = 0;
+  #counter = 0;
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
 
-  /** Orders, captures and refunds: 17 capitals and digits. The last four count, so that no two are ever equal. */
+  /** For orders, captures and refunds: 17 capitals and digits. The last four are a counter, so ids are unique. */
   resource(): string {
-    this.#made += 1;
-    return this.#characters(13) + this.#made.toString(36).toUpperCase().padStart(4, '0');
+    this.#counter += 1;
+    return this.#characters(13) + this.#counter.toString(36).toUpperCase().padStart(4, '0');
   }
 
   payer = (): string => this.#characters(13);
@@ -21,21 +21,22 @@ export class Ids {
 
   dispute = (): string => `PP-D-${10_000 + (this.#next() % 90_000)}`;
 
-  /** What every answer carries as `paypal-debug-id`. */
-  debug = (): string => `f${this.#next().toString(16).padStart(8, '0')}${(++this.#made).toString(16).padStart(4, '0')}`;
+  /** For the `paypal-debug-id` header. */
+  debug = (): string =>
+    `f${this.#next().toString(16).padStart(8, '0')}${(++this.#counter).toString(16).padStart(4, '0')}`;
 
-  token = (): string => `A21AA${this.#characters(40)}${(++this.#made).toString(36)}`;
+  token = (): string => `A21AA${this.#characters(40)}${(++this.#counter).toString(36)}`;
 
-  /** A transmission of a webhook has a UUID. */
+  /** A UUID for a webhook transmission. */
   transmission(): string {
     const hex = [1, 2, 3, 4].map(() => this.#next().toString(16).padStart(8, '0')).join('');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-11f0-8${hex.slice(17, 20)}-${hex.slice(20)}`;
   }
 
   #characters(count: number): string {
-    let made = '';
-    for (let place = 0; place < count; place += 1) made += CAPITALS_AND_DIGITS[this.#next() % 36];
-    return made;
+    let characters = '';
+    for (let index = 0; index < count; index += 1) characters += CAPITALS_AND_DIGITS[this.#next() % 36];
+    return characters;
   }
 
   /** mulberry32. */

@@ -1,4 +1,4 @@
-/** What PayPal refuses and how: HTTP status, name and words for each issue of providers.md 1.3. */
+/** PayPal's error responses: status, name and description of each issue (providers.md 1.3). */
 const NAMES = {
   400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
   401: ['AUTHENTICATION_FAILURE', 'Authentication failed due to missing authorization header, or invalid credentials.'],
@@ -17,7 +17,7 @@ const NAMES = {
 
 type Status = keyof typeof NAMES;
 
-/** Every other issue is a 422: PayPal sends more of them than it documents, and a client must bear that. */
+/** Other issues have status 422. PayPal returns more issues than it documents, so clients must handle unknown ones. */
 const STATUS_OF_ISSUE: Readonly<Record<string, Status>> = {
   MISSING_REQUIRED_PARAMETER: 400,
   INVALID_PARAMETER_SYNTAX: 400,
@@ -75,10 +75,10 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 export type Failure = { issue: string; field?: string; value?: string; location?: 'body' | 'path' | 'header' };
 
-/** Thrown by the books and by the checks of a body; becomes an answer at the edge. */
-export class Refused extends Error {
+/** A rejected request. The API converts it to an error response. */
+export class RefusedError extends Error {
   readonly failures: readonly Failure[];
-  /** Where PayPal sends the payer next, after an instrument was declined. */
+  /** The approval URL for the payer after a declined instrument. */
   readonly redirect: string | null;
 
   constructor(failure: Failure | Failure[], redirect: string | null = null) {
@@ -91,8 +91,8 @@ export class Refused extends Error {
 
 const statusOfIssue = (issue: string): number => STATUS_OF_ISSUE[issue] ?? 422;
 
-/** @param status when a script asks for one that does not belong to the issue */
-export function errorBody(refused: Refused, debugId: string, status?: number): { status: number; body: string } {
+/** @param status overrides the issue's status, for faults */
+export function errorBody(refused: RefusedError, debugId: string, status?: number): { status: number; body: string } {
   const answered = status ?? statusOfIssue(refused.failures[0]!.issue);
   const [name, message] = NAMES[answered as Status] ?? NAMES[answered >= 500 ? 500 : 422];
   const help = 'https://developer.paypal.com/docs/api/orders/v2/';

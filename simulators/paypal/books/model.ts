@@ -1,19 +1,18 @@
-/** What PayPal keeps: orders, captures, refunds and the events that tell of them. */
 import type { Money } from './money.ts';
 
 export type OrderStatus = 'CREATED' | 'PAYER_ACTION_REQUIRED' | 'APPROVED' | 'COMPLETED' | 'VOIDED';
 
-/** How the payer paid, chosen on the approval page: it decides what capturing finds. */
+/** The payer's choice on the approval page, which determines the result of the capture. */
 export type PaymentWay =
   | 'instant'
-  /** The bank refuses when the order is captured; the payer may choose another way. */
+  /** The capture fails with INSTRUMENT_DECLINED. The payer can choose another way. */
   | 'bank-declines'
-  /** The order completes around a capture that took no money, as seen in the field. */
+  /** The order completes with a declined capture, as observed in production. */
   | 'declined-capture'
-  /** The money takes days, and then comes or does not. */
+  /** The capture stays pending for days, then completes or is denied. */
   | 'echeck';
 
-/** What a client asked for, after the checks. */
+/** A validated request for an order. */
 export type NewOrder = {
   readonly clientId: string;
   readonly amount: Money;
@@ -26,7 +25,7 @@ export type NewOrder = {
   readonly returnUrl: string;
   readonly cancelUrl: string;
   readonly immediatePaymentRequired: boolean;
-  /** With a payment source the order waits for a `payer-action`; without one, for an `approve`. */
+  /** Determines the link to the approval page: `payer-action` with a payment source, `approve` without one. */
   readonly hasPaymentSource: boolean;
 };
 
@@ -35,10 +34,10 @@ export type Order = NewOrder & {
   status: OrderStatus;
   readonly createdAt: Date;
   updatedAt: Date;
-  /** When the payer was first sent to the approval page. */
+  /** When the payer first opened the approval page. */
   redirectedAt: Date | null;
   way: PaymentWay | null;
-  /** Whether a bank has refused it; the payer may try another way. */
+  /** Whether a bank has declined it. The payer can choose another way. */
   declined: boolean;
   payerId: string | null;
   capture: Capture | null;
@@ -52,7 +51,7 @@ export type Capture = {
   status: CaptureStatus;
   reason: string | null;
   readonly amount: Money;
-  /** Known once the money is there. */
+  /** null until the capture completes. */
   feeMinor: number | null;
   refundedMinor: number;
   readonly refunds: Refund[];
@@ -67,7 +66,7 @@ export type RefundStatus = 'COMPLETED' | 'PENDING' | 'FAILED';
 export type Refund = {
   readonly id: string;
   readonly capture: Capture;
-  /** A reversal is what a bank took back: PayPal shows it as a refund that nobody asked for. */
+  /** `reversal`: a chargeback, which PayPal represents as a refund. */
   readonly kind: 'refund' | 'reversal';
   status: RefundStatus;
   readonly amount: Money;
@@ -91,6 +90,6 @@ export type PaypalEvent = {
   readonly id: string;
   readonly type: EventType;
   readonly at: Date;
-  /** The bytes that are signed and sent, the same ones every time. */
+  /** The signed JSON, identical for every delivery. */
   readonly body: string;
 };

@@ -1,10 +1,10 @@
-/** Amounts in the smallest unit of their currency, and the way PayPal writes them. */
+/** An amount in the smallest unit of its currency. */
 export type Money = { readonly currency: string; readonly minor: number };
 
-/** How PayPal writes an amount. */
+/** PayPal's representation of an amount. */
 export type MoneyBody = { currency_code: string; value: string };
 
-/** The currencies that PayPal takes, with their decimals. */
+/** PayPal's currencies with their number of decimals. */
 const DECIMALS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     'AUD BRL CAD CNY CZK DKK EUR HKD ILS MYR MXN NZD NOK PHP PLN GBP SGD SEK CHF THB USD'
@@ -20,7 +20,7 @@ export const isKnownCurrency = (currency: string): boolean => Object.hasOwn(DECI
 
 export const decimalsOf = (currency: string): number => DECIMALS[currency] ?? 2;
 
-/** @param value digits with at most as many decimals as the currency has */
+/** @param value a decimal number with at most the currency's number of decimals */
 export const toMinor = (currency: string, value: string): number =>
   Math.round(Number(value) * 10 ** decimalsOf(currency));
 
@@ -29,6 +29,6 @@ export const moneyBody = ({ currency, minor }: Money): MoneyBody => ({
   value: (minor / 10 ** decimalsOf(currency)).toFixed(decimalsOf(currency)),
 });
 
-/** 3.49 % and 49 cents, PayPal's price for a payment within the United States; never more than the payment. */
-export const feeOf = ({ currency, minor }: Money): number =>
+/** PayPal's fee for a payment within the United States: 3.49 % plus 49 cents, at most the payment itself. */
+export const calculateFee = ({ currency, minor }: Money): number =>
   Math.min(minor, Math.round((minor * 349) / 10_000) + Math.round(0.49 * 10 ** decimalsOf(currency)));

@@ -1,4 +1,4 @@
-/** The orders as text and back, so that a restart of the sandbox forgets no payment: the journal does not forget it either. */
+/** Serializes orders, so that payments survive a restart of the sandbox, as they do in the product's database. */
 import type { Capture, Order } from './model.ts';
 
 export function serializeOrders(orders: Iterable<Order>): string {
@@ -6,14 +6,14 @@ export function serializeOrders(orders: Iterable<Order>): string {
   return JSON.stringify(plain);
 }
 
-/** What hangs on an order is written below it, without the way back up. */
+/** Drops the circular references from captures and refunds to their parents. */
 const plainCapture = (capture: Capture): unknown => ({
   ...capture,
   order: undefined,
   refunds: capture.refunds.map((refund) => ({ ...refund, capture: undefined })),
 });
 
-/** Throws when the text is none of ours. */
+/** Throws on invalid text. */
 export function parseOrders(text: string): Order[] {
   const orders = JSON.parse(text, (name, value: unknown) =>
     name.endsWith('At') && typeof value === 'string' ? new Date(value) : value,

@@ -1,12 +1,12 @@
-/** The page on which the payer of the sandbox decides how paying goes. */
-import { escapeHtml, sandboxDocument } from '../../page.ts';
+/** The approval page, where the payer chooses the outcome of the payment. */
+import { escapeHtml, renderSandboxPage } from '../../page.ts';
 import type { Order } from '../books/model.ts';
 import type { Money } from '../books/money.ts';
 import { moneyBody } from '../books/money.ts';
 
 const NO_MONEY = '<p class="stamp">PayPal sandbox: no money moves</p>';
 
-/** `$24.00 USD`: the sign for the eye, the code because there are many dollars. */
+/** Formats as `$24.00 USD`. The code distinguishes currencies that share a symbol. */
 export const moneyText = (money: Money): string => {
   const { value, currency_code: currency } = moneyBody(money);
   const text = new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(Number(value));
@@ -19,7 +19,7 @@ export function approvalPage(order: Order): string {
   const declined = order.declined
     ? '<p class="trouble" role="status">The bank declined the last try. Choose another way to pay.</p>'
     : '';
-  return sandboxDocument(
+  return renderSandboxPage(
     `Pay ${order.brandName ?? 'this shop'}`,
     `${NO_MONEY}
 ${declined}
@@ -39,9 +39,9 @@ ${order.description === null ? '' : `<div><dt>For</dt><dd>${escapeHtml(order.des
   );
 }
 
-/** An order that PayPal no longer knows, or one that is paid. */
+/** For an order that is paid, expired or unknown. */
 export const gonePage = (): string =>
-  sandboxDocument(
+  renderSandboxPage(
     'Nothing to pay here',
     `${NO_MONEY}
 <p>This order is paid already, has expired, or never existed. Nothing was taken just now.</p>

@@ -1,14 +1,14 @@
-/** Every order of the sandbox with what became of it, and the buttons that decide what becomes of it next. */
-import { escapeHtml, sandboxDocument } from '../../page.ts';
+/** The list of all orders with their status and the renderActions of PayPal, the bank and the seller. */
+import { escapeHtml, renderSandboxPage } from '../../page.ts';
 import type { PaypalBooks } from '../books/books.ts';
 import type { Order } from '../books/model.ts';
 import { moneyBody } from '../books/money.ts';
 import { moneyText } from './approval-page.ts';
 
-/** As decisions.md 8 promises it to scripts and tests. */
+/** The JSON format that decisions.md 8 specifies for scripts and tests. */
 export type ListedPayment = {
   orderId: string;
-  /** That of the capture once there is one, before that the order's. */
+  /** The status of the capture if there is one, otherwise of the order. */
   status: string;
   amount: string;
   currency: string;
@@ -16,12 +16,12 @@ export type ListedPayment = {
   at: string;
 };
 
-const WORDS: Readonly<Record<string, string>> = {
+const STATUS_LABELS: Readonly<Record<string, string>> = {
   CREATED: 'Waiting for the payer',
   PAYER_ACTION_REQUIRED: 'Waiting for the payer',
   APPROVED: 'Approved, not captured yet',
   EXPIRED: 'Expired',
-  VOIDED: 'Given back: nobody captured it in time',
+  VOIDED: 'Expired before it was captured',
   COMPLETED: 'Paid',
   PENDING: 'Pending: the money is on its way',
   DECLINED: 'Declined',
@@ -29,35 +29,41 @@ const WORDS: Readonly<Record<string, string>> = {
   REFUNDED: 'Refunded',
 };
 
-/** Newest first. */
 const newestFirst = (books: PaypalBooks): Order[] => [...books.orders.values()].toReversed();
 
-const statusOf = (books: PaypalBooks, order: Order): string =>
+const displayStatus = (books: PaypalBooks, order: Order): string =>
   books.isExpired(order) ? 'EXPIRED' : (order.capture?.status ?? order.status);
 
 export function listPayments(books: PaypalBooks): ListedPayment[] {
-  books.passTime();
+  books.expireOrders();
   return newestFirst(books).map((order) => {
     const { value, currency_code: currency } = moneyBody(order.amount);
     const { id: orderId, customId, createdAt } = order;
-    return { orderId, status: statusOf(books, order), amount: value, currency, customId, at: createdAt.toISOString() };
+    return {
+      orderId,
+      status: displayStatus(books, order),
+      amount: value,
+      currency,
+      customId,
+      at: createdAt.toISOString(),
+    };
   });
 }
 
 export function paymentsPage(books: PaypalBooks): string {
-  books.passTime();
+  books.expireOrders();
   const orders = newestFirst(books);
   const list =
     orders.length === 0
       ? '<p>No payments yet. Choose “Upgrade with PayPal” in the journal, then reload this page.</p>'
-      : `<ul class="payments">${orders.map((order) => row(books, order)).join('\n')}</ul>`;
-  return sandboxDocument('Payments', `<p class="stamp">PayPal sandbox: no money moves</p>\n${list}`);
+      : `<ul class="payments">${orders.map((order) => renderRow(books, order)).join('\n')}</ul>`;
+  return renderSandboxPage('Payments', `<p class="stamp">PayPal sandbox: no money moves</p>\n${list}`);
 }
 
-function row(books: PaypalBooks, order: Order): string {
-  const status = statusOf(books, order);
+function renderRow(books: PaypalBooks, order: Order): string {
+  const status = displayStatus(books, order);
   const reversed = order.capture?.reversed === true;
-  const words = reversed ? 'Taken back by the payer’s bank' : (WORDS[status] ?? status);
+  const words = reversed ? 'Taken back by the payer’s bank' : (STATUS_LABELS[status] ?? status);
   const at = order.createdAt.toISOString();
   return `<li>
 <h2>${escapeHtml(moneyText(order.amount))} <span class="status" data-status="${status}">${escapeHtml(words)}</span></h2>
@@ -67,12 +73,11 @@ function row(books: PaypalBooks, order: Order): string {
 ${order.capture === null ? '' : `<div><dt>Capture</dt><dd><code>${order.capture.id}</code></dd></div>`}
 ${order.customId === null ? '' : `<div><dt>Payment</dt><dd><code>${escapeHtml(order.customId)}</code></dd></div>`}
 </dl>
-${actions(order)}
+${renderActions(order)}
 </li>`;
 }
 
-/** What PayPal, a bank or the seller may do to it now. */
-function actions(order: Order): string {
+function renderActions(order: Order): string {
   const { capture } = order;
   if (capture === null) return '';
   const named = ` <span class="unseen">for order ${order.id}</span>`;

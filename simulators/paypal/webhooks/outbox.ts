@@ -4,7 +4,7 @@
  */
 import type { Ids } from '../books/ids.ts';
 import type { PaypalEvent } from '../books/model.ts';
-import { timeText } from '../books/representations.ts';
+import { timeText } from '../books/response-bodies.ts';
 import { createSigner } from './signer.ts';
 import type { Signer, Transmission } from './signer.ts';
 

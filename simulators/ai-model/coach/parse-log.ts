@@ -1,7 +1,7 @@
-/** Finds the log in a prompt without knowing who wrote the prompt: days with named or numbered items, or else plain lines. */
-import type { Json } from '../wires/wire.ts';
+/** Extracts logs from a prompt of unknown format: JSON days with labelled or numbered items, or else plain lines. */
+import type { Json } from '../protocols/protocol.ts';
 
-/** `ref`: what the prompt calls it, which is how it is cited; null where it is only to be read. */
+/** `ref`: the prompt's label of the item, used to cite it; null if it cannot be cited. */
 export type Item = { readonly ref: string | null; readonly text: string };
 export type LogDay = { readonly date: string | null; readonly items: readonly Item[] };
 
@@ -10,47 +10,47 @@ const NUMBERED = /^\s*(?:\[(\d{1,3})\]|(\d{1,3})[.):])\s+(.*)$/u;
 const FENCE = /^\s*(?:[-=~`<>#*_]{3,}.*|<\/?[\w-]+[^>]*>)\s*$/;
 const HEADING = /^#{1,3} /;
 const REF = /^(?:ref|id|label|number|no)$/i;
-/** A prompt with more open brackets than that is not worth a longer look. */
-const MOST_TRIES = 60;
+/** Bounds the work on a prompt with many opening brackets. */
+const MAX_JSON_CANDIDATES = 60;
 
-/** Oldest first; the last one is the day that is asked about. */
-export function daysIn(prompt: string): LogDay[] {
-  const days = jsonIn(prompt).flatMap(datedIn);
+/** Oldest first. The last day is the one to give feedback on. */
+export function parseDays(prompt: string): LogDay[] {
+  const days = findJson(prompt).flatMap(collectDays);
   if (days.length > 0) return days.sort((a, b) => ((a.date ?? '') < (b.date ?? '') ? -1 : 1));
-  const items = itemsOf(prompt.split('\n').filter((line) => !FENCE.test(line)));
+  const items = parseLines(prompt.split('\n').filter((line) => !FENCE.test(line)));
   return items.length === 0 ? [] : [{ date: null, items }];
 }
 
-/** The outermost values that are whole: what stands inside a text of theirs is data and stays there. */
-function jsonIn(prompt: string): Json[] {
+/** Returns the outermost complete JSON values. JSON inside their strings is data and is not parsed. */
+function findJson(prompt: string): Json[] {
   const found: Json[] = [];
   const opening = /[{[]/g;
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let candidates = 0; candidates < MAX_JSON_CANDIDATES; candidates += 1) {
     const start = opening.exec(prompt)?.index;
     if (start === undefined) break;
-    const end = closingOf(prompt, start);
+    const end = findClosingBracket(prompt, start);
     if (end === null) continue;
     try {
       found.push(JSON.parse(prompt.slice(start, end)));
       opening.lastIndex = end;
     } catch {
-      // A bracket in a sentence.
+      // Not JSON: a bracket in a sentence.
     }
   }
   return found;
 }
 
-function closingOf(text: string, start: number): number | null {
+function findClosingBracket(text: string, start: number): number | null {
   let depth = 0;
   let quoted = false;
   for (let at = start; at < text.length; at += 1) {
-    const sign = text[at];
+    const char = text[at];
     if (quoted) {
-      if (sign === '\\') at += 1;
-      else if (sign === '"') quoted = false;
-    } else if (sign === '"') quoted = true;
-    else if (sign === '{' || sign === '[') depth += 1;
-    else if (sign === '}' || sign === ']') {
+      if (char === '\\') at += 1;
+      else if (char === '"') quoted = false;
+    } else if (char === '"') quoted = true;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') {
       depth -= 1;
       if (depth === 0) return at + 1;
     }
@@ -58,22 +58,22 @@ function closingOf(text: string, start: number): number | null {
   return null;
 }
 
-function datedIn(value: Json): LogDay[] {
+function collectDays(value: Json): LogDay[] {
   if (typeof value !== 'object' || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap(datedIn);
+  if (Array.isArray(value)) return value.flatMap(collectDays);
   const date = [value.date, value.day].find((field) => typeof field === 'string' && DAY.test(field));
-  if (date === undefined) return Object.values(value).flatMap(datedIn);
+  if (date === undefined) return Object.values(value).flatMap(collectDays);
   const given = Object.entries(value).find(
     ([name, field]) =>
       !['date', 'day', 'weekday'].includes(name) && (typeof field === 'string' || Array.isArray(field)),
   )?.[1];
-  const items = typeof given === 'string' ? itemsOf(given.split('\n')) : itemsOfList((given ?? []) as Json[]);
+  const items = typeof given === 'string' ? parseLines(given.split('\n')) : parseItemList((given ?? []) as Json[]);
   return [{ date, items }];
 }
 
-const itemsOfList = (list: Json[]): Item[] =>
+const parseItemList = (list: Json[]): Item[] =>
   typeof list[0] === 'string'
-    ? itemsOf(list)
+    ? parseLines(list)
     : list.flatMap((item, at) => {
         if (item.heading === true) return [];
         const fields = Object.entries<Json>(item);
@@ -82,13 +82,13 @@ const itemsOfList = (list: Json[]): Item[] =>
         return [{ ref: ref === null ? null : String(ref), text: texts[0] ?? '' }];
       });
 
-/** Their own numbers count where they run from 1; else the lines are counted, without the blank ones. */
-function itemsOf(lines: readonly string[]): Item[] {
-  const told = lines.map((line) => line.trim()).filter((line) => line !== '' && !HEADING.test(line));
-  const numbered = told.flatMap((line) => {
+/** Uses the lines' own numbers if they run from 1. Otherwise numbers the non-blank lines. */
+function parseLines(lines: readonly string[]): Item[] {
+  const contentLines = lines.map((line) => line.trim()).filter((line) => line !== '' && !HEADING.test(line));
+  const numbered = contentLines.flatMap((line) => {
     const match = NUMBERED.exec(line);
     return match ? [{ ref: match[1] ?? match[2]!, text: match[3]! }] : [];
   });
   if (numbered.length > 0 && numbered.every(({ ref }, at) => ref === String(at + 1))) return numbered;
-  return told.map((text, at) => ({ ref: String(at + 1), text }));
+  return contentLines.map((text, at) => ({ ref: String(at + 1), text }));
 }

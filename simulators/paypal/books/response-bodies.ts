@@ -1,16 +1,16 @@
-/** How PayPal writes what it keeps, on the wire and in events. */
+/** PayPal's JSON representations in responses and events. */
 import type { Capture, EventType, Order, Refund } from './model.ts';
 import { moneyBody } from './money.ts';
 
 type Body = Record<string, unknown>;
 
-/** PayPal writes seconds, without fractions. */
+/** PayPal's timestamps have no fractional seconds. */
 export const timeText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 const link = (href: string, rel: string, method: string): Body => ({ href, rel, method });
 
-/** Leaves out what is not set, as PayPal does. */
-const given = (fields: Body): Body => {
+/** Removes null and undefined fields, as PayPal does. */
+const omitEmpty = (fields: Body): Body => {
   for (const name of Object.keys(fields)) if (fields[name] === null || fields[name] === undefined) delete fields[name];
   return fields;
 };
@@ -18,7 +18,7 @@ const given = (fields: Body): Body => {
 const PAYER_NAME = { given_name: 'Pat', surname: 'Payer' };
 const PAYER_EMAIL = 'payer@example.com';
 
-/** Where the pages and the API of the simulator are, for the links in its answers. */
+/** The origins of the API and of the payer's pages, for links in responses. */
 export type Addresses = { readonly api: string; readonly payer: string };
 
 export const approvalUrl = (order: Pick<Order, 'id'>, { payer }: Addresses): string =>
@@ -38,9 +38,9 @@ function orderLinks(order: Order, addresses: Addresses): Body[] {
   ];
 }
 
-/** The default answer, `Prefer: return=minimal`. */
+/** The default representation, `Prefer: return=minimal`. */
 export const minimalOrder = (order: Order, addresses: Addresses): Body =>
-  given({
+  omitEmpty({
     id: order.id,
     status: order.status,
     payment_source: order.hasPaymentSource ? { paypal: payerAccount(order) } : null,
@@ -60,12 +60,12 @@ const payerAccount = (order: Order): Body =>
 
 export function orderBody(order: Order, addresses: Addresses): Body {
   const { capture } = order;
-  return given({
+  return omitEmpty({
     ...minimalOrder(order, addresses),
     intent: 'CAPTURE',
     payment_source: { paypal: payerAccount(order) },
     purchase_units: [
-      given({
+      omitEmpty({
         reference_id: order.referenceId,
         amount: moneyBody(order.amount),
         payee: { email_address: 'merchant@example.com', merchant_id: 'SANDBOXMERCH1' },
@@ -98,7 +98,7 @@ const paymentsBody = (capture: Capture, addresses: Addresses): Body => ({
 export function captureBody(capture: Capture, { api }: Addresses): Body {
   const { order, amount, feeMinor } = capture;
   const self = `${api}/v2/payments/captures/${capture.id}`;
-  return given({
+  return omitEmpty({
     id: capture.id,
     status: capture.status,
     status_details: capture.reason === null ? null : { reason: capture.reason },
@@ -107,7 +107,7 @@ export function captureBody(capture: Capture, { api }: Addresses): Body {
     custom_id: order.customId,
     invoice_id: order.invoiceId,
     seller_protection: { status: 'ELIGIBLE', dispute_categories: ['ITEM_NOT_RECEIVED', 'UNAUTHORIZED_TRANSACTION'] },
-    seller_receivable_breakdown: given({
+    seller_receivable_breakdown: omitEmpty({
       gross_amount: moneyBody(amount),
       paypal_fee: feeMinor === null ? null : moneyBody({ ...amount, minor: feeMinor }),
       net_amount: feeMinor === null ? null : moneyBody({ ...amount, minor: amount.minor - feeMinor }),
@@ -125,7 +125,7 @@ export function captureBody(capture: Capture, { api }: Addresses): Body {
 
 export function refundBody(refund: Refund, { api }: Addresses): Body {
   const { capture, amount } = refund;
-  return given({
+  return omitEmpty({
     id: refund.id,
     status: refund.status,
     status_details: refund.status === 'PENDING' ? { reason: 'ECHECK' } : null,
@@ -133,7 +133,7 @@ export function refundBody(refund: Refund, { api }: Addresses): Body {
     custom_id: capture.order.customId,
     invoice_id: capture.order.invoiceId,
     note_to_payer: refund.note,
-    // PayPal keeps its fee: what the payer gets back is the seller's alone.
+    // PayPal keeps its fee: the seller pays the whole refund.
     seller_payable_breakdown: {
       gross_amount: moneyBody(amount),
       paypal_fee: moneyBody({ ...amount, minor: 0 }),
@@ -149,11 +149,11 @@ export function refundBody(refund: Refund, { api }: Addresses): Body {
   });
 }
 
-/** The payer's approval that PayPal gave back, because nobody captured in time. */
+/** For an approval that expired without a capture. */
 export const reversedApprovalBody = (order: Order): Body => ({
   order_id: order.id,
   purchase_units: [
-    given({ reference_id: order.referenceId, custom_id: order.customId, amount: moneyBody(order.amount) }),
+    omitEmpty({ reference_id: order.referenceId, custom_id: order.customId, amount: moneyBody(order.amount) }),
   ],
 });
 
@@ -162,7 +162,7 @@ export const disputeBody = (disputeId: string, capture: Capture, now: Date): Bod
   create_time: timeText(now),
   update_time: timeText(now),
   disputed_transactions: [
-    given({
+    omitEmpty({
       seller_transaction_id: capture.id,
       custom: capture.order.customId,
       invoice_number: capture.order.invoiceId,

@@ -1,10 +1,10 @@
-/** A client of PayPal's API as plain as can be, so that the simulator is tested and not the product's own client. */
+/** A minimal client of PayPal's API, independent of the product's client. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';
 
-export type Answered = { status: number; headers: Headers; text: string; body: Json };
-// oxlint-disable-next-line typescript/no-explicit-any -- the tests look at answers of many shapes
+export type ApiResponse = { status: number; headers: Headers; text: string; body: Json };
+// oxlint-disable-next-line typescript/no-explicit-any -- the tests read responses of many types
 export type Json = any;
 
 export const HOUR_MS = 60 * 60 * 1000;
@@ -15,7 +15,7 @@ const CANCEL_URL = 'http://journal.test/journal?payment=cancelled';
 
 export const USD = (value: string): { currency_code: string; value: string } => ({ currency_code: 'USD', value });
 
-export const orderOf = (unit: Json = {}, context: Json = {}): Json => ({
+export const createOrderBody = (unit: Json = {}, context: Json = {}): Json => ({
   intent: 'CAPTURE',
   purchase_units: [{ amount: USD('24.00'), custom_id: 'payment-1', ...unit }],
   payment_source: {
@@ -36,7 +36,7 @@ export class Client {
     this.server = server;
   }
 
-  async signIn(id = 'sandbox-client', secret = 'sandbox-secret'): Promise<Answered> {
+  async signIn(id = 'sandbox-client', secret = 'sandbox-secret'): Promise<ApiResponse> {
     const answer = await this.send('POST', '/v1/oauth2/token', {
       body: new URLSearchParams({ grant_type: 'client_credentials' }),
       headers: { Authorization: `Basic ${btoa(`${id}:${secret}`)}` },
@@ -45,7 +45,7 @@ export class Client {
     return answer;
   }
 
-  async send(method: string, path: string, { body, id, headers, token = this.token }: Sent = {}): Promise<Answered> {
+  async send(method: string, path: string, { body, id, headers, token = this.token }: Sent = {}): Promise<ApiResponse> {
     const form = body instanceof URLSearchParams;
     const answer = await fetch(this.server.url + path, {
       method,
@@ -61,23 +61,23 @@ export class Client {
     return { status: answer.status, headers: answer.headers, text, body: parsed(text) };
   }
 
-  get = (path: string): Promise<Answered> => this.send('GET', path);
+  get = (path: string): Promise<ApiResponse> => this.send('GET', path);
 
-  /** With a request id of its own, unless the test gives one. */
-  create = (body: Json = orderOf(), sent: Sent = {}): Promise<Answered> =>
+  /** Uses a new request id by default. */
+  create = (body: Json = createOrderBody(), sent: Sent = {}): Promise<ApiResponse> =>
     this.send('POST', '/v2/checkout/orders', { body, id: this.#next(), ...sent });
 
-  capture = (orderId: string, sent: Sent = {}): Promise<Answered> =>
+  capture = (orderId: string, sent: Sent = {}): Promise<ApiResponse> =>
     this.send('POST', `/v2/checkout/orders/${orderId}/capture`, { id: this.#next(), ...sent });
 
-  refund = (captureId: string, body: Json = {}, sent: Sent = {}): Promise<Answered> =>
+  refund = (captureId: string, body: Json = {}, sent: Sent = {}): Promise<ApiResponse> =>
     this.send('POST', `/v2/payments/captures/${captureId}/refund`, { body, id: this.#next(), ...sent });
 
-  /** The simulator's own commands. */
-  command = (path: string, body: Json = {}): Promise<Answered> => this.send('POST', `/__simulator${path}`, { body });
+  /** Calls a control endpoint of the simulator. */
+  command = (path: string, body: Json = {}): Promise<ApiResponse> => this.send('POST', `/__simulator${path}`, { body });
 
   async newOrder(unit: Json = {}, context: Json = {}): Promise<string> {
-    return (await this.create(orderOf(unit, context))).body.id as string;
+    return (await this.create(createOrderBody(unit, context))).body.id as string;
   }
 
   async approved(way = 'approve', unit: Json = {}): Promise<string> {
@@ -86,7 +86,7 @@ export class Client {
     return id;
   }
 
-  /** The id of a capture that is paid, or pending. */
+  /** Returns the id of a new capture. */
   async captured(way = 'approve', unit: Json = {}): Promise<string> {
     const { body } = await this.capture(await this.approved(way, unit));
     return body.purchase_units[0].payments.captures[0].id as string;
@@ -95,8 +95,8 @@ export class Client {
   #next = (): string => `request-${(this.#requests += 1)}`;
 }
 
-/** The shape of a refusal, and nothing of its words. */
-export const refusal = ({ status, body }: Answered): (string | number)[] => [
+/** Returns the status, name and issues of an error response, without its messages. */
+export const refusal = ({ status, body }: ApiResponse): (string | number)[] => [
   status,
   body.name,
   ...body.details.map((d: Json) => d.issue),
@@ -110,8 +110,8 @@ const parsed = (text: string): Json => {
   }
 };
 
-/** One simulator for a test file, empty before each test; time stands still until a test moves it. */
-export function paypalWorld(): () => Client {
+/** Starts one simulator per test file and resets it before each test. The clock only moves on command. */
+export function usePaypalClient(): () => Client {
   let server: PaypalServer;
   let client: Client;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
-/** OpenAI's chat completions, which Ollama, vLLM and llama.cpp speak as well. */
-import { readBody, Refused, sse, textOf } from './wire.ts';
-import type { Finish, Json, Refusal, Spoken, Wire } from './wire.ts';
+/** OpenAI's Chat Completions API, which Ollama, vLLM and llama.cpp also implement. */
+import { readBody, RefusedError, sse, readText } from './protocol.ts';
+import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 
 const CODES: Readonly<Record<number, string>> = {
   401: 'invalid_api_key',
@@ -9,31 +9,31 @@ const CODES: Readonly<Record<number, string>> = {
 };
 const TYPES: Readonly<Record<number, string>> = { 429: 'requests', 500: 'server_error', 503: 'server_error' };
 const FINISHES: Readonly<Record<Finish, string>> = { stop: 'stop', length: 'length', safety: 'content_filter' };
-/** When the simulator was born, so that answers are the same in every run. */
+/** A fixed timestamp, so that answers are reproducible. */
 const CREATED = 1_764_000_000;
 
-export const openai: Wire = {
+export const openai: Protocol = {
   name: 'openai',
-  fits: (path) => path === '/v1/chat/completions',
-  keyOf: (headers) => /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1] ?? null,
-  wrongKey: { status: 401, message: 'Incorrect API key provided.' },
+  matches: (path) => path === '/v1/chat/completions',
+  readApiKey: (headers) => /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1] ?? null,
+  invalidKey: { status: 401, message: 'Incorrect API key provided.' },
   read({ body }) {
     const asked = readBody(body);
     if (typeof asked.model !== 'string' || asked.model === '')
-      throw new Refused({ status: 400, message: 'you must provide a model parameter' });
+      throw new RefusedError({ status: 400, message: 'you must provide a model parameter' });
     if (asked.model.startsWith('unknown-'))
-      throw new Refused({ status: 404, message: `The model '${asked.model}' does not exist` });
+      throw new RefusedError({ status: 404, message: `The model '${asked.model}' does not exist` });
     if (!Array.isArray(asked.messages) || asked.messages.length === 0)
-      throw new Refused({ status: 400, message: "Invalid 'messages': empty array." });
+      throw new RefusedError({ status: 400, message: "Invalid 'messages': empty array." });
     const format = asked.response_format?.type ?? 'text';
-    const said = (wanted: (role: string) => boolean): string =>
-      asked.messages.map(({ role, content }: Json) => (wanted(role) ? textOf(content) : '')).join('\n');
+    const readTextOfRoles = (matches: (role: string) => boolean): string =>
+      asked.messages.map(({ role, content }: Json) => (matches(role) ? readText(content) : '')).join('\n');
     const isSystem = (role: string): boolean => role === 'system' || role === 'developer';
     return {
       model: asked.model,
       streams: asked.stream === true,
-      system: said(isSystem),
-      prompt: said((role) => !isSystem(role) && role !== 'assistant'),
+      system: readTextOfRoles(isSystem),
+      prompt: readTextOfRoles((role) => !isSystem(role) && role !== 'assistant'),
       shape:
         format === 'text'
           ? { kind: 'text' }
@@ -45,11 +45,11 @@ export const openai: Wire = {
     };
   },
   refusal,
-  refusalFrame: (told) => sse(refusal(told)),
-  frames(spoken) {
-    const { asked, finish, thoughts } = spoken;
+  refusalFrame: (details) => sse(refusal(details)),
+  frames(reply) {
+    const { asked, finish, thoughts } = reply;
     const delta = (fields: Json, finishReason: string | null = null): string =>
-      sse({ ...completion(spoken, true), choices: [{ index: 0, delta: fields, finish_reason: finishReason }] });
+      sse({ ...completion(reply, true), choices: [{ index: 0, delta: fields, finish_reason: finishReason }] });
     return {
       opening: [
         delta({ role: 'assistant', content: '' }),
@@ -58,37 +58,37 @@ export const openai: Wire = {
       chunk: (text) => delta({ content: text }),
       closing: [
         delta({}, FINISHES[finish]),
-        ...(asked.counts ? [sse({ ...completion(spoken, true), choices: [], usage: usage(spoken) })] : []),
+        ...(asked.counts ? [sse({ ...completion(reply, true), choices: [], usage: usage(reply) })] : []),
         'data: [DONE]\n\n',
       ],
     };
   },
-  whole: (spoken, text) => ({
-    ...completion(spoken, false),
-    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: FINISHES[spoken.finish] }],
-    usage: usage(spoken),
+  whole: (reply, text) => ({
+    ...completion(reply, false),
+    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: FINISHES[reply.finish] }],
+    usage: usage(reply),
   }),
-  blocked(spoken) {
-    const refused: Spoken = { ...spoken, finish: 'safety', outputTokens: 0 };
+  blocked(reply) {
+    const refused: ModelReply = { ...reply, finish: 'safety', outputTokens: 0 };
     const { opening, closing } = openai.frames(refused);
     return { frames: [...opening, ...closing], whole: openai.whole(refused, '') };
   },
 };
 
-const completion = ({ id, modelVersion }: Spoken, streamed: boolean): Json => ({
+const completion = ({ id, modelVersion }: ModelReply, streamed: boolean): Json => ({
   id: `chatcmpl-${id}`,
   object: streamed ? 'chat.completion.chunk' : 'chat.completion',
   created: CREATED,
   model: modelVersion,
 });
 
-const usage = ({ inputTokens, outputTokens }: Spoken): Json => ({
+const usage = ({ inputTokens, outputTokens }: ModelReply): Json => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
   total_tokens: inputTokens + outputTokens,
 });
 
-/** `insufficient_quota` is the name of an account without money, with the same 429 as a rate. */
+/** `insufficient_quota` means an account without credit. It has status 429, like a rate limit. */
 function refusal({ status, name, message }: Refusal): Json {
   return {
     error: {

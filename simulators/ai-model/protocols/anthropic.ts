@@ -1,6 +1,6 @@
-/** Anthropic's messages, in the two ways in which its library asks for JSON: a format of the output, or a tool's input. */
-import { readBody, Refused, textOf } from './wire.ts';
-import type { Finish, Json, Refusal, Spoken, Wire } from './wire.ts';
+/** Anthropic's Messages API, with both ways in which its SDK requests JSON: an output format, or the input of a tool. */
+import { readBody, RefusedError, readText } from './protocol.ts';
+import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 
 const NAMES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -16,20 +16,21 @@ const NAMES: Readonly<Record<number, string>> = {
 };
 const STOPS: Readonly<Record<Finish, string>> = { stop: 'end_turn', length: 'max_tokens', safety: 'refusal' };
 
-export const anthropic: Wire = {
+export const anthropic: Protocol = {
   name: 'anthropic',
-  fits: (path) => path === '/v1/messages',
-  keyOf: (headers) => headers['x-api-key'] ?? null,
-  wrongKey: { status: 401, message: 'invalid x-api-key' },
+  matches: (path) => path === '/v1/messages',
+  readApiKey: (headers) => headers['x-api-key'] ?? null,
+  invalidKey: { status: 401, message: 'invalid x-api-key' },
   read({ headers, body }) {
     if (headers['anthropic-version'] === undefined)
-      throw new Refused({ status: 400, message: 'anthropic-version: header is required' });
+      throw new RefusedError({ status: 400, message: 'anthropic-version: header is required' });
     const asked = readBody(body);
     if (typeof asked.model !== 'string' || !asked.model.startsWith('claude-'))
-      throw new Refused({ status: 404, message: `model: ${String(asked.model)}` });
-    if (typeof asked.max_tokens !== 'number') throw new Refused({ status: 400, message: 'max_tokens: Field required' });
+      throw new RefusedError({ status: 404, message: `model: ${String(asked.model)}` });
+    if (typeof asked.max_tokens !== 'number')
+      throw new RefusedError({ status: 400, message: 'max_tokens: Field required' });
     if (!Array.isArray(asked.messages) || asked.messages.length === 0)
-      throw new Refused({ status: 400, message: 'messages: at least one message is required' });
+      throw new RefusedError({ status: 400, message: 'messages: at least one message is required' });
     const format = asked.output_config?.format ?? asked.output_format;
     const tool = (asked.tools ?? []).find(
       ({ name }: Json) => asked.tool_choice?.type === 'any' || name === asked.tool_choice?.name,
@@ -38,8 +39,10 @@ export const anthropic: Wire = {
     return {
       model: asked.model,
       streams: asked.stream === true,
-      system: textOf(asked.system),
-      prompt: asked.messages.map(({ role, content }: Json) => (role === 'assistant' ? '' : textOf(content))).join('\n'),
+      system: readText(asked.system),
+      prompt: asked.messages
+        .map(({ role, content }: Json) => (role === 'assistant' ? '' : readText(content)))
+        .join('\n'),
       shape: schema === null ? { kind: 'text' } : { kind: 'json', schema },
       maxTokens: asked.max_tokens,
       shows: ['enabled', 'adaptive'].includes(asked.thinking?.type) ? 'thoughts' : 'answer',
@@ -48,12 +51,12 @@ export const anthropic: Wire = {
     };
   },
   refusal,
-  refusalFrame: (told) => event(refusal(told)),
-  frames(spoken) {
-    const { asked, inputTokens, outputTokens, thoughts } = spoken;
+  refusalFrame: (details) => event(refusal(details)),
+  frames(reply) {
+    const { asked, inputTokens, outputTokens, thoughts } = reply;
     const index = thoughts === null ? 0 : 1;
-    const start = { ...message(spoken), content: [], stop_reason: null, stop_sequence: null };
-    const block = asked.tool === null ? { type: 'text', text: '' } : toolUse(spoken, {});
+    const start = { ...message(reply), content: [], stop_reason: null, stop_sequence: null };
+    const block = asked.tool === null ? { type: 'text', text: '' } : toolUse(reply, {});
     return {
       opening: [
         event({ type: 'message_start', message: { ...start, usage: { input_tokens: inputTokens, output_tokens: 1 } } }),
@@ -71,28 +74,28 @@ export const anthropic: Wire = {
         event({ type: 'content_block_stop', index }),
         event({
           type: 'message_delta',
-          delta: { stop_reason: stopOf(spoken), stop_sequence: null },
+          delta: { stop_reason: stopReason(reply), stop_sequence: null },
           usage: { output_tokens: outputTokens },
         }),
         event({ type: 'message_stop' }),
       ],
     };
   },
-  whole(spoken, text) {
-    const { asked, inputTokens, outputTokens } = spoken;
-    // A tool's input that was cut off arrives here as an object without fields.
-    const answered = asked.tool === null ? { type: 'text', text } : toolUse(spoken, objectOf(text));
+  whole(reply, text) {
+    const { asked, inputTokens, outputTokens } = reply;
+    // Truncated tool input is parsed as an object without fields.
+    const answered = asked.tool === null ? { type: 'text', text } : toolUse(reply, parseObject(text));
     return {
-      ...message(spoken),
+      ...message(reply),
       content: [answered],
-      stop_reason: stopOf(spoken),
+      stop_reason: stopReason(reply),
       stop_sequence: null,
       usage: { input_tokens: inputTokens, output_tokens: outputTokens },
     };
   },
-  /** There is no refused prompt of its own: the answer stops before it begins. */
-  blocked(spoken) {
-    const refused: Spoken = { ...spoken, finish: 'safety', outputTokens: 0 };
+  /** The protocol has no rejected prompt: the answer ends with a refusal before any text. */
+  blocked(reply) {
+    const refused: ModelReply = { ...reply, finish: 'safety', outputTokens: 0 };
     const { opening, closing } = anthropic.frames(refused);
     return { frames: [...opening, ...closing], whole: anthropic.whole(refused, '') };
   },
@@ -101,14 +104,14 @@ export const anthropic: Wire = {
 const event = (data: { type: string; [field: string]: unknown }): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-const message = ({ id, modelVersion }: Spoken): Json => ({
+const message = ({ id, modelVersion }: ModelReply): Json => ({
   id: `msg_${id}`,
   type: 'message',
   role: 'assistant',
   model: modelVersion,
 });
 
-const toolUse = ({ id, asked }: Spoken, input: Json): Json => ({
+const toolUse = ({ id, asked }: ModelReply, input: Json): Json => ({
   type: 'tool_use',
   id: `toolu_${id}`,
   name: asked.tool,
@@ -125,10 +128,10 @@ function thinking(thoughts: string | null): string[] {
   ];
 }
 
-const stopOf = ({ asked, finish }: Spoken): string =>
+const stopReason = ({ asked, finish }: ModelReply): string =>
   asked.tool !== null && finish === 'stop' ? 'tool_use' : STOPS[finish];
 
-function objectOf(text: string): Json {
+function parseObject(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {
@@ -136,7 +139,7 @@ function objectOf(text: string): Json {
   }
 }
 
-function refusal({ status, name, message: told }: Refusal): { type: string; error: Json } {
+function refusal({ status, name, message: text }: Refusal): { type: string; error: Json } {
   const type = name ?? NAMES[status] ?? 'api_error';
-  return { type: 'error', error: { type, message: told ?? (type === 'overloaded_error' ? 'Overloaded' : type) } };
+  return { type: 'error', error: { type, message: text ?? (type === 'overloaded_error' ? 'Overloaded' : type) } };
 }

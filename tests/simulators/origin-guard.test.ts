@@ -1,10 +1,9 @@
-/** Pages of other sites get nothing from the simulators, and change nothing there. */
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { ownPagesOnly } from '../../simulators/own-pages.ts';
+import { originGuard } from '../../simulators/origin-guard.ts';
 
 const app = new Hono();
-app.use(ownPagesOnly);
+app.use(originGuard);
 app.all('/*', (context) => context.text('done'));
 
 test.each<[string, string, string | undefined, number, string?]>([
@@ -19,7 +18,7 @@ test.each<[string, string, string | undefined, number, string?]>([
   ['http://localhost:4000/sandbox/__simulator/reset', 'POST', undefined, 403, 'http://localhost.evil.example'],
   ['http://localhost:4000/sandbox/__simulator/reset', 'POST', 'none', 403, 'null'],
   ['http://rebound.example:4000/sandbox/mail/messages', 'GET', 'same-origin', 421],
-])('%s by %s from %s is answered with %i', async (address, method, site, status, origin) => {
+])('responds to %s with method %s and fetch site %s with status %i', async (address, method, site, status, origin) => {
   const headers = { ...(site !== undefined && { 'sec-fetch-site': site }), ...(origin !== undefined && { origin }) };
   expect((await app.request(address, { method, headers })).status).toBe(status);
 });

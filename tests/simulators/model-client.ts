@@ -1,4 +1,4 @@
-/** The model simulator, asked by the very library that the product uses, in the three protocols. */
+/** Calls the model simulator with the product's AI SDK, in all three protocols. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -24,7 +24,7 @@ const FEEDBACK_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-export function modelOf(
+export function createModel(
   server: ModelServer,
   provider: ModelProvider,
   changed: Record<string, string> = {},
@@ -41,12 +41,12 @@ export function modelOf(
   })(AI_MODEL);
 }
 
-/** A prompt as a product would write one; the simulator knows nothing of how this one is written. */
-export const promptOf = (items: readonly string[], date = '2026-11-20'): string =>
+/** A prompt in a format that the simulator does not know in advance. */
+export const createPrompt = (items: readonly string[], date = '2026-11-20'): string =>
   `Here is the journal.\n${JSON.stringify({ newest: { date, items: items.map((text, at) => ({ number: at + 1, text })) } })}`;
 
-export type Heard = {
-  pieces: string[];
+export type StreamResult = {
+  chunks: string[];
   text: string;
   finishReason: string | null;
   rawFinishReason: string | undefined;
@@ -62,20 +62,20 @@ type Question = {
   signal?: AbortSignal;
   maxOutputTokens?: number;
   json?: boolean;
-  onPiece?: (count: number) => void;
+  onChunk?: (count: number) => void;
   providerOptions?: Record<
     string,
     Record<string, never> | { [option: string]: string | boolean | { [inner: string]: boolean } }
   >;
 };
 
-/** Hears a stream to its end. Nothing is tried twice, and what goes wrong is told and not thrown. */
-export async function hear(
+/** Reads a stream to its end without retries. Collects errors instead of throwing them. */
+export async function runStream(
   model: LanguageModel,
-  { prompt = promptOf(GOOD_DAY), system = SCORED, signal, json, onPiece, ...rest }: Question = {},
-): Promise<Heard> {
-  const heard: Heard = {
-    pieces: [],
+  { prompt = createPrompt(GOOD_DAY), system = SCORING_INSTRUCTION, signal, json, onChunk, ...rest }: Question = {},
+): Promise<StreamResult> {
+  const heard: StreamResult = {
+    chunks: [],
     text: '',
     finishReason: null,
     rawFinishReason: undefined,
@@ -97,8 +97,8 @@ export async function hear(
   try {
     for await (const part of result.fullStream) {
       if (part.type === 'text-delta') {
-        heard.pieces.push(part.text);
-        onPiece?.(heard.pieces.length);
+        heard.chunks.push(part.text);
+        onChunk?.(heard.chunks.length);
       }
       if (part.type === 'reasoning-delta') heard.thoughts += part.text;
       if (part.type === 'error') heard.errors.push(part.error);
@@ -112,11 +112,11 @@ export async function hear(
   } catch (error) {
     heard.errors.push(error);
   }
-  heard.text = heard.pieces.join('');
+  heard.text = heard.chunks.join('');
   return heard;
 }
 
-export const SCORED = 'You are a coach. The first line is exactly "HustleScore: N/10".';
+export const SCORING_INSTRUCTION = 'You are a coach. The first line is exactly "HustleScore: N/10".';
 
 export const GOOD_DAY = [
   'Replaced the fuel pump of the blue van and drove it 40 km without a fault',
@@ -125,8 +125,8 @@ export const GOOD_DAY = [
 ];
 export const LAZY_DAY = ['Some stuff', 'Did various things'];
 
-/** One server for a test file, without faults before each test. */
-export function modelWorld(): () => ModelServer {
+/** Starts one server per test file and resets it before each test. */
+export function useModelServer(): () => ModelServer {
   let server: ModelServer;
   beforeAll(async () => {
     Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });

@@ -1,9 +1,9 @@
-/** Google's generateContent and streamGenerateContent, of `v1beta` and `v1` (providers.md 2.2). */
-import { readBody, Refused, sse, textOf } from './wire.ts';
-import type { Finish, Json, Refusal, Spoken, Wire } from './wire.ts';
+/** Google's generateContent and streamGenerateContent APIs, `v1beta` and `v1` (providers.md 2.2). */
+import { readBody, RefusedError, sse, readText } from './protocol.ts';
+import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 
 const PATH = /^\/v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
-/** The SDK sends the first, Google's own client the second. */
+/** The AI SDK sends the first, Google's own client the second. */
 const SCHEMA_FIELDS = ['responseJsonSchema', 'responseSchema'] as const;
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {
@@ -23,11 +23,11 @@ const MESSAGES: Readonly<Record<number, string>> = {
 };
 const FINISHES: Readonly<Record<Finish, string>> = { stop: 'STOP', length: 'MAX_TOKENS', safety: 'SAFETY' };
 
-export const gemini: Wire = {
+export const gemini: Protocol = {
   name: 'gemini',
-  fits: (path) => /^\/v1(?:beta)?\/models\//.test(path),
-  keyOf: (headers) => headers['x-goog-api-key'] ?? null,
-  wrongKey: {
+  matches: (path) => /^\/v1(?:beta)?\/models\//.test(path),
+  readApiKey: (headers) => headers['x-goog-api-key'] ?? null,
+  invalidKey: {
     status: 400,
     name: 'API_KEY_INVALID',
     message: 'API key not valid. Please pass a valid API key.',
@@ -35,21 +35,21 @@ export const gemini: Wire = {
   read({ path, query, body }) {
     const [, model = '', method = ''] = PATH.exec(path) ?? [];
     if (!model.startsWith('gemini-'))
-      throw new Refused({ status: 404, message: `models/${model} is not found for API version v1beta.` });
+      throw new RefusedError({ status: 404, message: `models/${model} is not found for API version v1beta.` });
     const streams = method === 'streamGenerateContent';
     if (streams && new URLSearchParams(query).get('alt') !== 'sse')
-      throw new Refused({ status: 400, message: 'This simulator streams with alt=sse alone.' });
+      throw new RefusedError({ status: 400, message: 'This simulator only streams with alt=sse.' });
     const asked = readBody(body);
     if (!Array.isArray(asked.contents) || asked.contents.length === 0)
-      throw new Refused({ status: 400, message: '* GenerateContentRequest.contents: contents is not specified' });
+      throw new RefusedError({ status: 400, message: '* GenerateContentRequest.contents: contents is not specified' });
     const config = asked.generationConfig ?? {};
     const field = SCHEMA_FIELDS.find((name) => config[name] != null);
     const json = config.responseMimeType === 'application/json';
     return {
       model,
       streams,
-      system: textOf(asked.systemInstruction?.parts),
-      prompt: asked.contents.map((turn: Json) => (turn.role === 'model' ? '' : textOf(turn.parts))).join('\n'),
+      system: readText(asked.systemInstruction?.parts),
+      prompt: asked.contents.map((turn: Json) => (turn.role === 'model' ? '' : readText(turn.parts))).join('\n'),
       shape: json ? { kind: 'json', schema: field ? config[field] : null } : { kind: 'text' },
       maxTokens: config.maxOutputTokens ?? null,
       shows: config.thinkingConfig?.includeThoughts === true ? 'thoughts' : 'answer',
@@ -58,32 +58,32 @@ export const gemini: Wire = {
     };
   },
   refusal,
-  refusalFrame: (told) => sse(refusal(told)),
-  frames(spoken) {
-    const part = (fields: Json): string => sse(response(spoken, [{ content: content([fields]), index: 0 }], false));
+  refusalFrame: (details) => sse(refusal(details)),
+  frames(reply) {
+    const part = (fields: Json): string => sse(response(reply, [{ content: content([fields]), index: 0 }], false));
     return {
-      opening: spoken.thoughts === null ? [] : [part({ text: spoken.thoughts, thought: true })],
+      opening: reply.thoughts === null ? [] : [part({ text: reply.thoughts, thought: true })],
       chunk: (text) => part({ text }),
-      closing: [sse(response(spoken, [lastOf(spoken)], true))],
+      closing: [sse(response(reply, [finalCandidate(reply)], true))],
     };
   },
-  whole(spoken, text) {
-    const parts = spoken.thoughts === null ? [] : [{ text: spoken.thoughts, thought: true }];
-    const last = lastOf(spoken);
-    const candidate = spoken.finish === 'safety' ? last : { ...last, content: content([...parts, { text }]) };
-    return response(spoken, [candidate], true);
+  whole(reply, text) {
+    const parts = reply.thoughts === null ? [] : [{ text: reply.thoughts, thought: true }];
+    const last = finalCandidate(reply);
+    const candidate = reply.finish === 'safety' ? last : { ...last, content: content([...parts, { text }]) };
+    return response(reply, [candidate], true);
   },
-  blocked(spoken) {
-    const { candidates: _, ...rest } = response(spoken, [], true);
-    const told = { ...rest, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
-    return { frames: [sse(told)], whole: told };
+  blocked(reply) {
+    const { candidates: _, ...rest } = response(reply, [], true);
+    const blocked = { ...rest, promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } };
+    return { frames: [sse(blocked)], whole: blocked };
   },
 };
 
 const content = (parts: Json[]): Json => ({ role: 'model', parts });
 
-/** The end of an answer. One that was stopped for safety has no content at all. */
-const lastOf = ({ finish }: Spoken): Json =>
+/** The final candidate. An answer that was stopped for safety has no content. */
+const finalCandidate = ({ finish }: ModelReply): Json =>
   finish === 'safety'
     ? {
         finishReason: FINISHES[finish],
@@ -92,8 +92,8 @@ const lastOf = ({ finish }: Spoken): Json =>
       }
     : { content: content([{ text: '' }]), finishReason: FINISHES[finish], index: 0 };
 
-function response(spoken: Spoken, candidates: Json[], atEnd: boolean): Json {
-  const { inputTokens, outputTokens, modelVersion, id, thoughts } = spoken;
+function response(reply: ModelReply, candidates: Json[], atEnd: boolean): Json {
+  const { inputTokens, outputTokens, modelVersion, id, thoughts } = reply;
   const thoughtsTokenCount = thoughts === null ? 0 : Math.ceil(thoughts.length / 4);
   return {
     candidates,
@@ -108,7 +108,7 @@ function response(spoken: Spoken, candidates: Json[], atEnd: boolean): Json {
   };
 }
 
-/** `API_KEY_INVALID`, `PerMinute` and `PerDay` are told in the details; other names are statuses of Google's own. */
+/** `API_KEY_INVALID`, `PerMinute` and `PerDay` appear in the details. Other names are Google's status names. */
 function refusal({ status, name, message, retryDelay }: Refusal): Json {
   const details: Json[] = [];
   if (name === 'API_KEY_INVALID')
