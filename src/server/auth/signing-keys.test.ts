@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose';
@@ -18,6 +18,7 @@ test('a key is made once, also when several processes start together', async () 
   expect(loaded[0]!.derive('refresh-tokens')).not.toEqual(loaded[0]!.derive('one-time-codes'));
   const stored = JSON.parse(await readFile(join(dataDir, 'signing-key.json'), 'utf8'));
   expect(JSON.stringify(loaded[0]!.jwks)).not.toContain(stored.d);
+  expect(await readdir(dataDir)).toEqual(['signing-key.json']);
 });
 
 test.each(['ES256', 'RS256'])('a %s key whose key_ops name both sign and verify signs', async (algorithm) => {

@@ -1,6 +1,6 @@
 /** The key that signs access tokens: the operator's, or one made at the first start and kept in the data directory. */
-import { hkdfSync } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hkdfSync, randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose';
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
@@ -75,7 +75,10 @@ function publicMembers(jwk: JWK): JWK {
   return { kty: 'RSA', n: jwk.n!, e: jwk.e! };
 }
 
-/** `wx` decides between two processes that start at once: one writes, the other reads what was written. */
+/**
+ * Creates the key file with its content in one step: another process that starts at the same moment, or the next start
+ * after a crash, sees the whole key or none. `link` fails where the file exists, so the first process wins.
+ */
 async function readOrCreate(file: string, dataDir: string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
@@ -85,11 +88,15 @@ async function readOrCreate(file: string, dataDir: string): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const text = `${JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' })}\n`;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.${randomUUID()}`;
+  await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
   try {
-    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+    await link(unfinished, file);
     return text;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return readFile(file, 'utf8');
+    return await readFile(file, 'utf8');
+  } finally {
+    await rm(unfinished, { force: true });
   }
 }
