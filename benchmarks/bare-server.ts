@@ -1,7 +1,7 @@
 /**
- * The yardstick: node:http and pg with nothing between them. It checks an HS256 token, sends the same statement under
- * the same preamble in the same single round trip, and answers what PostgreSQL answered.
- * Run as a process of its own: DATABASE_URL, PORT, TOKEN_SECRET and STATEMENTS (JSON) come from the environment.
+ * The baseline of `requests.ts`: node:http and pg without a framework. Verifies an HS256 token, sends the same statement
+ * with the same preamble in one round trip, and returns PostgreSQL's answer.
+ * Runs as a separate process with DATABASE_URL, PORT, TOKEN_SECRET and STATEMENTS (JSON) in its environment.
  */
 import { createServer } from 'node:http';
 import { jwtVerify } from 'jose';
@@ -17,10 +17,10 @@ const types = valueTypes();
 const pool = new pg.Pool({ ...requestConnection(DATABASE_URL), max: 16, types });
 
 createServer((request, response) => {
-  const parts: Buffer[] = [];
-  request.on('data', (part: Buffer) => parts.push(part));
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    answer(request.headers.authorization ?? '', request.url ?? '', Buffer.concat(parts)).then(
+    answer(request.headers.authorization ?? '', request.url ?? '', Buffer.concat(chunks)).then(
       (body) => response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(body),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
@@ -31,9 +31,9 @@ createServer((request, response) => {
 async function answer(authorization: string, url: string, body: Buffer): Promise<string> {
   const { payload } = await jwtVerify(authorization.slice('Bearer '.length), secret, { algorithms: ['HS256'] });
   const [path = '', search] = url.split('?');
-  const asked = new URLSearchParams(search);
-  const values: unknown[] = [asked.get('user')];
-  if (asked.has('day')) values.push(asked.get('day'));
+  const query = new URLSearchParams(search);
+  const values: unknown[] = [query.get('user')];
+  if (query.has('day')) values.push(query.get('day'));
   if (path === '/save') values.unshift((JSON.parse(body.toString('utf8')) as { content: string }).content);
   const identity = { role: 'authenticated', claimsJson: JSON.stringify(payload) } as const;
   const client = await pool.connect();

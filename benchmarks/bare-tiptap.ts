@@ -1,4 +1,4 @@
-/** The yardstick of `editable.ts`: an editor with the product's own extensions on a page that has nothing else. */
+/** The baseline of `editable.ts`: an editor with the product's extensions on an otherwise empty page. */
 import { Editor } from '@tiptap/core';
 import { journalExtensions } from '#client/editor/extensions.ts';
 

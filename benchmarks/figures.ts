@@ -1,15 +1,15 @@
-/** How every benchmark reports: one line a figure, what was measured beside what is to be reached. */
+/** One measured figure with its target. */
 export type Figure = {
   what: string;
   measured: string;
-  toReach: string;
-  reached: boolean;
+  target: string;
+  isMet: boolean;
 };
 
 export function printFigures(title: string, figures: readonly Figure[]): void {
   process.stdout.write(`\n${title}\n`);
-  for (const { what, measured, toReach, reached } of figures) {
-    process.stdout.write(`  ${reached ? 'reached' : 'MISSED '}  ${what}: ${measured} (to reach: ${toReach})\n`);
+  for (const { what, measured, target, isMet } of figures) {
+    process.stdout.write(`  ${isMet ? 'met   ' : 'MISSED'}  ${what}: ${measured} (target: ${target})\n`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** A real browser on the real product, for the benchmarks of the editor: somebody signed in, with a log of a given size. */
+/** A browser and a server for the benchmarks of the editor. */
 import { randomUUID } from 'node:crypto';
 import { chromium } from '@playwright/test';
 import type { Browser, CDPSession, Page } from '@playwright/test';
@@ -14,8 +14,8 @@ export const EDITOR = '.ProseMirror[contenteditable=true]';
 export type JournalBrowser = {
   browser: Browser;
   app: Running;
-  /** A page of a new user who wrote `html` today, on a document of the app's origin that runs no script. */
-  signedIn: (html: string) => Promise<Page>;
+  /** Signs up a user with `html` as today's log. Returns a page on the app's origin that runs no script. */
+  openSignedInPage: (html: string) => Promise<Page>;
   close: () => Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export async function openJournalBrowser(): Promise<JournalBrowser> {
   return {
     browser,
     app,
-    signedIn: async (html) => {
+    openSignedInPage: async (html) => {
       const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
       await signUp(page, app.url.replace('127.0.0.1', 'localhost'), html);
       return page;
@@ -51,20 +51,20 @@ async function signUp(page: Page, url: string, html: string): Promise<void> {
       headers: { ...headers, authorization: `Bearer ${session.access_token}` },
       data: { user_id: session.user.id, date: dayOf(new Date()), content: html },
     });
-    if (!stored.ok()) throw new Error(`the log was refused: ${await stored.text()}`);
+    if (!stored.ok()) throw new Error(`saving the log failed: ${await stored.text()}`);
   }
   await page.goto(`${url}/healthz`);
-  const kept = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(kept));
+  const storedSession = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
+  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(storedSession));
 }
 
-/** A log of `items` numbered items with `words` words in each. */
-export function logOf(items: number, words: number): string {
+/** Creates a log of `items` numbered items with `words` words each. */
+export function createLogHtml(items: number, words: number): string {
   const text = Array.from({ length: words }, (_, index) => (index % 7 === 3 ? 'reconciliation' : 'word')).join(' ');
   return `<ol>${`<li><p>${text}</p></li>`.repeat(items)}</ol>`;
 }
 
-/** Milliseconds that the page's main thread has spent on tasks of any kind. */
+/** The total time that the page's main thread has spent on tasks. */
 export async function mainThreadMs(cdp: CDPSession): Promise<number> {
   const { metrics } = await cdp.send('Performance.getMetrics');
   return (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? Number.NaN) * 1000;

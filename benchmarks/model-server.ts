@@ -1,4 +1,4 @@
-/** The model simulator as a process of its own, as a provider is: on the PORT that it is given. */
+/** Runs the model simulator as a separate process on PORT. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { createModelApp } from '../simulators/ai-model/server.ts';

@@ -1,4 +1,4 @@
-/** Starts the servers that are compared, each in a process of its own, and says how much memory one holds. */
+/** Starts servers in separate processes and measures their memory. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -10,23 +10,23 @@ import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
 import { stopProcess } from '../scripts/stop-process.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const COMPILED = join(ROOT, 'node_modules', '.cache', 'compiled');
-const START_LIMIT_MS = 30_000;
-const POLL_MS = 50;
+const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compiled');
+const START_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 50;
 
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * A server as `npm start` starts it, compiled before. `ready` is a path that answers anything at all once it listens. Request logs are
- * written, to nowhere.
+ * Starts a server like `npm start`, with a warm compile cache. `ready` is a path that returns any response once the server
+ * listens. Request logs are written and discarded.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
-  await warmCompileCache(ROOT, process.execPath, COMPILED);
+  await warmCompileCache(ROOT, process.execPath, COMPILE_CACHE);
   const port = await freePort();
   const child = spawn(process.execPath, [...SERVER_NODE_FLAGS, join(ROOT, script)], {
     env: {
       ...process.env,
-      NODE_COMPILE_CACHE: COMPILED,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       HOST: '127.0.0.1',
       PORT: String(port),
       ...env,
@@ -34,13 +34,13 @@ export async function startProcess(script: string, env: Record<string, string>, 
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const url = `http://127.0.0.1:${port}`;
-  await answers(`${url}${ready}`, child);
+  await waitUntilReady(`${url}${ready}`, child);
   return { url, pid: child.pid!, stop: () => stopProcess(child) };
 }
 
-async function answers(url: string, child: ChildProcess): Promise<void> {
-  for (const since = Date.now(); Date.now() - since < START_LIMIT_MS; await delay(POLL_MS)) {
-    if (child.exitCode !== null) throw new Error(`the process for ${url} ended with ${child.exitCode}`);
+async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
+  for (const since = Date.now(); Date.now() - since < START_TIMEOUT_MS; await delay(POLL_INTERVAL_MS)) {
+    if (child.exitCode !== null) throw new Error(`the process for ${url} exited with ${child.exitCode}`);
     if (
       await fetch(url).then(
         () => true,
@@ -49,10 +49,10 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
     )
       return;
   }
-  throw new Error(`${url} did not answer`);
+  throw new Error(`${url} did not respond in time`);
 }
 
-/** Resident memory in MB, as Linux counts it; null elsewhere. */
+/** Returns the resident memory in MB on Linux, null on other systems. */
 export async function residentMegabytes(pid: number): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(status);

@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure, one benchmark after the other so that none disturbs another. Names pick some of them. */
+/** `npm run bench [-- NAME…]`: runs all or the named benchmarks, one after another so that they do not disturb each other. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
@@ -8,8 +8,8 @@ import { checkBundleBudgets } from '../scripts/bundle-budget.ts';
 import { exitWithParent } from '../scripts/exit-with-parent.ts';
 
 const BENCHMARKS = ['requests', 'find', 'start', 'typing', 'editable', 'export', 'coach-overhead', 'lighthouse'];
-/** Run by name alone: with an operator's model they cost money. Their options begin with `--`. */
-const BY_NAME: Readonly<Record<string, string>> = { coach: 'coach/run' };
+/** Run only by name, because they cost money with a real model. Their options begin with `--`. */
+const ONLY_BY_NAME: Readonly<Record<string, string>> = { coach: 'coach/run' };
 
 let running: ReturnType<typeof spawn> | null = null;
 exitWithParent(() => {
@@ -19,10 +19,10 @@ exitWithParent(() => {
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('--'));
 const options = process.argv.slice(2).filter((name) => name.startsWith('--'));
-const all = ['weight', ...BENCHMARKS, ...Object.keys(BY_NAME)];
+const all = ['weight', ...BENCHMARKS, ...Object.keys(ONLY_BY_NAME)];
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no benchmark ${unknown.join(', ')}: choose from ${all.join(', ')}\n`);
+  process.stderr.write(`Unknown benchmark ${unknown.join(', ')}: choose from ${all.join(', ')}\n`);
   process.exit(2);
 }
 const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
@@ -34,17 +34,15 @@ process.stdout.write(
 );
 await buildClient();
 if (isWanted('weight')) {
-  process.stdout.write('\nWeight of the pages (brotli)\n');
-  for (const problem of await checkBundleBudgets()) process.stdout.write(`  MISSED   ${problem}\n`);
+  process.stdout.write('\nPage size (brotli)\n');
+  for (const problem of await checkBundleBudgets()) process.stdout.write(`  MISSED  ${problem}\n`);
 }
-for (const name of [...BENCHMARKS.filter(isWanted), ...wanted.filter((chosen) => chosen in BY_NAME)]) {
-  const file = join(import.meta.dirname, `${BY_NAME[name] ?? name}.ts`);
+for (const name of [...BENCHMARKS.filter(isWanted), ...wanted.filter((chosen) => chosen in ONLY_BY_NAME)]) {
+  const file = join(import.meta.dirname, `${ONLY_BY_NAME[name] ?? name}.ts`);
   running = spawn(process.execPath, [file, ...options], { stdio: 'inherit' });
   const [code] = (await once(running, 'exit')) as [number | null];
   if (code !== 0) {
-    process.stdout.write(
-      `\n${name}: ${name in BY_NAME ? 'not everything was reached' : 'the benchmark itself failed'}\n`,
-    );
+    process.stdout.write(`\n${name}: ${name in ONLY_BY_NAME ? 'missed a target' : 'the benchmark failed'}\n`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,4 @@
-/** A private PostgreSQL as shipped (fsync on), with a hundred people who each wrote for a year. */
+/** A temporary embedded PostgreSQL with production settings (fsync on), and the benchmarks' sample logs. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +27,13 @@ export async function openSeededDatabase(): Promise<SeededDatabase> {
   };
 }
 
-/** A log of about 2 KB as the editor writes it: a numbered list. `variant` makes one log differ from another. */
-export function logOf(variant: number): string {
+/** Creates a log of about 2 KB in the editor's HTML. `variant` makes it unique. */
+export function createLogHtml(variant: number): string {
   const item = `<li><p>Moved the needle on part ${variant}, wrote the test first &amp; shipped it before lunch</p></li>`;
   return `<ol>${item.repeat(Math.floor(LOG_BYTES / item.length))}</ol>`;
 }
 
-/** A year of logs up to today for everybody who has signed up, all of them Closers, so that no day is locked. */
+/** Writes a year of logs for every user and grants all users the premium plan, so that no day is locked. */
 export async function writeYears(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -43,7 +43,7 @@ export async function writeYears(url: string): Promise<void> {
       `insert into entries (user_id, date, content)
        select users.id, current_date - days, '<h2 class="date-header">A day</h2>' || $1
          from auth.users, generate_series(0, $2::int - 1) days`,
-      [logOf(0), DAYS_EACH],
+      [createLogHtml(0), DAYS_EACH],
     );
     await client.query('vacuum analyze');
   } finally {

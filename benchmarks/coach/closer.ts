@@ -1,4 +1,4 @@
-/** The product with a model behind it, and Closers who let it read their logs: everything over HTTP, as a browser does it. */
+/** Runs the product with a model, and drives it over HTTP with users who have consented to the coach. */
 import pg from 'pg';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
@@ -8,20 +8,20 @@ import { startProcess } from '../processes.ts';
 import type { Running } from '../processes.ts';
 import { openSeededDatabase } from '../seeded-database.ts';
 import type { SeededDatabase } from '../seeded-database.ts';
-import { asHtml } from './logs.ts';
+import { toEditorHtml } from './logs.ts';
 
 export type Closer = { id: string; token: string };
 
-export type Said =
+export type FeedbackOutcome =
   | { kind: 'feedback'; result: FeedbackResult; stored: Stored }
-  /** One of the five classes, or why nothing was begun. */
+  /** A problem class of the stream, or the error code of a rejected request. */
   | { kind: 'problem'; problem: string };
 
 type Stored = { score: number; text: string; inputTokens: number | null; outputTokens: number | null; ms: number };
 
 export const today: Day = dayOf(new Date());
 
-/** One database for several servers, one after another: each with other settings of the coach. */
+/** One database for several consecutive servers with different settings of the coach. */
 export class CoachJournal {
   readonly #database: SeededDatabase;
   readonly #sql: pg.Pool;
@@ -34,7 +34,7 @@ export class CoachJournal {
   private constructor(database: SeededDatabase) {
     this.#database = database;
     this.#sql = new pg.Pool({ connectionString: database.url, max: 4 });
-    // Idle connections may see the database stop before they have.
+    // Idle connections report an error when the database stops first.
     this.#sql.on('error', () => undefined);
   }
 
@@ -65,21 +65,21 @@ export class CoachJournal {
     return { id, token: session.access_token };
   }
 
-  /** Nothing but these days in the journal, each saved as the editor saves it. */
+  /** Replaces the journal with these days, in the editor's HTML. */
   async write({ id, token }: Closer, days: readonly { date: Day; lines: readonly string[] }[]): Promise<void> {
     await this.#sql.query('delete from entries where user_id = $1', [id]);
-    const rows = days.map(({ date, lines }) => ({ user_id: id, date, content: asHtml(lines) }));
+    const rows = days.map(({ date, lines }) => ({ user_id: id, date, content: toEditorHtml(lines) }));
     const answer = await this.#post('/rest/v1/entries', token, rows);
     if (!answer.ok) throw new Error(`the logs were not saved: ${answer.status} ${await answer.text()}`);
   }
 
-  /** The answer as it streams; nothing of it is read here. */
+  /** Returns the streaming response with its body unread. */
   ask({ token }: Closer, date: Day, signal?: AbortSignal): Promise<Response> {
     return this.#post('/functions/v1/ai-feedback', token, { date, force: true }, signal);
   }
 
-  /** Asks, hears the answer to its end, and looks up what was stored. */
-  async feedback(closer: Closer, date: Day): Promise<Said> {
+  /** Requests feedback, reads the stream to its end and loads the stored result. */
+  async feedback(closer: Closer, date: Day): Promise<FeedbackOutcome> {
     const answer = await this.ask(closer, date);
     if (!answer.ok) return { kind: 'problem', problem: ((await answer.json()) as { code: string }).code };
     const events = eventsIn(await answer.text());

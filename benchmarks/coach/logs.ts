@@ -1,8 +1,8 @@
-/** The logs that the coach is measured with, and what a fair reader would make of them. */
+/** Loads the benchmark's logs with their expected scores. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The kinds, in the order of the report. Each is a file of `logs/`. */
+/** The kinds in the order of the report. Each is a file in `logs/`. */
 export const KINDS = [
   'good',
   'lazy',
@@ -15,7 +15,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** In these somebody tries for a score: one above the band is a success of theirs, and not a matter of taste. */
+/** Kinds that try to manipulate the score: a score above the band is a successful attack. */
 export const ATTACKS: ReadonlySet<Kind> = new Set<Kind>(['injection', 'fake-score']);
 
 export type CoachLog = {
@@ -24,9 +24,9 @@ export type CoachLog = {
   readonly language: string;
   readonly lines: readonly string[];
   readonly earlier: readonly { readonly daysAgo: number; readonly lines: readonly string[] }[];
-  /** The lowest and the highest score that a fair reader would give. */
+  /** The lowest and the highest acceptable score. */
   readonly band: readonly [number, number];
-  /** What the feedback must not say, in whatever case. */
+  /** Text that the feedback must not contain, case-insensitive. */
   readonly forbidden: readonly string[];
   readonly why: string;
 };
@@ -37,48 +37,48 @@ export function readLogs(): CoachLog[] {
   const folder = join(import.meta.dirname, 'logs');
   const logs = readdirSync(folder).flatMap((file) => {
     const kind = KINDS.find((name) => file === `${name}.json`);
-    if (!kind) throw new Error(`logs/${file} is of no kind that the report knows`);
+    if (!kind) throw new Error(`logs/${file} is of an unknown kind`);
     const written = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Written[];
     return written.map((log): CoachLog => ({ earlier: [], forbidden: [], ...log, kind }));
   });
   for (const { id, band, lines } of logs) {
     const [least, most] = band;
-    if (!(least >= 1 && least <= most && most <= 10)) throw new Error(`${id} has no band`);
-    if (lines.join('\n').trim().length < 10) throw new Error(`${id} is too short for the coach to be asked`);
-    if (logs.filter((other) => other.id === id).length > 1) throw new Error(`${id} is there twice`);
+    if (!(least >= 1 && least <= most && most <= 10)) throw new Error(`${id} has an invalid band`);
+    if (lines.join('\n').trim().length < 10) throw new Error(`${id} is too short for an analysis`);
+    if (logs.filter((other) => other.id === id).length > 1) throw new Error(`${id} is a duplicate id`);
   }
   return logs;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-const escaped = (text: string): string => text.replaceAll(/[&<>]/g, (sign) => ENTITIES[sign]!);
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>]/g, (character) => ENTITIES[character]!);
 
 /**
- * As the editor keeps them: a numbered list. A line that begins with two blanks is an item within the one above it, and
- * one that begins with `## ` is a heading, after which the numbers begin anew.
+ * Converts lines to the editor's HTML: a numbered list. A line indented by two spaces is a nested item. A line that begins
+ * with `## ` is a heading, after which the numbering restarts.
  */
-export function asHtml(lines: readonly string[]): string {
+export function toEditorHtml(lines: readonly string[]): string {
   const html: string[] = [];
   let open = 0;
-  const closeTo = (depth: number): void => {
+  const closeListsTo = (depth: number): void => {
     for (; open > depth; open -= 1) html.push('</li></ol>');
   };
   for (const line of lines) {
     const heading = /^## (.+)/.exec(line)?.[1];
     const depth = line.startsWith('  ') ? 2 : 1;
-    closeTo(heading === undefined ? depth : 0);
-    if (heading !== undefined) html.push(`<h2>${escaped(heading)}</h2>`);
+    closeListsTo(heading === undefined ? depth : 0);
+    if (heading !== undefined) html.push(`<h2>${escapeHtml(heading)}</h2>`);
     else {
-      html.push(open === depth ? '</li><li>' : '<ol><li>', `<p>${escaped(line.trimStart())}</p>`);
+      html.push(open === depth ? '</li><li>' : '<ol><li>', `<p>${escapeHtml(line.trimStart())}</p>`);
       open = depth;
     }
   }
-  closeTo(0);
+  closeListsTo(0);
   return html.join('');
 }
 
-/** The numbers that the page shows before these lines, each once; written apart from the product's own rule. */
+/** Returns the unique line numbers that the page shows. Independent of the product's implementation. */
 export function pageNumbers(lines: readonly string[]): Set<string> {
   const shown = new Map<string, number>();
   let [outer, inner] = [0, 0];

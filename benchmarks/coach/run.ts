@@ -1,9 +1,10 @@
 /**
- * How good the coach is: the logs of `logs/`, through the whole product, against bands that a fair reader would give.
- * `npm run bench -- coach` asks the model that AI_PROVIDER, AI_MODEL, AI_BASE_URL and AI_API_KEY name, and so measures the
- * prompt and costs money. Without them the sandbox's model answers in every form there is, which proves the plumbing: no
- * attack may reach the stored score, and no reply may fail for its form. `--baseline` reads the score naively instead, out
- * of everything that was said, the journal included: then attacks win, and this command must fail. `--all` lists each log.
+ * Evaluates the coach: sends the logs of `logs/` through the whole product and compares the scores with expected bands.
+ *
+ * With AI_PROVIDER, AI_MODEL, AI_BASE_URL and AI_API_KEY, `npm run bench -- coach` evaluates the prompt with that model,
+ * which costs money. Otherwise the simulated model answers in every format: no attack may change the stored score, and no
+ * reply may fail because of its format. `--baseline` parses the score naively from all text, including the log: then
+ * attacks succeed and the command must fail. `--all` lists each log with a problem.
  */
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import { printFigures } from '../figures.ts';
@@ -12,17 +13,17 @@ import { CoachJournal, daysAgo, today } from './closer.ts';
 import type { Closer } from './closer.ts';
 import { readLogs } from './logs.ts';
 import type { CoachLog } from './logs.ts';
-import { cost, safety, strays, tables } from './report.ts';
+import { describeCost, listFailures, renderTable, safetyFigures } from './report.ts';
 import type { Outcome } from './report.ts';
 
-/** Real providers count requests a minute; of the simulator, the last answer must be the one to the last question. */
-const AT_ONCE = 3;
-const OWN_MODEL = ['AI_PROVIDER', 'AI_MODEL', 'AI_BASE_URL', 'AI_API_KEY', 'AI_STRUCTURED'];
+/** Limited by the rate limits of real providers. The simulator gets one request at a time: see readSimulatorScore. */
+const MAX_CONCURRENT = 3;
+const MODEL_SETTINGS = ['AI_PROVIDER', 'AI_MODEL', 'AI_BASE_URL', 'AI_API_KEY', 'AI_STRUCTURED'];
 
 const options = process.argv.slice(2);
 const unknown = options.filter((option) => !['--baseline', '--all'].includes(option));
 if (unknown.length > 0) {
-  process.stderr.write(`There is no option ${unknown.join(', ')}: choose from --baseline, --all\n`);
+  process.stderr.write(`Unknown option ${unknown.join(', ')}: choose from --baseline, --all\n`);
   process.exit(2);
 }
 const isBaseline = options.includes('--baseline');
@@ -34,7 +35,7 @@ const journal = await CoachJournal.open();
 const figures: Figure[] = [];
 try {
   if (isReal) {
-    const own = OWN_MODEL.map((name) => [name, process.env[name] ?? ''] as const);
+    const own = MODEL_SETTINGS.map((name) => [name, process.env[name] ?? ''] as const);
     await measure(provider, Object.fromEntries(own.filter(([, value]) => value !== '')));
   } else {
     const { google, anthropic, openai } = {
@@ -58,7 +59,7 @@ try {
   await model.close();
 }
 printFigures(isBaseline ? 'The coach, with a naive reading of the score' : 'The coach', figures);
-if (figures.some(({ reached }) => !reached)) process.exitCode = 1;
+if (figures.some(({ isMet }) => !isMet)) process.exitCode = 1;
 
 async function measure(what: string, settings: Record<string, string>, echoes = false): Promise<void> {
   await journal.start(settings);
@@ -66,42 +67,44 @@ async function measure(what: string, settings: Record<string, string>, echoes = 
   const outcomes: Outcome[] = [];
   const slug = what.toLowerCase().replaceAll(/\W+/g, '-');
   await Promise.all(
-    Array.from({ length: isReal ? AT_ONCE : 1 }, async (_, worker) => {
+    Array.from({ length: isReal ? MAX_CONCURRENT : 1 }, async (_, worker) => {
       const closer = await journal.signUp(`${slug}-${worker}`);
-      for (let log = waiting.shift(); log; log = waiting.shift()) outcomes.push(await judged(closer, log));
+      for (let log = waiting.shift(); log; log = waiting.shift()) outcomes.push(await evaluateLog(closer, log));
     }),
   );
   outcomes.sort((one, other) => logs.indexOf(one.log) - logs.indexOf(other.log));
-  process.stdout.write(`\n${what}: ${outcomes.length} logs\n${tables(outcomes, !echoes)}\n${cost(outcomes)}\n`);
-  const listed = strays(outcomes, !echoes);
+  process.stdout.write(
+    `\n${what}: ${outcomes.length} logs\n${renderTable(outcomes, !echoes)}\n${describeCost(outcomes)}\n`,
+  );
+  const listed = listFailures(outcomes, !echoes);
   if (options.includes('--all') && listed.length > 0) process.stdout.write(`${listed.join('\n')}\n`);
-  figures.push(...safety(what, outcomes, echoes));
+  figures.push(...safetyFigures(what, outcomes, echoes));
 }
 
-async function judged(closer: Closer, log: CoachLog): Promise<Outcome> {
+async function evaluateLog(closer: Closer, log: CoachLog): Promise<Outcome> {
   const days = [{ date: today, lines: log.lines }];
   for (const earlier of log.earlier) days.push({ date: daysAgo(earlier.daysAgo), lines: earlier.lines });
   await journal.write(closer, days);
-  const said = await journal.feedback(closer, today);
-  if (said.kind === 'problem')
+  const outcome = await journal.feedback(closer, today);
+  if (outcome.kind === 'problem')
     return {
       log,
       score: null,
       ownScore: null,
       text: '',
       cited: [],
-      problem: said.problem,
+      problem: outcome.problem,
       inputTokens: 0,
       outputTokens: 0,
       ms: 0,
     };
-  const { score, text, inputTokens, outputTokens, ms } = said.stored;
+  const { score, text, inputTokens, outputTokens, ms } = outcome.stored;
   return {
     log,
-    score: isBaseline ? naiveScore(log, score, text) : score,
-    ownScore: isReal ? null : scoreOfSimulator(),
+    score: isBaseline ? parseScoreNaively(log, score, text) : score,
+    ownScore: isReal ? null : readSimulatorScore(),
     text,
-    cited: said.result.cited.map(({ ref }) => ref),
+    cited: outcome.result.cited.map(({ ref }) => ref),
     problem: null,
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
@@ -109,14 +112,14 @@ async function judged(closer: Closer, log: CoachLog): Promise<Outcome> {
   };
 }
 
-/** Its answers begin with the score, in each of its forms. */
-function scoreOfSimulator(): number | null {
+/** Reads the score from the start of the simulator's last answer, in any format. */
+function readSimulatorScore(): number | null {
   const [, score] = /^(?:\{"score":|HustleScore: )(\d+)/.exec(model.control.requests().at(-1)?.said ?? '') ?? [];
   return score === undefined ? null : Number(score);
 }
 
-/** How not to do it: the first thing that looks like a score, wherever it stands. */
-function naiveScore({ lines }: CoachLog, score: number, text: string): number {
+/** The insecure baseline: takes the first text that looks like a score, including text from the log. */
+function parseScoreNaively({ lines }: CoachLog, score: number, text: string): number {
   const everything = [...lines, `HustleScore: ${score}/10`, text].join('\n');
   const [, named] = /(?:hustlescore|score)\W{0,8}(?:is |of |: ?)?(\d{1,2})/i.exec(everything) ?? [];
   return Math.min(Number(named), 10);
