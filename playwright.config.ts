@@ -45,7 +45,7 @@ export default defineConfig({
   },
   projects: [{ name: 'chromium' }],
   webServer: {
-    command: `"${process.execPath}" tests/support/story-server.ts`,
+    command: `"${process.execPath}" tests/support/e2e-server.ts`,
     url: `${baseURL}/readyz`,
     env: { PORT: String(port) },
     timeout: 180_000,

@@ -3,7 +3,7 @@
  * template that every test file copies; `faults` kills and cuts, so its files run one after another.
  */
 import { defineConfig } from 'vitest/config';
-import { lengthened } from './tests/support/long-form.ts';
+import { fuzzBudget } from './tests/support/fuzz-budget.ts';
 
 const needsDatabase = [
   'src/server/{auth,data,functions,database,jobs,payments,plans}/**/*.test.ts',
@@ -11,7 +11,7 @@ const needsDatabase = [
 ];
 const database = {
   globalSetup: ['tests/support/test-database-server.ts'],
-  testTimeout: lengthened(30_000),
+  testTimeout: fuzzBudget(30_000),
   hookTimeout: 60_000,
 };
 
@@ -26,7 +26,7 @@ export default defineConfig({
           name: 'unit',
           include: ['src/**/*.test.{ts,tsx}', 'scripts/**/*.test.ts', 'tests/{fences,simulators}/**/*.test.ts'],
           exclude: needsDatabase,
-          testTimeout: lengthened(15_000),
+          testTimeout: fuzzBudget(15_000),
         },
       },
       {

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { jwtVerify } from 'jose';
 import pg from 'pg';
 import { requestConnection } from '#server/database/roles.ts';
-import { UserStatement } from '#server/database/user-statement.ts';
+import { RlsQuery } from '#server/database/rls-query.ts';
 import { valueTypes } from '#server/database/value-types.ts';
 
 const { DATABASE_URL = '', PORT = '', TOKEN_SECRET = '', STATEMENTS = '{}' } = process.env;
@@ -39,7 +39,7 @@ async function answer(authorization: string, url: string, body: Buffer): Promise
   const client = await pool.connect();
   try {
     const text = statements[path.slice(1) as keyof typeof statements];
-    const { rows } = await client.query(new UserStatement(identity, text, values, types)).done;
+    const { rows } = await client.query(new RlsQuery(identity, text, values, types)).done;
     return (rows[0] as { body: string }).body;
   } finally {
     client.release();

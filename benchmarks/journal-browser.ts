@@ -22,7 +22,7 @@ export type JournalBrowser = {
 export async function openJournalBrowser(): Promise<JournalBrowser> {
   const executablePath = await ensureBrowser();
   await buildClient();
-  const app = await startProcess('tests/support/story-server.ts', {}, '/readyz');
+  const app = await startProcess('tests/support/e2e-server.ts', {}, '/readyz');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args });
   return {

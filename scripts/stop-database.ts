@@ -4,7 +4,7 @@ import { readConfig } from '../src/server/config.ts';
 import { findBinaries } from '../src/server/database/embedded/binaries.ts';
 import { clusterPaths } from '../src/server/database/embedded/cluster.ts';
 import { lockDirectory } from '../src/server/database/embedded/directory-lock.ts';
-import { clearTheWay } from '../src/server/database/embedded/postmaster.ts';
+import { reclaimCluster } from '../src/server/database/embedded/postmaster.ts';
 import { chooseServerUser } from '../src/server/database/embedded/server-user.ts';
 import { loadEnvFile } from './project.ts';
 
@@ -13,6 +13,7 @@ const { dataDir, databaseUrl } = readConfig();
 const { cluster } = clusterPaths(dataDir);
 if (databaseUrl === null && existsSync(cluster)) {
   const lock = await lockDirectory(dataDir);
-  if (lock) await clearTheWay(cluster, await findBinaries(dataDir, await chooseServerUser(cluster)), () => undefined);
+  if (lock)
+    await reclaimCluster(cluster, await findBinaries(dataDir, await chooseServerUser(cluster)), () => undefined);
   await lock?.release();
 }

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest';
 import { LandingPage } from '#client/features/landing/landing-page.tsx';
 import { PrivacyPage } from '#client/features/legal/privacy-page.tsx';
 import { TermsPage } from '#client/features/legal/terms-page.tsx';
-import { showParts } from '#server/site/page-slots.ts';
+import { renderConditionals } from '#server/site/page-template.ts';
 import { renderMarkup } from './prerender.ts';
 
 const textOf = (page: ComponentType, part: 'coach' | 'nocoach'): string =>
-  showParts(renderMarkup(page), new Set([part]))
+  renderConditionals(renderMarkup(page), new Set([part]))
     .replaceAll(/<[^>]*>/g, '')
     .trim();
 

@@ -8,11 +8,11 @@ import { systemClock } from './clock.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './database/connect.ts';
 import type { Database } from './database/database.ts';
-import { sqlFor } from './database/sql-for.ts';
+import { queryBuilder } from './database/query-builder.ts';
 import { createLog } from './log.ts';
 import { createPayments } from './payments/payments.ts';
 import { endText, listPayments, refundByOperator } from './payments/refund-command.ts';
-import { changePlan, changePlanIn } from './plans/change-plan.ts';
+import { changePlan, changePlanInTransaction } from './plans/change-plan.ts';
 import { lockPlan } from './plans/paid-year.ts';
 
 const USAGE = `Commands:
@@ -28,7 +28,7 @@ const USAGE = `Commands:
 class Refused extends Error {}
 
 /** Answers the line to print. */
-export async function perform(args: readonly string[]): Promise<string> {
+export async function runAdminCommand(args: readonly string[]): Promise<string> {
   const { positionals, values } = readArguments(args);
   const [command, subject, ...rest] = positionals;
   if (rest.length > 0) throw new Refused(USAGE);
@@ -75,7 +75,12 @@ async function grant(database: Database, address: string, until: Day | null): Pr
     if (plan === 'premium' && until !== null && (before === null || isBefore(until, before))) {
       return `${address} stays a Closer ${endText(before)}, which is later than ${until}: nothing changes.`;
     }
-    await changePlanIn(transaction, { userId, plan: 'premium', accessValidUntil: until, reason: 'operator grant' });
+    await changePlanInTransaction(transaction, {
+      userId,
+      plan: 'premium',
+      accessValidUntil: until,
+      reason: 'operator grant',
+    });
     return `${address} is a Closer ${endText(until)}.`;
   });
 }
@@ -110,7 +115,7 @@ async function accountOf(database: Database, address: string): Promise<string> {
   const email = address.trim().toLowerCase();
   const found = await database
     .asService('operator command')
-    .run(sqlFor.selectFrom('auth.users').select('id').where('email', '=', email));
+    .run(queryBuilder.selectFrom('auth.users').select('id').where('email', '=', email));
   if (!found[0]) throw new Refused(`There is no account with the address ${address}.`);
   return found[0].id;
 }
@@ -132,7 +137,7 @@ async function withDatabase(work: (database: Database) => Promise<string>): Prom
 if (import.meta.main) {
   try {
     if (existsSync('.env')) process.loadEnvFile('.env');
-    process.stdout.write(`${await perform(process.argv.slice(2))}\n`);
+    process.stdout.write(`${await runAdminCommand(process.argv.slice(2))}\n`);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;

@@ -26,9 +26,9 @@ import { loadSite } from './site/pages.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 
-type Given = { config: Config; database: Database; clock: Clock; log: Logger };
+type Deps = { config: Config; database: Database; clock: Clock; log: Logger };
 
-export type Serving = {
+export type RunningServer = {
   readonly port: number;
   /** Begins with the work that nobody asks for; in the background, and never in the way of requests. */
   startJobs(): void;
@@ -36,7 +36,7 @@ export type Serving = {
   stop(): Promise<void>;
 };
 
-export async function serve({ config, database, clock, log }: Given): Promise<Serving> {
+export async function serve({ config, database, clock, log }: Deps): Promise<RunningServer> {
   const { auth, dataDir, host, mail, port, publicUrl } = config;
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir });
   const site = await loadSite(BUILT_CLIENT, config);

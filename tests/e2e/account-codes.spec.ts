@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const codeField = (page: Page): Locator => page.getByLabel('Code from your e-mail');
 const useCode = (page: Page): Promise<void> => page.getByRole('button', { name: 'Use code' }).click();
@@ -39,7 +39,7 @@ test('the code of a reset mail sets a new password, and stores no session before
   await useCode(page);
   await expect(field).toHaveAccessibleDescription(/This code is wrong or has expired/);
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 
   await field.fill(` ${code.slice(0, 3)} ${code.slice(3)} `);
   await useCode(page);
@@ -98,7 +98,7 @@ test('the code of a confirmation mail opens the journal', async ({ page, expectA
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Create account' }).click();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await codeField(page).fill('042 117');
   await useCode(page);
   await expect(page).toHaveURL('/journal');

@@ -1,10 +1,10 @@
 /** Links that bring tokens or an error, on every page: taken out of the address, explained, and never a session by themselves. */
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { headersOf, sessionOf } from '../support/journal-story.ts';
-import { tracesOf } from '../support/story-sign-in.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, expectSaid, test } from '../support/story.ts';
+import { headersOf, sessionOf } from '../support/e2e-journal.ts';
+import { tracesOf } from '../support/e2e-session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, expectToast, test } from '../support/e2e-test.ts';
 
 const PAGES = ['/', '/privacy-policy', '/journal?date=2026-01-02', '/reviews', '/signup', '/reset-password', '/login'];
 
@@ -53,7 +53,7 @@ test('a sign-in link of another account names both accounts and can be declined'
   await page.goto(`/#${tokens}`);
   await expect(page.getByText(`This link signs you in as ${stranger.email}.`)).toBeVisible();
   await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.getByRole('button', { name: `Stay signed in as ${email}` }).click();
   await expect(page).toHaveURL('/journal');
   expect((await sessionOf(page)).user.email).toBe(email);
@@ -91,7 +91,7 @@ test('an error in a link is explained by its code, in our words, with a way to a
     await expect(page.getByText('money')).toHaveCount(0);
   }
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.getByRole('link', { name: 'request a new link' }).click();
   await expect(page).toHaveURL('/forgot-password');
 
@@ -126,6 +126,6 @@ test('a link or a way back under another host name ends at PUBLIC_URL, signed in
   await expect(page.getByText(/^This link signs you in as /)).toBeVisible();
 
   await page.goto(`${otherHost}/journal?payment=cancelled`);
-  await expectSaid(page, MESSAGES.paymentCancelled);
+  await expectToast(page, MESSAGES.paymentCancelled);
   await expect(page).toHaveURL(`${baseURL}/journal`);
 });

@@ -1,7 +1,7 @@
 /** Account pages whose code does not come: whoever types on one stays on it, and a new release has its pages loaded. */
 import type { Page } from '@playwright/test';
-import { expectFetched, missingToast, takeAway } from '../support/parts-story.ts';
-import { expect, test } from '../support/story.ts';
+import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/e2e-chunk-loading.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
@@ -44,7 +44,7 @@ test.describe('without a connection', () => {
       await typeAtSignIn(page);
       await context.setOffline(true);
       await page.getByRole('link', { name: screen.link }).click();
-      await expect(missingToast(page)).toBeVisible();
+      await expect(chunkErrorToast(page)).toBeVisible();
       await expectStays(page);
 
       await page.unroute(files);
@@ -108,7 +108,7 @@ test.describe('after a new release has taken its files away', () => {
 
   for (const screen of SCREENS) {
     test(`${screen.path} is loaded as a page, with the address that was typed`, async ({ page }) => {
-      const release = await takeAway(page, `**/assets/${screen.file}*`);
+      const release = await makeChunksStale(page, `**/assets/${screen.file}*`);
       await typeAtSignIn(page);
       release();
       await page.getByRole('link', { name: screen.link }).click();
@@ -125,7 +125,7 @@ test.describe('after a new release has taken its files away', () => {
   test('the password opens the journal all the same', async ({ page, signUp }) => {
     const { email, password } = await signUp(page);
     await page.evaluate(() => localStorage.clear());
-    const release = await takeAway(page, '**/assets/{members-layout,journal-route}*');
+    const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*');
     await page.goto('/login');
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);

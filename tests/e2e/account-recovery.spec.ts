@@ -1,9 +1,9 @@
 /** A forgotten password, through the real mailbox. */
 import { waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { sessionOf } from '../support/journal-story.ts';
-import { expectSignsIn, tracesOf } from '../support/story-sign-in.ts';
-import { inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { sessionOf } from '../support/e2e-journal.ts';
+import { expectSignsIn, tracesOf } from '../support/e2e-session.ts';
+import { inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const SENT = 'Password reset email sent! Check your inbox.';
 

@@ -1,9 +1,9 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
 import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
-import { headersOf, sessionOf } from '../support/journal-story.ts';
-import { endSession } from '../support/story-sign-in.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { headersOf, sessionOf } from '../support/e2e-journal.ts';
+import { endSession } from '../support/e2e-session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
 const editor = '.ProseMirror[contenteditable=true]';
@@ -162,7 +162,7 @@ test('is accessible in both themes and fits a narrow phone', async ({ page, expe
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByText(WRONG)).toBeVisible();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test('whoever never opened the link of the first mail can have another', async ({ page, signUp }) => {

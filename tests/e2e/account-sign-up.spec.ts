@@ -1,8 +1,8 @@
 /** Making an account. */
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 async function fill(page: Page, email: string, password: string): Promise<void> {
   await page.goto('/signup');
@@ -57,5 +57,5 @@ test('is accessible in both themes and fits a narrow phone', async ({ page, expe
   await page.getByRole('button', { name: 'Create account' }).click();
   await expect(page.getByText('Password must be at least 6 characters long')).toBeVisible();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });

@@ -1,10 +1,10 @@
 /** What the profile tells about a paid year: its end, the next one, what was paid, and the receipt. */
 import { addYears, dateLabel, day } from '#domain/day/day.ts';
 import { receiptNumber } from '#domain/payment/receipt.ts';
-import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/billing-story.ts';
-import { today } from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/e2e-billing.ts';
+import { today } from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 type PaymentRow = { id: string; order_id: string; completed_at: string };
 type ProfileRow = { access_valid_until: string };
@@ -52,11 +52,11 @@ test('a payment is in the history and prints as a receipt on one page', async ({
   await expect(page.locator('html')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
   await expect(sheet).toHaveCSS('color', 'rgb(0, 0, 0)');
   await page.emulateMedia({ media: 'screen' });
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.getByRole('link', { name: 'Back to Profile' }).click();
   await expect(page).toHaveURL('/profile');
   await expect(row).toBeVisible();
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test('nobody else’s receipt can be looked at', async ({ page, signUp }) => {

@@ -14,10 +14,10 @@ import {
   ownRows,
   payNow,
   toast,
-} from '../support/billing-story.ts';
-import { daysAgo, editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/journal-story.ts';
-import { inBothThemes } from '../support/story-themes.ts';
-import { expect, expectSaid, test } from '../support/story.ts';
+} from '../support/e2e-billing.ts';
+import { daysAgo, editor, headersOf, items, log, sessionOf, storedLog, today } from '../support/e2e-journal.ts';
+import { inBothThemes } from '../support/e2e-themes.ts';
+import { expect, expectToast, test } from '../support/e2e-test.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
 
@@ -38,7 +38,7 @@ for (const [what, token] of [
     const asked: string[] = [];
     page.on('request', (request) => void (request.url().includes('paypal-capture-order') && asked.push(request.url())));
     await page.goto(`/journal?payment=success&token=${token}`);
-    await expectSaid(page, MESSAGES.paymentTokenInvalid);
+    await expectToast(page, MESSAGES.paymentTokenInvalid);
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();
     expect(asked).toEqual([]);
@@ -49,7 +49,7 @@ test('who cancels is told so, once', async ({ page, signUp, expectAccessible }) 
   await signUp(page);
   await toApproval(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expectSaid(page, MESSAGES.paymentCancelled);
+  await expectToast(page, MESSAGES.paymentCancelled);
   await expect(page).toHaveURL('/journal');
   await expect(editor(page)).toBeVisible();
   await inBothThemes(page, expectAccessible);
@@ -129,7 +129,7 @@ test('an eCheck is pending until PayPal has the money', async ({ page, signUp, r
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay with eCheck (pending)' }).click();
-  await expectSaid(page, MESSAGES.paymentPending);
+  await expectToast(page, MESSAGES.paymentPending);
   expect(await page.getByLabel('Done:').count(), 'not yet').toBe(0);
   await expect(page).toHaveURL('/journal');
   await expectPlan(page, 'Dabbler');
@@ -153,7 +153,7 @@ test('another user’s order opens nothing', async ({ page, signUp }) => {
   await page.request.post(`/sandbox/__simulator/orders/${orderId}/approve`);
   await signUp(page);
   await page.goto(`/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`);
-  await expectSaid(page, MESSAGES.paymentFailed);
+  await expectToast(page, MESSAGES.paymentFailed);
   await expect(page).toHaveURL('/journal');
   await expectPlan(page, 'Dabbler');
   expect(await ownRows(page, 'payments')).toEqual([]);

@@ -4,10 +4,10 @@ import { COUNTRIES } from '#domain/payment/countries.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { expectPaid, goToPaypal, offer, openOffer, orderAtPaypal, ownRows, payNow } from '../support/billing-story.ts';
-import { daysAgo, editor, items, log, sessionOf, storeLog } from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectPaid, goToPaypal, offer, openOffer, orderAtPaypal, ownRows, payNow } from '../support/e2e-billing.ts';
+import { daysAgo, editor, items, log, sessionOf, storeLog } from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test('a locked day leads to PayPal and back, and every gate is open', async ({ page, signUp, admin, request }) => {
   const { email } = await signUp(page);
@@ -80,7 +80,7 @@ test('each lock makes its own offer, at one price', async ({ page, signUp, expec
     await expect(dialog.getByRole('button', { name: 'Upgrade with PayPal' })).toBeEnabled();
   }
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.keyboard.press('Escape');
   await expect(offer(page)).toHaveCount(0);
 });

@@ -2,11 +2,11 @@
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { Page } from '@playwright/test';
-import { offer, openOffer } from '../support/billing-story.ts';
-import { openPanel, panel, test } from '../support/coach-story.ts';
-import { log, sessionOf, storeLog, today } from '../support/journal-story.ts';
-import { inBothThemes } from '../support/story-themes.ts';
-import { expect } from '../support/story.ts';
+import { offer, openOffer } from '../support/e2e-billing.ts';
+import { openPanel, panel, test } from '../support/e2e-coach.ts';
+import { log, sessionOf, storeLog, today } from '../support/e2e-journal.ts';
+import { inBothThemes } from '../support/e2e-themes.ts';
+import { expect } from '../support/e2e-test.ts';
 
 const WITHOUT_COACH = ['Unlimited history', 'Export of all entries', 'Editor font options', 'Priority support'];
 

@@ -17,7 +17,7 @@ import {
   storedFeedback,
   test,
   withdrawConsent,
-} from '../support/coach-story.ts';
+} from '../support/e2e-coach.ts';
 import {
   daysAgo,
   editor,
@@ -30,9 +30,9 @@ import {
   storeLog,
   storedLog,
   today,
-} from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect } from '../support/e2e-test.ts';
 
 test.describe.configure({ mode: 'default' });
 test.afterEach(({ request }) => resetModel(request));
@@ -449,7 +449,7 @@ test('a printed day has the feedback that is open beside it', async ({ page, sig
   expect(feedback!.y).toBeLessThan(day!.y + day!.height + 200);
   for (const name of ['Close', 'Force Refresh'])
     await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await expectAccessible(page);
 });
 
@@ -472,7 +472,7 @@ test('on a phone it is a page of its own', async ({ page, signUpCloser, request,
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   await expect(panel(page).getByRole('button', { name: 'Force Refresh' })).toBeFocused();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.keyboard.press('Escape');
   await expect(panel(page)).toBeHidden();
   await expect(editor(page)).toBeVisible();
@@ -670,7 +670,7 @@ test('the scores of a period are a plot that keys can walk, and a table', async 
   await expect(points).toHaveCount(0);
   await expect(page.getByRole('table', { name: 'HustleScores by day' })).toBeVisible();
   await expectAccessible(page);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 /** Has the coach score days of so many days ago, as their owner would on another device. */
@@ -691,7 +691,7 @@ test('scores leave the page as wide as its window', async ({ page, signUpCloser,
   await scoreDays(page, request, [0]);
   await page.goto('/reviews');
   await expect(page.getByRole('group', { name: /^HustleScores by day/ })).toBeVisible();
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test.describe('on a phone', () => {

@@ -1,9 +1,9 @@
 /** Find: words in open days, days by their names, by keyboard and by touch, with and without a connection. */
 import type { Page } from '@playwright/test';
 import { addDays, dayLabel as labelOf } from '#domain/day/day.ts';
-import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/journal-story.ts';
+import { dayLabel, daysAgo, editor, log, openDay, sessionOf, storeLog, today } from '../support/e2e-journal.ts';
 import { dayAtOffset } from '../support/local-days.ts';
-import { expect, test } from '../support/story.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Find' });
 /** What Find says, before whatever the page may have to say. */

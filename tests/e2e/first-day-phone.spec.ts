@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
-import { expectPaid, goToPaypal, offer, payNow } from '../support/billing-story.ts';
-import { openPanel, panel, score } from '../support/coach-story.ts';
-import { daysAgo, editor, expectSaved, items, status, today } from '../support/journal-story.ts';
-import { expectNoSideways } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectPaid, goToPaypal, offer, payNow } from '../support/e2e-billing.ts';
+import { openPanel, panel, score } from '../support/e2e-coach.ts';
+import { daysAgo, editor, expectSaved, items, status, today } from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
@@ -31,7 +31,7 @@ test('somebody signs up, writes 20 items, uses a quick option, pays and asks the
   await page.setViewportSize({ width: 390, height: 760 });
   await page.reload();
   await expect(items(page).first()).toHaveText('Closed deal number 1 with a customer');
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 
   await page.getByRole('button', { name: 'Previous day' }).tap();
   await page.getByRole('button', { name: 'Distracted / Procrastinated' }).tap();

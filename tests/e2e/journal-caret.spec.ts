@@ -1,7 +1,7 @@
 /** The line that is being written stays visible: above the formatting bar and the keyboard, away from the window's edges. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, items, log, openDay, sessionOf, storeLog, today } from '../support/journal-story.ts';
-import { expect, test } from '../support/story.ts';
+import { daysAgo, editor, items, log, openDay, sessionOf, storeLog, today } from '../support/e2e-journal.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}`);
 

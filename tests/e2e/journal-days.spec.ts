@@ -12,9 +12,9 @@ import {
   storedLog,
   storeLog,
   today,
-} from '../support/journal-story.ts';
-import { expectNoSideways } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test('yesterday takes a quick option, and gives it back', async ({ page, signUp, request }) => {
   await signUp(page);
@@ -101,7 +101,7 @@ test('a past day says how far back it is, asks by its name, and leads to today',
   const question = editor(page).locator('ol > li > p');
   await expect(question).toHaveAttribute('data-placeholder', `What did you do on ${weekdayOf(daysAgo(5))}?`);
   await page.setViewportSize({ width: 320, height: 640 });
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await page.getByRole('button', { name: 'Go to today' }).click();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');

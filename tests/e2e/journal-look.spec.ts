@@ -11,8 +11,8 @@ import {
   paste,
   sessionOf,
   storeLog,
-} from '../support/journal-story.ts';
-import { expect, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 for (const theme of ['light', 'dark'] as const) {
   test(`axe finds nothing in the ${theme} theme`, async ({ page, signUp, expectAccessible }) => {

@@ -14,9 +14,9 @@ import {
   storedLog,
   storeLog,
   today,
-} from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, expectSaid, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, expectToast, test } from '../support/e2e-test.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Move this log' });
 
@@ -56,7 +56,7 @@ test('words that were just typed move with their log, and undo brings them back'
   await expect(dialog(page)).toBeHidden();
   await expect(editor(page)).toBeFocused();
   await expect(items(page)).toHaveText(['written on the wrong day']);
-  await expectSaid(page, `Moved to ${labelOf(to)}.`);
+  await expectToast(page, `Moved to ${labelOf(to)}.`);
   expect(await storedLog(request, session, to)).toBe(log('written on the wrong day'));
   expect(await storedLog(request, session, today())).toBe(null);
 
@@ -90,7 +90,7 @@ test('the menu of a phone moves a log, and offers that only where there is one',
   await page.getByRole('button', { name: 'Open menu' }).click();
   await entry.click();
   await expect(dialog(page)).toBeVisible();
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await choose(page, today());
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(items(page)).toHaveText(['late work']);

@@ -13,9 +13,9 @@ import {
   storedLog,
   storeLog,
   today,
-} from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, expectSaid, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, expectToast, test } from '../support/e2e-test.ts';
 
 const OLD = daysAgo(40);
 
@@ -133,10 +133,10 @@ test('words typed as the plan ended stay to be read and copied, and are sent whe
 
   await allowClipboard(context);
   await page.getByRole('button', { name: 'Copy my words' }).click();
-  await expectSaid(page, 'Copied.');
+  await expectToast(page, 'Copied.');
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('long ago, and today');
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 
   // Neither a reload nor another day loses them, and the other day says where they are.
   await page.goto('/journal');

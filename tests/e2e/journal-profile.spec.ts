@@ -10,8 +10,8 @@ import {
   sessionOf,
   storedLog,
   storeLog,
-} from '../support/journal-story.ts';
-import { expect, expectSaid, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expect, expectToast, test } from '../support/e2e-test.ts';
 
 test('a profile that is late does not keep anybody from writing today', async ({ page, signUp }) => {
   await signUp(page);
@@ -38,10 +38,10 @@ test('a missing profile is said and can be read again; the page stays', async ({
   await expect(page.getByText('Refreshing profile...')).toBeVisible();
   await expect(editor(page)).toBeVisible();
   await page.getByRole('button', { name: 'Refresh Profile' }).click();
-  await expectSaid(page, 'Failed to refresh profile. Please try again.');
+  await expectToast(page, 'Failed to refresh profile. Please try again.');
   await page.unroute('**/rest/v1/profiles*');
   await page.getByRole('button', { name: 'Refresh Profile' }).click();
-  await expectSaid(page, 'Profile refreshed successfully!');
+  await expectToast(page, 'Profile refreshed successfully!');
   await expect(page.getByText('Refreshing profile...')).toBeHidden();
 });
 
@@ -69,7 +69,7 @@ test.describe('a plan that could not be read', () => {
     await expect(page.getByText('Failed to refresh profile. Please try again.')).toBeVisible();
     await page.unroute(PROFILE);
     await page.getByRole('button', { name: 'Refresh Profile' }).click();
-    await expectSaid(page, 'Profile refreshed successfully!');
+    await expectToast(page, 'Profile refreshed successfully!');
     await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
   });
 

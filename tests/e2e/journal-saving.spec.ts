@@ -12,8 +12,8 @@ import {
   storedLog,
   storeLog,
   today,
-} from '../support/journal-story.ts';
-import { expect, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expect, test } from '../support/e2e-test.ts';
 import type { Request } from '@playwright/test';
 
 const isWrite = (request: Request): boolean => request.url().includes('/rest/v1/') && request.method() !== 'GET';

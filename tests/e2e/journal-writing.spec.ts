@@ -14,8 +14,8 @@ import {
   storedLog,
   storeLog,
   today,
-} from '../support/journal-story.ts';
-import { expect, test } from '../support/story.ts';
+} from '../support/e2e-journal.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test('what was written is there after a reload', async ({ page, signUp }) => {
   await signUp(page);

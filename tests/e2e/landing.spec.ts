@@ -1,6 +1,6 @@
 /** The landing page: what it says, where it leads, and the line that becomes the first log. */
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const LINE = 'What have you done today?';
 
@@ -60,7 +60,7 @@ test('somebody who is signed in goes straight to the journal', async ({ page, si
 test('is accessible in both themes and fits a narrow phone', async ({ page, expectAccessible }) => {
   await page.goto('/');
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test.describe('without JavaScript', () => {

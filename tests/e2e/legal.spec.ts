@@ -1,6 +1,6 @@
 /** The legal pages: everything they have to say, and the ways around them. */
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const PAGES = [
   {
@@ -50,7 +50,7 @@ for (const { path, title, sections, facts } of PAGES) {
     }
     for (const fact of facts) await expect(page.getByText(fact).first()).toBeVisible();
     await inBothThemes(page, expectAccessible);
-    await expectNoSideways(page);
+    await expectNoHorizontalScroll(page);
 
     await page.getByRole('link', { name: 'Back to top' }).click();
     await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);

@@ -1,9 +1,9 @@
 /** What lies over the journal is fetched apart: here it does not come, comes at last, or was there before the network went. */
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, items, status } from '../support/journal-story.ts';
-import { expectFetched, missingToast, takeAway } from '../support/parts-story.ts';
-import { endSession } from '../support/story-sign-in.ts';
-import { expect, test } from '../support/story.ts';
+import { daysAgo, editor, items, status } from '../support/e2e-journal.ts';
+import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/e2e-chunk-loading.ts';
+import { endSession } from '../support/e2e-session.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const reload = (page: Page) => page.getByRole('button', { name: 'Load the page again' });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
@@ -69,7 +69,7 @@ test.describe('without a connection', () => {
       await write(page, 'still here');
       await context.setOffline(true);
       await part.open(page);
-      await expect(missingToast(page)).toBeVisible();
+      await expect(chunkErrorToast(page)).toBeVisible();
       await expect(reload(page)).toHaveCount(0);
       await expect(dialog(page, part.dialog)).toHaveCount(0);
       await expect(items(page)).toHaveText(['still here']);
@@ -101,7 +101,7 @@ test.describe('without a connection', () => {
     await page.keyboard.press('Escape');
     await context.setOffline(true);
     await upgrade();
-    await expect(missingToast(page)).toBeVisible();
+    await expect(chunkErrorToast(page)).toBeVisible();
     await expect(items(page)).toHaveText(['still here']);
     await page.unroute('**/assets/upgrade-dialog*');
     await context.setOffline(false);
@@ -131,9 +131,9 @@ test.describe('without a connection', () => {
       await context.setOffline(true);
       for (let tries = 0; tries < 2; tries += 1) {
         await go();
-        await expect(missingToast(page)).toBeVisible();
+        await expect(chunkErrorToast(page)).toBeVisible();
         // It leaves by itself, so that the next one is seen to be new.
-        await expect(missingToast(page)).toHaveCount(0);
+        await expect(chunkErrorToast(page)).toHaveCount(0);
       }
       await expect(page).toHaveURL('/journal');
       await expect(items(page)).toHaveText(['still here']);
@@ -204,7 +204,7 @@ test.describe('when a part does not come to somebody whose session has ended', (
     const { password } = await signUp(page);
     await write(page, 'half a thought');
     await endSession(page);
-    await expect(missingToast(page)).toBeVisible();
+    await expect(chunkErrorToast(page)).toBeVisible();
     await expect(items(page)).toHaveText(['half a thought']);
     await page.unroute('**/assets/sign-in-overlay*');
     await editor(page).click();
@@ -232,14 +232,14 @@ test.describe('after a new release has taken its file away', () => {
     );
     await write(page, 'not saved yet');
     await page.getByRole('button', { name: 'Open menu' }).click();
-    await expect(missingToast(page)).toBeVisible();
+    await expect(chunkErrorToast(page)).toBeVisible();
     await expect(reload(page)).toBeVisible();
     await expectAccessible(page);
     await expect(items(page)).toHaveText(['not saved yet']);
 
     await page.unroute('**/assets/sidebar*');
     await reload(page).click();
-    await expect(missingToast(page)).toHaveCount(0);
+    await expect(chunkErrorToast(page)).toHaveCount(0);
     await expect(items(page)).toHaveText(['not saved yet']);
     await page.unroute('**/rest/v1/entries*');
     await page.getByRole('button', { name: 'Open menu' }).click();
@@ -250,7 +250,7 @@ test.describe('after a new release has taken its file away', () => {
   });
 
   test('a screen is loaded as a page, and what was not saved is still there', async ({ page, signUp }) => {
-    const release = await takeAway(page, '**/assets/settings-route*');
+    const release = await makeChunksStale(page, '**/assets/settings-route*');
     await signUp(page);
     await page.route('**/rest/v1/entries*', (route) =>
       route.request().method() === 'GET' ? route.fallback() : route.abort(),

@@ -1,8 +1,8 @@
 /** A change of password in a session that is older than a day: a code from the mailbox comes first. */
 import { waitForMailedCode } from '../../scripts/screenshots/sandbox-mail.ts';
-import { ageSessions } from '../support/story-database.ts';
-import { expectSignsIn } from '../support/story-sign-in.ts';
-import { expect, test } from '../support/story.ts';
+import { ageSessions } from '../support/e2e-database.ts';
+import { expectSignsIn } from '../support/e2e-session.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test('whoever signed in long ago proves it with a code before a password changes', async ({
   page,

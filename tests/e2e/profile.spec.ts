@@ -1,10 +1,10 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { headersOf, sessionOf } from '../support/journal-story.ts';
-import { expectSignsIn } from '../support/story-sign-in.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { headersOf, sessionOf } from '../support/e2e-journal.ts';
+import { expectSignsIn } from '../support/e2e-session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 
@@ -103,7 +103,7 @@ test('a new address counts once the codes of both mails were typed', async ({ pa
   await type(email);
   await expect(page.getByText('Confirmed. Now type the code that we sent to your other address.')).toBeVisible();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await type(wanted);
   await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
   await expect(page.getByText('Your address changes to')).toHaveCount(0);
@@ -143,5 +143,5 @@ test('is accessible in both themes and fits a narrow phone', async ({ page, sign
   await update(page);
   await expect(page.getByText('No changes to save')).toBeVisible();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });

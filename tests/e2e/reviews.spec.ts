@@ -4,9 +4,9 @@ import type { Day } from '#domain/day/day.ts';
 import { workdaysOf } from '#domain/day/workdays.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { Page } from '@playwright/test';
-import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 /** Writes a log for each of these days ago, through the API. */
 async function write(page: Page, back: readonly number[]): Promise<void> {
@@ -34,7 +34,7 @@ test('a Dabbler sees the pitch', async ({ page, signUp, expectAccessible }) => {
     page.getByText('$24/year • Unlimited logs • AI feedback • Trend analysis • Priority support'),
   ).toBeVisible();
   await inBothThemes(page, expectAccessible);
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test('a Closer sees how much each period holds', async ({ page, signUp, admin, expectAccessible }) => {
@@ -186,7 +186,7 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   await expect(page.getByLabel('Lines to copy')).toHaveValue(/Something worth keeping/);
   await expectAccessible(page);
 
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   await cell(addDays(today, -3)).click();
   await expect(page).toHaveURL(new RegExp(`date=${addDays(today, -3)}$`));
 });

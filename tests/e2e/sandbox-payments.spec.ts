@@ -1,9 +1,9 @@
 /** The sandbox's PayPal, as whoever tries the product meets it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { headersOf, sessionOf } from '../support/journal-story.ts';
-import { expect, test } from '../support/story.ts';
-import { expectNoSideways } from '../support/story-themes.ts';
+import { headersOf, sessionOf } from '../support/e2e-journal.ts';
+import { expect, test } from '../support/e2e-test.ts';
+import { expectNoHorizontalScroll } from '../support/e2e-themes.ts';
 
 /** Asks the product for an order as its own upgrade dialog does; answers the address that the browser is sent to. */
 async function askForOrder(page: Page): Promise<string> {
@@ -56,7 +56,7 @@ test('says what is paid and that no money moves, and leads back approved', async
     await expect(page.getByText('$24.00 USD')).toBeVisible();
     await expectAccessible(page);
   }
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
   const back = await decide(page, 'Pay now');
   expect(back.href).toMatch(/\/journal\?.*token=[A-Z0-9]{17}.*PayerID=[A-Z0-9]{13}/);
   expect(tokenIn(back.href)).toBe(tokenIn(address));
@@ -91,7 +91,7 @@ test('a pending payment arrives when somebody says so in the list', async ({ pag
   await page.getByRole('button', { name: `The money arrives for order ${token}` }).click();
   await expect(page.getByRole('button', { name: `Refund for order ${token}` })).toBeVisible();
   expect(await statusOf(page, token)).toBe('COMPLETED');
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test('an order that is none is said to be none', async ({ page, expectAccessible }) => {

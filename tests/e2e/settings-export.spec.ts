@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from '../support/journal-story.ts';
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from '../support/e2e-journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const exportButton = (page: Page) => page.getByRole('button', { name: 'Export All Entries' });
 
@@ -208,7 +208,7 @@ test.describe('a Closer', () => {
     await expect(page.getByText('This day lies in the future.')).toBeVisible();
     await expect(page.getByText('2026-02-30: This is not a day of the calendar.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
-    await expectNoSideways(page);
+    await expectNoHorizontalScroll(page);
 
     await page.getByText('Day by day').click();
     const single = (date: Day) => page.getByRole('combobox', { name: dayLabel(date).split(' - ')[1]! });

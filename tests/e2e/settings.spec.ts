@@ -1,6 +1,6 @@
 /** Settings and the menu's own switches: export, editor font, theme. */
-import { expectNoSideways, inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 test('a Dabbler sees both cards locked, and each leads to its own offer', async ({
   page,
@@ -22,7 +22,7 @@ test('a Dabbler sees both cards locked, and each leads to its own offer', async 
   await upgrades.nth(1).click();
   await expect(page.getByRole('dialog')).toContainText('Write in your own hand');
   await page.keyboard.press('Escape');
-  await expectNoSideways(page);
+  await expectNoHorizontalScroll(page);
 });
 
 test('a Closer’s font is kept and reaches the editor', async ({ page, signUp, admin, expectAccessible }) => {

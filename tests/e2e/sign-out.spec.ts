@@ -2,10 +2,10 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { editor, items, openDay, sessionOf, today } from '../support/journal-story.ts';
-import { endSession } from '../support/story-sign-in.ts';
-import { inBothThemes } from '../support/story-themes.ts';
-import { expect, test } from '../support/story.ts';
+import { editor, items, openDay, sessionOf, today } from '../support/e2e-journal.ts';
+import { endSession } from '../support/e2e-session.ts';
+import { inBothThemes } from '../support/e2e-themes.ts';
+import { expect, test } from '../support/e2e-test.ts';
 
 const SECRET = 'nobody else may read this';
 const ENTRIES = '**/rest/v1/entries*';

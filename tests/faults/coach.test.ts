@@ -10,7 +10,7 @@ import { startModelServer } from '../../simulators/ai-model/server.ts';
 import type { ModelServer } from '../../simulators/ai-model/server.ts';
 import { createServerProcess, signUpAt } from './server-process.ts';
 import type { ServerProcess } from './server-process.ts';
-import { whenClosed } from './started-program.ts';
+import { waitUntilClosed } from './app-process.ts';
 
 const TODAY = new Date().toISOString().slice(0, 10);
 const BEFORE = 'What was said before.';
@@ -117,7 +117,7 @@ test('SIGTERM waits for an analysis that is finished soon', async () => {
   await model.control.whenHeld();
   const gone = once(program, 'exit');
   program.kill('SIGTERM');
-  await whenClosed(server.url);
+  await waitUntilClosed(server.url);
   model.control.release();
   expect(await heard).toContain('event: done');
   expect(await gone).toEqual([0, null]);

@@ -10,7 +10,7 @@ import { openDatabase } from '#server/database/connect.ts';
 import { AlreadyRunningError, openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
 
-import { postmasterOf, startOtherProcess } from './other-process.ts';
+import { postmasterOf, startDatabaseProcess } from './database-process.ts';
 
 /** One data directory, left by each test as it should be: with nothing running. First starts get one of their own. */
 let dataDir: string;
@@ -75,8 +75,8 @@ test('a first start that was cut off is begun anew', async () => {
 
 describe('while another process has the directory', () => {
   test('a start says so, and a command joins and leaves the database running', async () => {
-    const other = startOtherProcess(dataDir, 'idle');
-    await other.hears('ready');
+    const other = startDatabaseProcess(dataDir, 'idle');
+    await other.waitForLine('ready');
     const refusal: unknown = await open().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(AlreadyRunningError);
     expect(String(refusal)).toContain(`already running on ${dataDir}`);
@@ -90,8 +90,10 @@ describe('while another process has the directory', () => {
 
   test('of two first starts at once one serves and one says so', async () => {
     const fresh = await newDataDir();
-    const both = [startOtherProcess(fresh, 'idle'), startOtherProcess(fresh, 'idle')];
-    const [first, second] = await Promise.all(both.map(({ hears }) => Promise.race([hears('ready'), hears('failed')])));
+    const both = [startDatabaseProcess(fresh, 'idle'), startDatabaseProcess(fresh, 'idle')];
+    const [first, second] = await Promise.all(
+      both.map(({ waitForLine }) => Promise.race([waitForLine('ready'), waitForLine('failed')])),
+    );
     expect([first, second].filter((line) => line === 'ready')).toHaveLength(1);
     expect([first, second].find((line) => line !== 'ready')).toContain('already running');
     for (const { child } of both) child.kill('SIGTERM');
@@ -99,8 +101,8 @@ describe('while another process has the directory', () => {
   });
 
   test('a start that comes while the other is stopping waits for it', async () => {
-    const other = startOtherProcess(dataDir, 'idle');
-    await other.hears('ready');
+    const other = startDatabaseProcess(dataDir, 'idle');
+    await other.waitForLine('ready');
     other.child.kill('SIGTERM');
     const server = await open();
     expect(await answer(server.url)).toBe(1);
@@ -117,8 +119,8 @@ describe('while another process has the directory', () => {
 
 describe('the database ends with the process', () => {
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('on %s, which still ends the process', async (signal) => {
-    const other = startOtherProcess(dataDir, 'idle');
-    await other.hears('ready');
+    const other = startDatabaseProcess(dataDir, 'idle');
+    await other.waitForLine('ready');
     const pid = postmasterOf(dataDir);
     other.child.kill(signal);
     await other.ended;
@@ -128,8 +130,8 @@ describe('the database ends with the process', () => {
   });
 
   test('on an error that nobody catches', async () => {
-    const other = startOtherProcess(dataDir, 'throw');
-    await other.hears('ready');
+    const other = startDatabaseProcess(dataDir, 'throw');
+    await other.waitForLine('ready');
     const pid = postmasterOf(dataDir);
     await other.ended;
     expect(other.child.exitCode).toBe(1);
@@ -137,8 +139,8 @@ describe('the database ends with the process', () => {
   });
 
   test('not on kill -9; then the next start ends it and takes its place', async () => {
-    const other = startOtherProcess(dataDir, 'idle');
-    await other.hears('ready');
+    const other = startDatabaseProcess(dataDir, 'idle');
+    await other.waitForLine('ready');
     const pid = postmasterOf(dataDir);
     other.child.kill('SIGKILL');
     await other.ended;

@@ -1,15 +1,15 @@
 /** kill -9 at the three moments at which money and plan could disagree: they agree after one sweep. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createPayingServer } from './paying-server.ts';
-import type { PayingServer } from './paying-server.ts';
+import { createPaymentServer } from './payment-server.ts';
+import type { PaymentServer } from './payment-server.ts';
 
 /** One runs at every start and every minute. */
 const SWEEP_MS = 60_000;
 
-let server: PayingServer;
+let server: PaymentServer;
 beforeEach(async () => {
-  server = await createPayingServer();
+  server = await createPaymentServer();
   await server.start();
   // A process killed during a sweep blocks the next one until its heartbeat times out.
   await expect.poll(sweepsDone, { timeout: SWEEP_MS }).toBeGreaterThan(0);
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 const ORDER = { amount: 24, currency: 'USD' };
-type Ada = Awaited<ReturnType<PayingServer['signUp']>>;
+type Ada = Awaited<ReturnType<PaymentServer['signUp']>>;
 
 /** Expires the lease of the dead process at once. */
 const leaseRunsOut = () =>

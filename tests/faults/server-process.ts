@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
-import { readyUrl } from './started-program.ts';
+import { waitForReadyUrl } from './app-process.ts';
 
 const SERVER = join(import.meta.dirname, '..', '..', 'src', 'server');
 
@@ -55,7 +55,7 @@ export async function createServerProcess(
     kill,
     async start() {
       server = spawn(process.execPath, [join(SERVER, 'main.ts')], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-      await readyUrl(server);
+      await waitForReadyUrl(server);
       return server;
     },
     admin: (...args) => spawn(process.execPath, [join(SERVER, 'admin.ts'), ...args], { env, stdio: 'ignore' }),

@@ -9,8 +9,8 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
 import { buildClient } from '../../scripts/build-client.ts';
 import { signUpAt } from './server-process.ts';
-import { startProgram, stillRunning, whenClosed } from './started-program.ts';
-import type { StartedProgram } from './started-program.ts';
+import { startProgram, findRunning, waitUntilClosed } from './app-process.ts';
+import type { StartedProgram } from './app-process.ts';
 
 let dataDir = '';
 let program: StartedProgram | null = null;
@@ -36,7 +36,7 @@ test('SIGTERM stops the app, the sandbox and the database', async () => {
   expect(names).toEqual(expect.arrayContaining(['start.ts', 'simulators', 'bin/postgres']));
   started.script.kill('SIGTERM');
   expect(await started.ended).toBe(0);
-  await expect.poll(() => stillRunning(started.processes), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => findRunning(started.processes), { timeout: 10_000 }).toEqual([]);
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   const started = await start();
   process.kill(victim(started), 'SIGKILL');
   await started.ended;
-  await expect.poll(() => stillRunning(started.processes), { timeout: 30_000 }).toEqual([]);
+  await expect.poll(() => findRunning(started.processes), { timeout: 30_000 }).toEqual([]);
 });
 
 test('a save that has begun before SIGTERM is finished, and is there after the next start', async () => {
@@ -64,7 +64,7 @@ test('a save that has begun before SIGTERM is finished, and is there after the n
   await once(save, 'continue');
   save.write(body.slice(0, 10));
   script.kill('SIGTERM');
-  await whenClosed(url);
+  await waitUntilClosed(url);
   save.end(body.slice(10));
   const [answer] = await saved;
   expect(answer.statusCode).toBe(201);

@@ -11,7 +11,7 @@ import type { Payment, PaymentStore } from '#server/payments/payment-store.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
 import type { Capture } from '#server/payments/paypal/paypal.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
@@ -210,9 +210,9 @@ test(
       const kept = { ledger, planChanges, buyers: [...buyers].map(([id, buyer]) => ({ id, ...buyer })) };
       expect(named(await rowsOf(users), database.made)).toEqual(named(kept, memory.made));
     };
-    await fc.assert(fc.asyncProperty(commands, alike), { numRuns: lengthened(40), seed: 20_261_121 });
+    await fc.assert(fc.asyncProperty(commands, alike), { numRuns: fuzzBudget(40), seed: 20_261_121 });
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );
 
 test('the database rejects a second grant and a second withdrawal for one payment', async () => {

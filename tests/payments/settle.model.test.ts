@@ -9,16 +9,16 @@ import { daysBetween, latestToday } from '#domain/day/day.ts';
 import { isOpen } from '#server/payments/payment-store.ts';
 import type { Payment } from '#server/payments/payment-store.ts';
 import type { Capture } from '../../simulators/paypal/books/model.ts';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { inDatabase, inMemory } from './world-stores.ts';
 import type { Books, OpenedStore } from './world-stores.ts';
 import { PaymentWorld } from './payment-world.ts';
 
-const SCHEDULES = lengthened(1000);
+const SCHEDULES = fuzzBudget(1000);
 /** The same over PostgreSQL, which takes longer. */
-const STORED_SCHEDULES = lengthened(20);
+const STORED_SCHEDULES = fuzzBudget(20);
 const SEED = 20_261_121;
 const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });
 
@@ -34,7 +34,7 @@ test(
     const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, inMemory);
     await fc.assert(fc.asyncProperty(history, happens), { numRuns: SCHEDULES, seed: SEED });
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );
 
 test(
@@ -43,7 +43,7 @@ test(
     const happens = (numbers: readonly number[]): Promise<void> => agreesAfter(numbers, () => inDatabase(db));
     await fc.assert(fc.asyncProperty(history, happens), { numRuns: STORED_SCHEDULES, seed: SEED });
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );
 
 async function agreesAfter(numbers: readonly number[], keep: () => OpenedStore): Promise<void> {

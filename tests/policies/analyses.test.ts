@@ -4,14 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, attempt, DAYS, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
+import { ACTORS, runAs, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
 beforeEach(async () => {
-  await settle(db.admin);
+  await resetFixtures(db.admin);
   await db.admin.query(ADD_ALL);
   await db.admin.query(
     `insert into analysis_runs select id, 'feedback', 'x', id, now(), current_date, 1 from auth.users`,
@@ -27,32 +27,32 @@ const ADD_ONE = `insert into analyses (user_id, kind, date, period_from, period_
   values ($1, $2, $3, $4, $5, $6, ${VALUES})`;
 const READ = 'select user_id, kind, date, score, text, cited, missing_fact from analyses';
 
-describe.each(PERSONS)('%s', (person) => {
+describe.each(PERSON_NAMES)('%s', (person) => {
   const closer = person === 'premium' || person === 'endless';
 
   test(`reads ${closer ? 'the own ones' : 'none'}`, async () => {
-    const own = await attempt(db.database, person, `${READ} where user_id = $1`, [PEOPLE[person].id]);
+    const own = await runAs(db.database, person, `${READ} where user_id = $1`, [PEOPLE[person].id]);
     expect(own).toBe(closer ? Object.keys(DAYS).length : 0);
-    expect(await attempt(db.database, person, READ)).toBe(own);
+    expect(await runAs(db.database, person, READ)).toBe(own);
   });
 
   test('reads neither what an analysis cost nor who is at one', async () => {
-    expect(await attempt(db.database, person, 'select input_tokens from analyses')).toBe(REFUSED);
-    expect(await attempt(db.database, person, 'select key from analysis_runs')).toBe(REFUSED);
+    expect(await runAs(db.database, person, 'select input_tokens from analyses')).toBe(REFUSED);
+    expect(await runAs(db.database, person, 'select key from analysis_runs')).toBe(REFUSED);
   });
 });
 
 test('a guest reads none', async () => {
-  expect(await attempt(db.database, 'guest', READ)).toBe(REFUSED);
+  expect(await runAs(db.database, 'guest', READ)).toBe(REFUSED);
 });
 
 test.each(ACTORS)('%s writes none', async (actor) => {
   const feedback = [PEOPLE.premium.id, 'feedback', DAYS.earliestToday, null, null, 10];
-  expect(await attempt(db.database, actor, ADD_ONE, feedback)).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'update analyses set score = 10')).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'delete from analyses')).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'update analysis_runs set tries = 0, lease_until = now()')).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'delete from analysis_runs')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, ADD_ONE, feedback)).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'update analyses set score = 10')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'delete from analyses')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'update analysis_runs set tries = 0, lease_until = now()')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'delete from analysis_runs')).toBe(REFUSED);
 });
 
 test.each([
@@ -65,12 +65,12 @@ test.each([
   ['a trend that ends before it begins', ['trend', null, DAYS.earliestToday, DAYS.firstOpen, null], '23514'],
   ['a trend with a score', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, 5], '23514'],
 ] as const)('the service adds %s: %o comes to %s', async (_what, values, outcome) => {
-  expect(await attempt(db.database, 'service', ADD_ONE, [PEOPLE.free.id, ...values])).toBe(outcome);
+  expect(await runAs(db.database, 'service', ADD_ONE, [PEOPLE.free.id, ...values])).toBe(outcome);
 });
 
 test('the service changes and deletes none', async () => {
-  expect(await attempt(db.database, 'service', 'update analyses set score = 10')).toBe(REFUSED);
-  expect(await attempt(db.database, 'service', 'delete from analyses')).toBe(REFUSED);
+  expect(await runAs(db.database, 'service', 'update analyses set score = 10')).toBe(REFUSED);
+  expect(await runAs(db.database, 'service', 'delete from analyses')).toBe(REFUSED);
 });
 
 test('not even a superuser changes what was said', async () => {
@@ -80,11 +80,11 @@ test('not even a superuser changes what was said', async () => {
 
 test('what was said about a day goes with the day, and moves with it', async () => {
   const { id } = PEOPLE.premium;
-  const of = (day: string) => attempt(db.database, 'premium', `${READ} where date = $1`, [day]);
+  const of = (day: string) => runAs(db.database, 'premium', `${READ} where date = $1`, [day]);
   const move = 'update entries set date = $3 where user_id = $1 and date = $2';
-  expect(await attempt(db.database, 'premium', move, [id, DAYS.longAgo, '2001-01-01'])).toBe(1);
+  expect(await runAs(db.database, 'premium', move, [id, DAYS.longAgo, '2001-01-01'])).toBe(1);
   expect([await of(DAYS.longAgo), await of('2001-01-01')]).toEqual([0, 1]);
-  expect(await attempt(db.database, 'premium', "delete from entries where date = '2001-01-01'")).toBe(1);
+  expect(await runAs(db.database, 'premium', "delete from entries where date = '2001-01-01'")).toBe(1);
   expect(await of('2001-01-01')).toBe(0);
 });
 
@@ -113,7 +113,7 @@ describe('an analysis of a period', () => {
     ['deleted', "delete from entries where date = '2001-01-07'"],
     ['left without a word', "update entries set content = '<p> </p>' where date = '2001-01-07'"],
   ])('goes with each of its days that is %s, and the others stay', async (_what, statement) => {
-    expect(await attempt(db.database, 'premium', statement)).toBe(1);
+    expect(await runAs(db.database, 'premium', statement)).toBe(1);
     expect(await rest()).toEqual(['2001-01-14']);
     const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
     expect(rows).toHaveLength(3);
@@ -123,9 +123,9 @@ describe('an analysis of a period', () => {
     await db.admin.query("delete from entries where date in ('2001-01-02', '2001-01-14')");
     await db.admin.query(ADD_ONE, [id, 'trend', null, '2001-01-01', '2001-01-07', null]);
     const move = 'update entries set date = $2 where date = $1';
-    expect(await attempt(db.database, 'premium', move, ['2001-01-03', '2001-01-02'])).toBe(1);
+    expect(await runAs(db.database, 'premium', move, ['2001-01-03', '2001-01-02'])).toBe(1);
     expect(await rest()).toContain('2001-01-07');
-    expect(await attempt(db.database, 'premium', move, ['2001-01-02', '2001-01-14'])).toBe(1);
+    expect(await runAs(db.database, 'premium', move, ['2001-01-02', '2001-01-14'])).toBe(1);
     expect(await rest()).toEqual(['2001-01-13']);
     const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
     expect(rows.length).toBeGreaterThan(0);
@@ -133,7 +133,7 @@ describe('an analysis of a period', () => {
 
   test('stays when a day is written anew', async () => {
     const statement = "update entries set content = '<p>Shipped all of it</p>' where date = '2001-01-07'";
-    expect(await attempt(db.database, 'premium', statement)).toBe(1);
+    expect(await runAs(db.database, 'premium', statement)).toBe(1);
     expect(await rest()).toHaveLength(3);
   });
 });
@@ -144,7 +144,7 @@ test('of a day that is left without a word no feedback stays', async () => {
                  where user_id = $1 and date = $2`;
   await db.admin.query(said, [id, DAYS.firstOpen]);
   const clear = "update entries set content = '<p></p>' where date = $1";
-  expect(await attempt(db.database, 'premium', clear, [DAYS.firstOpen])).toBe(1);
+  expect(await runAs(db.database, 'premium', clear, [DAYS.firstOpen])).toBe(1);
   const { rows } = await db.admin.query(
     `select ai_feedback, hustle_score, ai_analyzed_at,
             (select count(*)::int from analyses where analyses.date = entries.date and user_id = $1) as analyses

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { attempt, DAYS, PEOPLE, REFUSED, settle } from './people.ts';
+import { runAs, DAYS, PEOPLE, REFUSED, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-beforeEach(() => settle(db.admin));
+beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
 /** All columns of the public tables, those of them that a signed-in client may write, and those it may send in vain. */
@@ -109,32 +109,32 @@ describe.each(Object.entries(TABLES))('%s', (table, description) => {
       const allowed = (writable as string[]).includes(column);
       // Where it is allowed, set to itself, which is valid. Elsewhere the grant is asked before the value is.
       const update = `update ${table} set ${column} = ${allowed ? column : 'default'} where ${ownRow}`;
-      expect(await attempt(db.database, 'premium', update)).toBe(allowed ? 1 : REFUSED);
-      const insert = await attempt(db.database, 'premium', `insert into ${table} (${column}) values (default)`);
+      expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : REFUSED);
+      const insert = await runAs(db.database, 'premium', `insert into ${table} (${column}) values (default)`);
       if (allowed) expect(insert).not.toBe(1);
       else expect(insert).toBe(REFUSED);
     },
   );
 
   test.each(columns)('%s is written by no guest', async (column) => {
-    expect(await attempt(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(REFUSED);
-    expect(await attempt(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(REFUSED);
+    expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(REFUSED);
+    expect(await runAs(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(REFUSED);
   });
 });
 
 test('`select *` and `returning *` work in spite of the grants', async () => {
-  expect(await attempt(db.database, 'premium', 'select * from profiles')).toBe(1);
+  expect(await runAs(db.database, 'premium', 'select * from profiles')).toBe(1);
   const values = [PEOPLE.premium.id, DAYS.earliestToday];
   const update = "update entries set content = '<p>x</p>' where user_id = $1 and date = $2 returning *";
-  expect(await attempt(db.database, 'premium', update, values)).toBe(1);
+  expect(await runAs(db.database, 'premium', update, values)).toBe(1);
 });
 
 test('the service writes what clients may not', async () => {
   const plan = "update profiles set subscription_plan = 'premium', access_valid_until = current_date where id = $1";
-  expect(await attempt(db.database, 'service', plan, [PEOPLE.free.id])).toBe(1);
+  expect(await runAs(db.database, 'service', plan, [PEOPLE.free.id])).toBe(1);
   const feedback =
     "update entries set ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now() where user_id = $1";
-  expect(await attempt(db.database, 'service', feedback, [PEOPLE.free.id])).toBe(Object.keys(DAYS).length);
+  expect(await runAs(db.database, 'service', feedback, [PEOPLE.free.id])).toBe(Object.keys(DAYS).length);
 });
 
 describe('the columns of a log that the server keeps', () => {
@@ -156,7 +156,7 @@ describe('the columns of a log that the server keeps', () => {
   const oldRow = `'${PEOPLE.premium.id}', '${DAYS.earliestToday}', '<p>x</p>'`;
 
   test('stay as they are when their owner sends others, one by one, all at once and as nothing', async () => {
-    expect(await attempt(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`)).toBe(1);
+    expect(await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`)).toBe(1);
     const before = await kept();
     expect(before).toMatchObject({ ai_feedback: 'Good.', hustle_score: 7 });
     const forgeries = [
@@ -167,7 +167,7 @@ describe('the columns of a log that the server keeps', () => {
       'hustle_score = 99',
     ];
     for (const forgery of forgeries) {
-      expect(await attempt(db.database, 'premium', `update entries set ${forgery} where ${ownRow}`)).toBe(1);
+      expect(await runAs(db.database, 'premium', `update entries set ${forgery} where ${ownRow}`)).toBe(1);
       expect(await kept()).toEqual(before);
     }
   });
@@ -176,42 +176,42 @@ describe('the columns of a log that the server keeps', () => {
     await db.admin.query(`delete from entries where ${newDay}`);
     const { rows } = await db.admin.query<{ now: Date }>('select clock_timestamp() as now');
     const insert = `insert into entries (user_id, date, content, ${KEPT}) values (${newRow}, ${FORGED})`;
-    expect(await attempt(db.database, 'premium', insert)).toBe(1);
+    expect(await runAs(db.database, 'premium', insert)).toBe(1);
     const { updated_at, ...begun } = await kept(newDay);
     expect(begun).toEqual(NONE);
     expect(updated_at.getTime()).toBeGreaterThanOrEqual(rows[0]!.now.getTime());
     expect(updated_at.getFullYear()).toBeLessThan(2099);
     await db.admin.query(`delete from entries where ${newDay}`);
     const ofNothing = `insert into entries (user_id, date, content, ${KEPT}) values (${newRow}, null, null, 99, null)`;
-    expect(await attempt(db.database, 'premium', ofNothing)).toBe(1);
+    expect(await runAs(db.database, 'premium', ofNothing)).toBe(1);
     expect(await kept(newDay)).toMatchObject(NONE);
   });
 
   test('stay through an upsert, which renews the time of change for new words alone', async () => {
-    await attempt(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
+    await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
     const before = await kept();
     const conflict = `on conflict (user_id, date) do update set content = excluded.content,
       (${KEPT}) = (${TABLES.entries.kept.map((column) => `excluded.${column}`).join(', ')})`;
     const upsert = `insert into entries (user_id, date, content, ${KEPT}) values (${oldRow}, ${FORGED}) ${conflict}`;
-    expect(await attempt(db.database, 'premium', upsert)).toBe(1);
+    expect(await runAs(db.database, 'premium', upsert)).toBe(1);
     const changed = await kept();
     expect(changed).toEqual({ ...before, updated_at: expect.any(Date) });
     expect(changed.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
     expect(changed.updated_at.getFullYear()).toBeLessThan(2099);
-    expect(await attempt(db.database, 'premium', upsert)).toBe(1);
+    expect(await runAs(db.database, 'premium', upsert)).toBe(1);
     expect(await kept()).toEqual(changed);
   });
 
   test("are written by no guest and in nobody else's row", async () => {
     const forge = `update entries set (${KEPT}) = (${FORGED})`;
-    expect(await attempt(db.database, 'guest', `${forge} where ${ownRow}`)).toBe(REFUSED);
-    expect(await attempt(db.database, 'free', `${forge} where ${ownRow}`)).toBe(0);
+    expect(await runAs(db.database, 'guest', `${forge} where ${ownRow}`)).toBe(REFUSED);
+    expect(await runAs(db.database, 'free', `${forge} where ${ownRow}`)).toBe(0);
   });
 
   test('go with the last word of a log, also when they are sent along', async () => {
-    await attempt(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
+    await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
     const emptied = `update entries set content = '', (${KEPT}) = (${FORGED}) where ${ownRow}`;
-    expect(await attempt(db.database, 'premium', emptied)).toBe(1);
+    expect(await runAs(db.database, 'premium', emptied)).toBe(1);
     expect(await kept()).toMatchObject(NONE);
   });
 });

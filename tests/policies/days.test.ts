@@ -7,12 +7,12 @@ import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/pla
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { attempt, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSONS, settle } from './people.ts';
+import { runAs, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
-  await settle(db.admin);
+  await resetFixtures(db.admin);
 });
 afterAll(() => db.drop());
 
@@ -33,7 +33,7 @@ test.each([
   expect(rows).toEqual([{ first: earliestToday(at), last: latestToday(at) }]);
 });
 
-describe.each(PERSONS)('for %s', (person) => {
+describe.each(PERSON_NAMES)('for %s', (person) => {
   const { plan, until } = PEOPLE[person];
   const today = DAYS.earliestToday;
   const premium = isPremium({ subscription_plan: plan, access_valid_until: until }, today);
@@ -47,7 +47,7 @@ describe.each(PERSONS)('for %s', (person) => {
 
   test.each(DAY_NAMES)('a log is locked on the same days: %s', async (day) => {
     const read = 'select * from entries where user_id = $1 and date = $2';
-    const found = await attempt(db.database, person, read, [PEOPLE[person].id, DAYS[day]]);
+    const found = await runAs(db.database, person, read, [PEOPLE[person].id, DAYS[day]]);
     expect(found).toBe(isLocked(DAYS[day], premium, today) ? 0 : 1);
   });
 });

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, attempt, DAY_NAMES, DAYS, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
-import type { Actor, DayName, Outcome } from './people.ts';
+import { ACTORS, runAs, DAY_NAMES, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
+import type { Actor, DayName, Outcome } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-beforeEach(() => settle(db.admin));
+beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
 type Row = Record<DayName, Outcome>;
@@ -53,7 +53,7 @@ describe.each(OPERATIONS)('%s', (operation) => {
       // A guest has no logs: they try somebody's.
       const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
       if (operation === 'insert') await db.admin.query('delete from entries');
-      expect(await attempt(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(
+      expect(await runAs(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(
         ownOutcome(operation, actor, day),
       );
     });
@@ -61,37 +61,37 @@ describe.each(OPERATIONS)('%s', (operation) => {
     test.each(DAY_NAMES)("of somebody else's log: %s", async (day) => {
       const { id } = PEOPLE[actor === 'endless' ? 'premium' : 'endless'];
       const refusal = operation === 'insert' || (actor === 'guest' && operation !== 'select') ? REFUSED : 0;
-      expect(await attempt(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(refusal);
+      expect(await runAs(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(refusal);
     });
   });
 });
 
 describe('without a condition', () => {
-  test.each(PERSONS)('%s reaches the own open days and nothing else', async (person) => {
+  test.each(PERSON_NAMES)('%s reaches the own open days and nothing else', async (person) => {
     const open = DAY_NAMES.filter((day) => ownOutcome('select', person, day) === 1).length;
-    expect(await attempt(db.database, person, 'select * from entries')).toBe(open);
-    expect(await attempt(db.database, person, 'delete from entries')).toBe(open);
+    expect(await runAs(db.database, person, 'select * from entries')).toBe(open);
+    expect(await runAs(db.database, person, 'delete from entries')).toBe(open);
     const { rows } = await db.admin.query('select count(*) as left from entries');
-    expect(rows).toEqual([{ left: PERSONS.length * DAY_NAMES.length - open }]);
+    expect(rows).toEqual([{ left: PERSON_NAMES.length * DAY_NAMES.length - open }]);
   });
 
   // Where a statement reads no column, the rules of reading are not asked: those of changing stand alone.
-  test.each(PERSONS)('%s changes the own open days and nothing else', async (person) => {
+  test.each(PERSON_NAMES)('%s changes the own open days and nothing else', async (person) => {
     await db.admin.query('delete from entries where date = $1', [DAYS.tomorrow]);
     const open = DAY_NAMES.filter((day) => ownOutcome('update', person, day) === 1).length;
-    expect(await attempt(db.database, person, "update entries set content = '<p>new</p>'")).toBe(open);
+    expect(await runAs(db.database, person, "update entries set content = '<p>new</p>'")).toBe(open);
     const { rows } = await db.admin.query("select user_id from entries where content = '<p>new</p>'");
     expect(rows).toEqual(Array.from({ length: open }, () => ({ user_id: PEOPLE[person].id })));
   });
 
-  test.each(PERSONS)('%s moves no log to somebody else, nor out of the open days', async (person) => {
+  test.each(PERSON_NAMES)('%s moves no log to somebody else, nor out of the open days', async (person) => {
     const { id } = PEOPLE[person];
     const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
     await db.admin.query('delete from entries where user_id <> $1 or date <> $2', [id, DAYS.firstOpen]);
-    expect(await attempt(db.database, person, 'update entries set user_id = $1', [other])).toBe(REFUSED);
+    expect(await runAs(db.database, person, 'update entries set user_id = $1', [other])).toBe(REFUSED);
     for (const day of DAY_NAMES) {
       const outcome = ownOutcome('insert', person, day);
-      expect(await attempt(db.database, person, 'update entries set date = $1', [DAYS[day]])).toBe(outcome);
+      expect(await runAs(db.database, person, 'update entries set date = $1', [DAYS[day]])).toBe(outcome);
     }
   });
 });
@@ -99,11 +99,11 @@ describe('without a condition', () => {
 const move = (column: 'user_id' | 'date') => `update entries set ${column} = $3 where user_id = $1 and date = $2`;
 
 describe('a log cannot be moved', () => {
-  test.each(PERSONS)('from %s to somebody else', async (person) => {
+  test.each(PERSON_NAMES)('from %s to somebody else', async (person) => {
     const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
     await db.admin.query('delete from entries where user_id = $1', [other]);
     const values = [PEOPLE[person].id, DAYS.earliestToday, other];
-    expect(await attempt(db.database, person, move('user_id'), values)).toBe(REFUSED);
+    expect(await runAs(db.database, person, move('user_id'), values)).toBe(REFUSED);
   });
 
   test.each([
@@ -114,7 +114,7 @@ describe('a log cannot be moved', () => {
   ] as const)("out of %s's days: %s", async (person, day) => {
     await db.admin.query('delete from entries where date = $1', [DAYS[day]]);
     const values = [PEOPLE[person].id, DAYS.firstOpen, DAYS[day]];
-    expect(await attempt(db.database, person, move('date'), values)).toBe(REFUSED);
+    expect(await runAs(db.database, person, move('date'), values)).toBe(REFUSED);
   });
 
   test.each([
@@ -123,19 +123,19 @@ describe('a log cannot be moved', () => {
     ['firstLocked', REFUSED],
   ] as const)('by a Dabbler onto a day that has one: %s', async (day, outcome) => {
     const values = [PEOPLE.free.id, DAYS.earliestToday, DAYS[day]];
-    expect(await attempt(db.database, 'free', move('date'), values)).toBe(outcome);
+    expect(await runAs(db.database, 'free', move('date'), values)).toBe(outcome);
   });
 
   test('by a Dabbler away from a locked day', async () => {
     await db.admin.query('delete from entries where date = $1', [DAYS.firstOpen]);
     const values = [PEOPLE.free.id, DAYS.firstLocked, DAYS.firstOpen];
-    expect(await attempt(db.database, 'free', move('date'), values)).toBe(0);
+    expect(await runAs(db.database, 'free', move('date'), values)).toBe(0);
   });
 
   test('but within them it can', async () => {
     await db.admin.query('delete from entries where date = $1', [DAYS.earliestToday]);
     const values = [PEOPLE.free.id, DAYS.firstOpen, DAYS.earliestToday];
-    expect(await attempt(db.database, 'free', move('date'), values)).toBe(1);
+    expect(await runAs(db.database, 'free', move('date'), values)).toBe(1);
   });
 });
 
@@ -153,10 +153,10 @@ describe('an upsert', () => {
     ['guest', 'latestToday', REFUSED],
   ] as const)('by %s on %s', async (actor, day, outcome) => {
     const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
-    expect(await attempt(db.database, actor, upsert, [id, DAYS[day]])).toBe(outcome);
+    expect(await runAs(db.database, actor, upsert, [id, DAYS[day]])).toBe(outcome);
   });
 
   test("of somebody else's day is refused", async () => {
-    expect(await attempt(db.database, 'premium', upsert, [PEOPLE.endless.id, DAYS.latestToday])).toBe(REFUSED);
+    expect(await runAs(db.database, 'premium', upsert, [PEOPLE.endless.id, DAYS.latestToday])).toBe(REFUSED);
   });
 });

@@ -4,18 +4,28 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, attempt, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
+import {
+  ACTORS,
+  runAs,
+  DAY_NAMES,
+  DAYS,
+  identityOf,
+  PEOPLE,
+  PERSON_NAMES,
+  REFUSED,
+  resetFixtures,
+} from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-beforeEach(() => settle(db.admin));
+beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
 const READ = 'select user_id, date from entry_dates';
 
-describe.each(PERSONS)('%s', (person) => {
+describe.each(PERSON_NAMES)('%s', (person) => {
   const { id } = PEOPLE[person];
 
   test('reads the dates of all own logs, those of locked days as well', async () => {
@@ -26,28 +36,28 @@ describe.each(PERSONS)('%s', (person) => {
 
   test.each(DAY_NAMES)("reads no date of another user's log: %s", async (day) => {
     const other = PEOPLE[person === 'endless' ? 'premium' : 'endless'].id;
-    expect(await attempt(db.database, person, `${READ} where user_id = $1`, [other])).toBe(0);
+    expect(await runAs(db.database, person, `${READ} where user_id = $1`, [other])).toBe(0);
     // A date that another user has a log on and this one has not.
     await db.admin.query('delete from entries where user_id = $1', [id]);
-    expect(await attempt(db.database, person, `${READ} where date = $1`, [DAYS[day]])).toBe(0);
+    expect(await runAs(db.database, person, `${READ} where date = $1`, [DAYS[day]])).toBe(0);
   });
 
   test('reads no other column of a locked log', async () => {
     for (const column of ['content', 'content_text', 'revision', 'id', 'updated_at', 'hustle_score']) {
-      expect(await attempt(db.database, person, `select ${column} from entry_dates`)).toBe('42703');
+      expect(await runAs(db.database, person, `select ${column} from entry_dates`)).toBe('42703');
     }
   });
 });
 
 test('a guest reads nothing', async () => {
-  expect(await attempt(db.database, 'guest', READ)).toBe(REFUSED);
+  expect(await runAs(db.database, 'guest', READ)).toBe(REFUSED);
 });
 
 test.each([...ACTORS, 'service'] as const)('%s writes nothing through it', async (actor) => {
   const insert = "insert into entry_dates (user_id, date) values ($1, '2001-01-01')";
-  expect(await attempt(db.database, actor, insert, [PEOPLE.free.id])).toBe(REFUSED);
-  expect(await attempt(db.database, actor, "update entry_dates set date = '2001-01-01'")).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'delete from entry_dates')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, insert, [PEOPLE.free.id])).toBe(REFUSED);
+  expect(await runAs(db.database, actor, "update entry_dates set date = '2001-01-01'")).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'delete from entry_dates')).toBe(REFUSED);
 });
 
 test('without a user in the claims there are no dates', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { entryText } from '#domain/log/entry-text.ts';
 
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
@@ -87,10 +87,10 @@ test(
       fc.asyncProperty(fc.array(log, { minLength: 50, maxLength: 50 }), async (logs) => {
         expect(await textsInDatabase(logs)).toEqual(logs.map(entryText));
       }),
-      { numRuns: lengthened(40) },
+      { numRuns: fuzzBudget(40) },
     );
   },
-  lengthened(30_000),
+  fuzzBudget(30_000),
 );
 
 test('the database takes linear time on hostile logs', async () => {

@@ -9,21 +9,21 @@ import type { Day } from '#domain/day/day.ts';
 import { firstOpenDay, isPremium } from '#domain/plan/plan.ts';
 import type { PlanFacts } from '#domain/plan/plan.ts';
 
-import { databaseClock } from '../support/database-clock.ts';
+import { createDatabaseClock } from '../support/database-clock.ts';
 import type { DatabaseClock } from '../support/database-clock.ts';
 import { dayAtOffset, LOCAL_DAYS, MIDNIGHTS, OFFSETS } from '../support/local-days.ts';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { identityOf, PEOPLE, settle } from './people.ts';
+import { identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 let clock: DatabaseClock;
 beforeAll(async () => {
   db = await createTestDatabase();
-  await settle(db.admin);
-  clock = await databaseClock(db.admin);
+  await resetFixtures(db.admin);
+  clock = await createDatabaseClock(db.admin);
 });
 afterAll(() => db.drop());
 
@@ -48,7 +48,7 @@ describe('what the domain and SQL say', () => {
         );
         expect(rows).toEqual(list.map((at) => ({ first: earliestToday(at), last: latestToday(at) })));
       }),
-      { numRuns: lengthened(40) },
+      { numRuns: fuzzBudget(40) },
     );
   });
 
@@ -75,7 +75,7 @@ describe('what the domain and SQL say', () => {
           .statement('select is_premium() as premium, first_free_day() as first', []);
         expect(rows).toEqual([{ premium: isPremium(plan, today), first: firstOpenDay(false, today) }]);
       }),
-      { numRuns: lengthened(60) },
+      { numRuns: fuzzBudget(60) },
     );
     await clock.release();
   });
@@ -110,7 +110,7 @@ describe('no user is refused a day that is right where they are', () => {
           expect(localDay(at) <= latestToday(at)).toBe(true);
         }
       }),
-      { numRuns: lengthened(300) },
+      { numRuns: fuzzBudget(300) },
     );
   });
 
@@ -122,7 +122,7 @@ describe('no user is refused a day that is right where they are', () => {
           expect([days[0], days.at(-1)]).toEqual([earliestToday(at), latestToday(at)]);
         }
       }),
-      { numRuns: lengthened(100) },
+      { numRuns: fuzzBudget(100) },
     );
   });
 });

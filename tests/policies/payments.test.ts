@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
-import { attempt, PEOPLE, settle } from './people.ts';
+import { runAs, PEOPLE, resetFixtures } from './fixtures.ts';
 
 /** restrict_violation, as the triggers of the books raise it. */
 const NEVER_CHANGED = '23001';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   db = await createTestDatabase();
 });
 beforeEach(async () => {
-  await settle(db.admin);
+  await resetFixtures(db.admin);
   const { rows } = await db.admin.query<{ id: string }>(
     `insert into payments (user_id, amount_minor, currency, country) values ($1, 2400, 'USD', 'DE') returning id`,
     [PEOPLE.free.id],
@@ -96,9 +96,9 @@ test('a payment outlives its account', async () => {
 
 test('everybody sees their own payments alone, and of them what concerns them', async () => {
   const own = 'select id, order_id, amount_minor, currency, status, country, created_at, completed_at from payments';
-  expect(await attempt(db.database, 'free', own)).toBeGreaterThan(0);
-  expect(await attempt(db.database, 'premium', own)).toBe(0);
+  expect(await runAs(db.database, 'free', own)).toBeGreaterThan(0);
+  expect(await runAs(db.database, 'premium', own)).toBe(0);
   for (const column of ['capture_id', 'lease_until', 'debug_id', 'approval_url', 'refund_requested_at']) {
-    expect(await attempt(db.database, 'free', `select ${column} from payments`)).toBe('42501');
+    expect(await runAs(db.database, 'free', `select ${column} from payments`)).toBe('42501');
   }
 });

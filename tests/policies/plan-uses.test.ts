@@ -4,40 +4,40 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, attempt, PEOPLE, PERSONS, REFUSED, settle } from './people.ts';
+import { ACTORS, runAs, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
-  await settle(db.admin);
+  await resetFixtures(db.admin);
 });
 beforeEach(() => db.admin.query("insert into plan_uses (user_id, kind) select id, 'export' from profiles"));
 afterAll(() => db.drop());
 
 const ADD = "insert into plan_uses (user_id, kind) values ($1, 'export')";
 
-test.each(PERSONS)('%s reads the own rows', async (person) => {
-  const own = await attempt(db.database, person, 'select * from plan_uses where user_id = $1', [PEOPLE[person].id]);
+test.each(PERSON_NAMES)('%s reads the own rows', async (person) => {
+  const own = await runAs(db.database, person, 'select * from plan_uses where user_id = $1', [PEOPLE[person].id]);
   expect(own).toBeGreaterThan(0);
-  expect(await attempt(db.database, person, 'select * from plan_uses')).toBe(own);
+  expect(await runAs(db.database, person, 'select * from plan_uses')).toBe(own);
 });
 
 test('a guest reads none', async () => {
-  expect(await attempt(db.database, 'guest', 'select * from plan_uses')).toBe(REFUSED);
+  expect(await runAs(db.database, 'guest', 'select * from plan_uses')).toBe(REFUSED);
 });
 
 test.each(ACTORS)('%s writes none', async (actor) => {
-  expect(await attempt(db.database, actor, ADD, [PEOPLE.free.id])).toBe(REFUSED);
-  expect(await attempt(db.database, actor, "update plan_uses set kind = 'analysis'")).toBe(REFUSED);
-  expect(await attempt(db.database, actor, 'delete from plan_uses')).toBe(REFUSED);
+  expect(await runAs(db.database, actor, ADD, [PEOPLE.free.id])).toBe(REFUSED);
+  expect(await runAs(db.database, actor, "update plan_uses set kind = 'analysis'")).toBe(REFUSED);
+  expect(await runAs(db.database, actor, 'delete from plan_uses')).toBe(REFUSED);
 });
 
 test('the service adds rows of the two kinds, and changes none', async () => {
-  expect(await attempt(db.database, 'service', ADD, [PEOPLE.free.id])).toBe(1);
-  expect(await attempt(db.database, 'service', ADD.replace('export', 'analysis'), [PEOPLE.free.id])).toBe(1);
-  expect(await attempt(db.database, 'service', ADD.replace('export', 'other'), [PEOPLE.free.id])).toBe('23514');
-  expect(await attempt(db.database, 'service', "update plan_uses set kind = 'analysis'")).toBe(REFUSED);
-  expect(await attempt(db.database, 'service', 'delete from plan_uses')).toBe(REFUSED);
+  expect(await runAs(db.database, 'service', ADD, [PEOPLE.free.id])).toBe(1);
+  expect(await runAs(db.database, 'service', ADD.replace('export', 'analysis'), [PEOPLE.free.id])).toBe(1);
+  expect(await runAs(db.database, 'service', ADD.replace('export', 'other'), [PEOPLE.free.id])).toBe('23514');
+  expect(await runAs(db.database, 'service', "update plan_uses set kind = 'analysis'")).toBe(REFUSED);
+  expect(await runAs(db.database, 'service', 'delete from plan_uses')).toBe(REFUSED);
 });
 
 test.each(["update plan_uses set kind = 'analysis'", 'delete from plan_uses', 'truncate plan_uses'])(

@@ -1,14 +1,14 @@
 /** The rights that no request has: on the accounts, on the migrations, on the jobs, and on anything that comes later. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { installQueueSchema } from '#server/jobs/queue-schema.ts';
+import { installPgBossSchema } from '#server/jobs/pg-boss-schema.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
-  await installQueueSchema(db.database);
+  await installPgBossSchema(db.database);
 });
 afterAll(() => db.drop());
 

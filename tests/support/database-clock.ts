@@ -10,7 +10,7 @@ const SHIPPED = 'DEFAULT now()';
 
 export type DatabaseClock = { set(instant: string): Promise<void>; release(): Promise<void> };
 
-export async function databaseClock(admin: Pool): Promise<DatabaseClock> {
+export async function createDatabaseClock(admin: Pool): Promise<DatabaseClock> {
   const definitions = await Promise.all(
     CLOCKS.map(async (name) => {
       const text = `select pg_get_functiondef('public.${name}'::regproc) as definition`;

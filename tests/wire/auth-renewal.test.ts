@@ -1,7 +1,7 @@
 /** Renewing a session: rotation, two tabs, lost answers and stolen tokens (wire-contract 2.2). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { newAddress, PASSWORD, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';
 
@@ -179,10 +179,10 @@ describe('any order of tokens', () => {
             }
           }
         }),
-        { numRuns: lengthened(30) },
+        { numRuns: fuzzBudget(30) },
       );
     },
-    lengthened(60_000),
+    fuzzBudget(60_000),
   );
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { PASSWORD, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';
 
@@ -171,10 +171,10 @@ describe('bodies', () => {
           const { status } = await world.ask('POST', path, { body: JSON.stringify(body) });
           expect(status).toBeLessThan(500);
         }),
-        { numRuns: lengthened(60) },
+        { numRuns: fuzzBudget(60) },
       );
     },
-    lengthened(60_000),
+    fuzzBudget(60_000),
   );
 
   test(
@@ -189,10 +189,10 @@ describe('bodies', () => {
             expect(status).toBeLessThan(500);
           },
         ),
-        { numRuns: lengthened(60) },
+        { numRuns: fuzzBudget(60) },
       );
     },
-    lengthened(60_000),
+    fuzzBudget(60_000),
   );
 
   test('keep any storable text as it was sent', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld } from './data-world.ts';
 
@@ -161,7 +161,7 @@ test(
           }
         },
       ),
-      { numRuns: lengthened(1_200) },
+      { numRuns: fuzzBudget(1_200) },
     );
     expect(world.errorsLogged).toEqual([]);
     expect([...seen]).toEqual(expect.arrayContaining([200, 400]));
@@ -170,5 +170,5 @@ test(
     ]);
     expect(rows).toEqual([{ content_text: 'SECRET OF BEN' }]);
   },
-  lengthened(30_000),
+  fuzzBudget(30_000),
 );

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { FIND_MAX_RESULTS } from '#domain/find/search.ts';
 import type { FindAnswer, TextPart } from '#domain/find/search.ts';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { daysAgo, startDataWorld, today } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';
 
@@ -205,7 +205,7 @@ test('whatever is typed is answered', async () => {
       const { success } = await find(world.ana, pieces.join('').slice(0, 200));
       expect(success).toBe(true);
     }),
-    { numRuns: lengthened(100) },
+    { numRuns: fuzzBudget(100) },
   );
 });
 

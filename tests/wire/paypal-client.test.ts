@@ -4,8 +4,8 @@ import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import type { PaypalDeps } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError } from '#server/payments/paypal/paypal.ts';
 import { Secret } from '#server/secret.ts';
-import { answer, startTinyServer } from '../support/tiny-server.ts';
-import type { TinyHandler, TinyRequest } from '../support/tiny-server.ts';
+import { answer, startStubServer } from '../support/stub-server.ts';
+import type { StubHandler, StubRequest } from '../support/stub-server.ts';
 
 const TOKEN = { access_token: 'A21-token', token_type: 'Bearer', expires_in: 32400 };
 const ORDER_ID = '5O190127TN364715T';
@@ -34,11 +34,11 @@ afterEach(async () => {
 
 /** `answers` are used in order, the last one repeatedly. A token is granted unless `token` overrides it. */
 async function world(
-  answers: TinyHandler[],
-  { token, ...options }: Partial<PaypalDeps> & { token?: TinyHandler } = {},
+  answers: StubHandler[],
+  { token, ...options }: Partial<PaypalDeps> & { token?: StubHandler } = {},
 ) {
   let next = 0;
-  const server = await startTinyServer((request, response) => {
+  const server = await startStubServer((request, response) => {
     if (request.path === '/v1/oauth2/token') {
       if (token) token(request, response);
       else answer(response, 200, TOKEN);
@@ -63,7 +63,7 @@ async function world(
     pause: (ms) => Promise.resolve(waits.push(ms)),
     ...options,
   });
-  const asked = (path: string): TinyRequest[] => server.requests.filter((request) => request.path.startsWith(path));
+  const asked = (path: string): StubRequest[] => server.requests.filter((request) => request.path.startsWith(path));
   return { paypal, waits, lines, clock, asked };
 }
 
@@ -77,10 +77,10 @@ const failure = async (promise: Promise<unknown>): Promise<PaypalError> => {
 };
 
 const json =
-  (status: number, body: unknown, headers?: Record<string, string>): TinyHandler =>
+  (status: number, body: unknown, headers?: Record<string, string>): StubHandler =>
   (_request, response) =>
     answer(response, status, body, headers);
-const unprocessable = (issue: string): TinyHandler =>
+const unprocessable = (issue: string): StubHandler =>
   json(422, { name: 'UNPROCESSABLE_ENTITY', message: 'm', debug_id: 'd1', details: [{ issue, description: 'd' }] });
 const capture = { orderId: ORDER_ID, requestId: 'cap-1' };
 
@@ -364,7 +364,7 @@ describe('failures', () => {
   });
 
   test('a redirect is not followed, because it would receive the token', async () => {
-    const elsewhere = await startTinyServer((_request, response) => answer(response, 200, ORDER));
+    const elsewhere = await startStubServer((_request, response) => answer(response, 200, ORDER));
     open.push(elsewhere.close);
     const { paypal } = await world([json(307, '', { Location: `${elsewhere.url}/v2` })]);
     expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({

@@ -15,7 +15,7 @@ import { Secret } from '#server/secret.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from '../../simulators/paypal/simulator.ts';
 import type { EventType } from '../../simulators/paypal/books/model.ts';
 import type { Corruption, SignedWebhook } from '../../simulators/paypal/webhooks/outbox.ts';
-import { lengthened } from '../support/long-form.ts';
+import { fuzzBudget } from '../support/fuzz-budget.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 
 const API = 'http://127.0.0.1:1';
@@ -250,7 +250,7 @@ describe('an event that PayPal did not send', () => {
           expect([200, 400, 401]).toContain(response.status);
         },
       ),
-      { numRuns: lengthened(300) },
+      { numRuns: fuzzBudget(300) },
     );
     expect([followed, await eventsStored()]).toEqual([[], []]);
   });

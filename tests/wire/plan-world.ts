@@ -2,7 +2,7 @@
 import { addDays } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
-import { databaseClock } from '../support/database-clock.ts';
+import { createDatabaseClock } from '../support/database-clock.ts';
 import type { DatabaseClock } from '../support/database-clock.ts';
 import { signUp, startDataWorld } from './data-world.ts';
 import type { DataWorld, Person } from './data-world.ts';
@@ -30,7 +30,7 @@ export async function startPlanWorld(): Promise<PlanWorld> {
   return {
     ...world,
     people,
-    clock: await databaseClock(admin),
+    clock: await createDatabaseClock(admin),
     async settle(earliestToday) {
       const plans: Record<Kind, [PlanId, Day | null]> = {
         free: ['free', null],

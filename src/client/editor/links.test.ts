@@ -5,7 +5,7 @@ import { TextSelection } from '@tiptap/pm/state';
 import fc from 'fast-check';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { findLinks } from '#domain/log/links.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { linkAt } from './link-plugin.ts';
@@ -85,7 +85,7 @@ test('after any edits the links are those of the text', () => {
       expect([...editor.view.dom.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(expected);
       editor.destroy();
     }),
-    { numRuns: lengthened(60) },
+    { numRuns: fuzzBudget(60) },
   );
 });
 

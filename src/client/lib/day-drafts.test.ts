@@ -1,7 +1,7 @@
 /** Drafts belong to one user, survive anything found in storage, and are thrown away only by who wrote them. */
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { MemoryStorage } from '../../../tests/support/day-saver-world.ts';
+import { MemoryStorage } from '../../../tests/support/day-saver-harness.ts';
 import { createDayDrafts, daysOfDrafts, draftsOfOthers } from './day-drafts.ts';
 
 const DATE = day('2026-11-21');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { readScoredText } from './score-line.ts';
 
 const FEEDBACK = 'You shipped the importer. That counts.';
@@ -66,7 +66,7 @@ const LINES = fc.array(
   ),
   { maxLength: 12 },
 );
-const RUNS = { numRuns: lengthened(1_000) };
+const RUNS = { numRuns: fuzzBudget(1_000) };
 
 test('a score is in range, stands on a line of the reply, and its line is no part of the feedback', () => {
   fc.assert(

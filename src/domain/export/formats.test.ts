@@ -4,8 +4,8 @@ import { day } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 import { isCleanLog, withDateHeader, withoutDateHeader } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
-import { anyLogs, days, editorLogs } from '../../../tests/support/generated-logs.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { anyLogs, days, editorLogs } from '../../../tests/support/log-arbitraries.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import type { ExportedEntry, FormatWriter, ReadDay } from './exported-entry.ts';
 import { htmlWriter } from './html-format.ts';
 import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
@@ -260,7 +260,7 @@ describe('whatever a log is made of', () => {
         fc.property(days, fc.array(arbitrary, { minLength: 1, maxLength: 3 }), (dates, logs) => {
           comesBack(format, dates, logs);
         }),
-        { numRuns: lengthened(250) },
+        { numRuns: fuzzBudget(250) },
       );
     });
 
@@ -296,7 +296,7 @@ describe('whatever a log is made of', () => {
           entries.map(({ date, content }) => ({ date, content: withoutDateHeader(content), coach: null })),
         );
       }),
-      { numRuns: lengthened(150) },
+      { numRuns: fuzzBudget(150) },
     );
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { day } from '../day/day.ts';
 import { ENTRY_MAX_DEPTH, ENTRY_TAGS, isCleanLog, withDateHeader, withoutDateHeader } from './entry-html.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 
@@ -123,7 +123,7 @@ describe('a clean log', () => {
         if (!isCleanLog(html)) return;
         for (const tag of html.match(/<[^>]*>?/g) ?? []) expect(literal).toContain(tag);
       }),
-      { numRuns: lengthened(5_000) },
+      { numRuns: fuzzBudget(5_000) },
     );
   });
 

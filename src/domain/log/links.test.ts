@@ -1,7 +1,7 @@
 /** Where an address begins and ends, and what of a pasted link is kept. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { addressOfLink, findLinks, linkTexts } from './links.ts';
 
 const found = (text: string): string[] => findLinks(text).map(({ from, to }) => text.slice(from, to));
@@ -108,7 +108,7 @@ describe('whatever the text', () => {
           end = to;
         }
       }),
-      { numRuns: lengthened(500) },
+      { numRuns: fuzzBudget(500) },
     );
   });
 
@@ -123,7 +123,7 @@ describe('whatever the text', () => {
         const linkedChars = linked.flat().reduce((sum, part) => sum + (part.href === null ? 0 : part.text.length), 0);
         expect(linkedChars).toBe(findLinks(text).reduce((sum, { from, to }) => sum + to - from, 0));
       }),
-      { numRuns: lengthened(500) },
+      { numRuns: fuzzBudget(500) },
     );
   });
 
@@ -188,7 +188,7 @@ describe('a pasted link', () => {
         if (after === null) return;
         expect(found(`words${after}.`)).toEqual([after.slice(2, -1)]);
       }),
-      { numRuns: lengthened(300) },
+      { numRuns: fuzzBudget(300) },
     );
   });
 });

@@ -1,7 +1,7 @@
 /** Which pasted plain text is Markdown, and what becomes of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { isCleanLog } from './entry-html.ts';
 import { joinCells, looksLikeMarkdown, readPastedMarkdown } from './pasted-markdown.ts';
 
@@ -122,7 +122,7 @@ describe('Markdown arrives formatted', () => {
         const html = readPastedMarkdown(`**x**\n${pieces.join('')}`);
         if (html !== null) expect(isCleanLog(html), html).toBe(true);
       }),
-      { numRuns: lengthened(500) },
+      { numRuns: fuzzBudget(500) },
     );
   });
 

@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/auth-tables.ts';
 import type { Database } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3_600;
@@ -96,7 +96,9 @@ export function createAccessTokens({ keys, issuer, clock, database }: Parts): Ac
     const endingsBefore = endings;
     const rows = await database
       .asService('check a session')
-      .run(sqlFor.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId));
+      .run(
+        queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
+      );
     // A sign-out may have overtaken this question; then its answer counts once and is not remembered.
     if (rows.length > 0 && endings === endingsBefore) aliveAt.set(sessionId, now);
     return rows.length > 0;

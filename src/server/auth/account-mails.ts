@@ -10,7 +10,7 @@ import {
   passwordChangedMail,
   reauthenticationMail,
   recoveryMail,
-} from '#server/mail/messages.ts';
+} from '#server/mail/account-emails.ts';
 import type { AuthParts } from './auth-deps.ts';
 import { claimMail } from './accounts/accounts.ts';
 import type { SentColumn, UserRow } from './accounts/accounts.ts';

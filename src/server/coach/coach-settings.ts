@@ -1,7 +1,7 @@
 /** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
 import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import { isLoopback } from '../loopback.ts';
-import { isOfOwnNetwork } from '../own-network.ts';
+import { isPrivateNetworkHost } from '../private-network.ts';
 import type { Secret } from '../secret.ts';
 import type { SettingsReader } from '../settings-reader.ts';
 
@@ -98,7 +98,7 @@ function readBaseUrl(
   }
   // Threat: journals and the key in clear on their way through the internet. One's own model server is often http.
   const mayBeClear =
-    provider === 'openai-compatible' ? isOfOwnNetwork(url.hostname) : !production && isLoopback(url.hostname);
+    provider === 'openai-compatible' ? isPrivateNetworkHost(url.hostname) : !production && isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !mayBeClear) settings.problem('AI_BASE_URL', 'must begin with https://', example);
   return url.pathname === '/' ? `${url.origin}${path}` : `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

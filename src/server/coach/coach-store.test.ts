@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { DAYS, PEOPLE, settle } from '../../../tests/policies/people.ts';
+import { DAYS, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
@@ -19,7 +19,7 @@ const ANALYSIS: Analysis = {
 let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
-  await settle(db.admin);
+  await resetFixtures(db.admin);
 });
 afterAll(() => db.drop());
 

@@ -6,7 +6,7 @@ import { citationsOf } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import type { FinishReason } from './model.ts';
 import { CAPS } from './prompts.ts';
 import type { Reply, SoFar } from './read-reply.ts';
@@ -129,7 +129,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-const useOf = (userId: string) => sqlFor.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
+const useOf = (userId: string) => queryBuilder.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
 
 /** `counted`: the try is one of the day's. False when somebody else holds it by now. */
 async function endClaim(service: AsService, { userId, kind, key, run }: Claim, counted: boolean): Promise<boolean> {
@@ -205,7 +205,7 @@ export function createCoachStore(database: Database) {
     /** What was said about this very input before, with when. */
     async findByInput(userId: string, kind: Kind, inputHash: string) {
       const [found] = await service().run(
-        sqlFor
+        queryBuilder
           .selectFrom('analyses')
           .select(['score', 'text', 'cited', 'cited_refs', 'missing_fact as missingFact', 'created_at as createdAt'])
           .where('user_id', '=', userId)
@@ -245,7 +245,7 @@ export function createCoachStore(database: Database) {
           if (there.rowCount !== about.logs.length) throw new ClaimLostError();
         }
         const [added] = await transaction.run(
-          sqlFor
+          queryBuilder
             .insertInto('analyses')
             .values({
               user_id: userId,

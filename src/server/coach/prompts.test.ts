@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { CAPS, feedbackPrompt, fenced, shownLines, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
@@ -59,7 +59,7 @@ test('no log can close its fence: between the two there is one line, and it is t
         expect(JSON.parse(data)).toBeTypeOf('object');
       }
     }),
-    { numRuns: lengthened(2_000) },
+    { numRuns: fuzzBudget(2_000) },
   );
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { citableLines, citedIn } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 
 /** The page shows 1, 2, 2.1 and a paragraph. */
@@ -218,7 +218,7 @@ const TEXT = fc
   )
   .map((parts) => parts.join(''));
 const CUTS = fc.array(fc.nat(300), { maxLength: 10 });
-const RUNS = { numRuns: lengthened(2_000) };
+const RUNS = { numRuns: fuzzBudget(2_000) };
 
 /** However a text is cut, the parts add up, and end as the beginning of the whole. */
 function expectOnlyAdded(text: string, cuts: number[], read: (text: string) => string, whole: string | null): void {

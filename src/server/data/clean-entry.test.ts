@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
 import { cleanLog, createLogCleaner } from './clean-entry.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 
@@ -139,7 +139,7 @@ describe('cleaning a log', () => {
         expect(stored.includes('\0') || !stored.isWellFormed()).toBe(false);
         expect(cleanLog(stored)).toBe(stored);
       }),
-      { numRuns: lengthened(4_000) },
+      { numRuns: fuzzBudget(4_000) },
     );
   });
 
@@ -181,7 +181,7 @@ describe('cleaning a log', () => {
         const parsed = cleanLog(`${html}<I>`);
         expect(parsed).toBe(quick);
       }),
-      { numRuns: lengthened(6_000) },
+      { numRuns: fuzzBudget(6_000) },
     );
     expect(accepted).toBeGreaterThan(500);
   });

@@ -7,7 +7,7 @@ import { parseQuery } from './parse/parse-query.ts';
 import { rowsToInsert } from './parse/parse-rows.ts';
 import type { Sql } from './sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
 const select = (search: string, total = false) =>
@@ -133,7 +133,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
           expect(sql.values).toHaveLength(highest);
         }
       }),
-      { numRuns: lengthened(3_000) },
+      { numRuns: fuzzBudget(3_000) },
     );
     expect(made).toBeGreaterThan(1_000);
   });
@@ -143,7 +143,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webQueryParameters()), (search) => {
         built(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));
       }),
-      { numRuns: lengthened(3_000) },
+      { numRuns: fuzzBudget(3_000) },
     );
   });
 });

@@ -8,7 +8,7 @@ import { openEmbeddedServer } from './embedded/server.ts';
 import type { EmbeddedOptions } from './embedded/server.ts';
 import { isMigrated, migrate } from './migrations/migrate.ts';
 import { createPooledDatabase } from './pooled-database.ts';
-import { refuseMightyLogin, requestConnection } from './roles.ts';
+import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
 import { valueTypes } from './value-types.ts';
 
 export type DatabaseOptions = {
@@ -38,7 +38,7 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
   const pool = requestPool(server.url, log);
   try {
     const migrations = await migrate(server.url, log);
-    await refuseMightyLogin(pool);
+    await rejectPrivilegedLogin(pool);
     return createPooledDatabase({
       pool,
       log,

@@ -15,7 +15,7 @@ export type Identity = {
 export type Result<Row> = { rows: Row[]; rowCount: number };
 
 export interface Statements {
-  /** Runs a query built with `sqlFor` (Kysely, compiled only) and answers its rows. */
+  /** Runs a query built with `queryBuilder` (Kysely, compiled only) and answers its rows. */
   run<Row>(query: { compile(): CompiledQuery<Row> }): Promise<Row[]>;
   /** Runs SQL text with `$1` parameters. The text must be made of constants and allow-listed names only. */
   statement<Row>(text: string, values: readonly unknown[]): Promise<Result<Row>>;

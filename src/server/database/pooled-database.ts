@@ -5,8 +5,8 @@ import pg from 'pg';
 import type { Logger } from '#server/log.ts';
 
 import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
-import { ACT_AS, UserStatement } from './user-statement.ts';
-import type { ActingAs } from './user-statement.ts';
+import { ACT_AS, RlsQuery } from './rls-query.ts';
+import type { ActingAs } from './rls-query.ts';
 import { valueTypes } from './value-types.ts';
 
 export type PooledDatabaseOptions = {
@@ -34,7 +34,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   async function runAlone(actingAs: ActingAs, text: string, values: readonly unknown[]): Promise<Result<unknown>> {
     const client = await pool.connect();
     try {
-      const result = await client.query(new UserStatement(actingAs, text, values, types)).done;
+      const result = await client.query(new RlsQuery(actingAs, text, values, types)).done;
       client.release();
       return result;
     } catch (error) {

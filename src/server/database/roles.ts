@@ -97,7 +97,7 @@ function scramVerifier(password: string): string {
  * Threat: with a login that is a superuser or has BYPASSRLS, a statement that runs outside the acting roles would see
  * everybody's journal without an error. So the server does not start with such a login, or with one that owns tables.
  */
-export async function refuseMightyLogin(pool: pg.Pool): Promise<void> {
+export async function rejectPrivilegedLogin(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ mighty: boolean; owns: boolean }>(
     `select rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication as mighty,
             exists (select from pg_catalog.pg_class where relowner = pg_roles.oid) as owns

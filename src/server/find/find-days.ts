@@ -37,7 +37,7 @@ function statementFor(words: number): string {
 
 type Row = { date: string; changed: boolean; text: string };
 
-/** Null when words must be made ready first (`readyWords`); with `asTheyAre` that is not asked. */
+/** Null when words must be made ready first (`updateSearchIndex`); with `asTheyAre` that is not asked. */
 export async function findDays(
   database: Database,
   { identity, userId }: { identity: Identity; userId: string },

@@ -5,7 +5,7 @@ import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach/coach.ts';
 import type { Answer } from '../coach/coach.ts';
 import type { Database, Identity } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { eventStream } from './event-stream.ts';
 
 const STATUS = {
@@ -47,5 +47,5 @@ export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, t
 
 /** Only a Closer learns that there is no coach: for everybody else the plan comes first. */
 export async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
-  return { refused: (await callerIsPremium(database, identity)) ? 'not_configured' : 'premium' };
+  return { refused: (await isCallerPremium(database, identity)) ? 'not_configured' : 'premium' };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { lengthened } from '../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { eventStream, frame } from './event-stream.ts';
 import type { StreamEvent } from './event-stream.ts';
 
@@ -38,7 +38,7 @@ test('whatever a text holds, the events that are read are those that were writte
     fc.property(events, (written) => {
       expect(parse(written.map(frame).join(''))).toEqual(written);
     }),
-    { numRuns: lengthened(1_000) },
+    { numRuns: fuzzBudget(1_000) },
   );
 });
 

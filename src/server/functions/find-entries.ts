@@ -5,7 +5,7 @@ import { QUERY_MAX_LENGTH, soughtWords } from '#domain/find/search.ts';
 import type { FindAnswer } from '#domain/find/search.ts';
 import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
-import { readyWords } from '../find/entry-words.ts';
+import { updateSearchIndex } from '../find/search-index.ts';
 import { findDays } from '../find/find-days.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
@@ -41,7 +41,7 @@ export function findEntries({ database }: FindDeps) {
       const caller = { identity, userId };
       const found = await findDays(database, caller, words);
       if (found) return answer(context, { success: true, ...found, complete: true });
-      const complete = await readyWords(database, caller, mayGoOn);
+      const complete = await updateSearchIndex(database, caller, mayGoOn);
       return answer(context, { success: true, ...(await findDays(database, caller, words, true))!, complete });
     } catch (error) {
       if (!tookTooLong(error)) throw error;

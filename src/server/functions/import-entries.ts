@@ -27,7 +27,7 @@ import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { isCallerPremium } from '../plans/is-caller-premium.ts';
 import { readBody } from './read-body.ts';
 
 type ImportDeps = { database: Database; clock: Clock };
@@ -71,7 +71,7 @@ export function importEntries({ database, clock }: ImportDeps) {
   const turns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
-    if (userId === null || !(await callerIsPremium(database, identity))) {
+    if (userId === null || !(await isCallerPremium(database, identity))) {
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
     }
     const entries = await entriesOf(context);

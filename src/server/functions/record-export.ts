@@ -4,7 +4,7 @@ import { MESSAGES } from '#domain/messages.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/caller.ts';
-import { callerIsPremium } from '../plans/caller-is-premium.ts';
+import { isCallerPremium } from '../plans/is-caller-premium.ts';
 
 /** The table only grows and nothing can be taken out of it: a caller who asks without end adds a line a minute. */
 const RECORD = `
@@ -15,7 +15,7 @@ const RECORD = `
 
 export function recordExport({ database }: { database: Database }) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
-    if (userId === null || !(await callerIsPremium(database, identity))) {
+    if (userId === null || !(await isCallerPremium(database, identity))) {
       return context.json({ success: false, error: MESSAGES.exportIsPremium }, 403);
     }
     await database.asService('export').statement(RECORD, [userId]);

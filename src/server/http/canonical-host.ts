@@ -7,7 +7,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '../config.ts';
 import { isLoopback } from '../loopback.ts';
-import { isOfOwnNetwork } from '../own-network.ts';
+import { isPrivateNetworkHost } from '../private-network.ts';
 import { isWeb, namesHost } from '../redirect-patterns.ts';
 import type { AppEnv } from './app-env.ts';
 
@@ -45,4 +45,4 @@ function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: Settings
   });
 }
 
-const nearness = (hostname: string): number => (isLoopback(hostname) ? 2 : isOfOwnNetwork(hostname) ? 1 : 0);
+const nearness = (hostname: string): number => (isLoopback(hostname) ? 2 : isPrivateNetworkHost(hostname) ? 1 : 0);

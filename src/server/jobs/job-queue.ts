@@ -7,8 +7,8 @@ import type { QueueOptions, SendOptions } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Job, JobName } from './job.ts';
-import { JOBS_SCHEMA, queueDatabase } from './queue-database.ts';
-import { installQueueSchema } from './queue-schema.ts';
+import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
+import { installPgBossSchema } from './pg-boss-schema.ts';
 
 /** What this server asks for is looked at once: this is for what another asked for and could not finish. */
 const POLL_SECONDS = 20;
@@ -30,13 +30,13 @@ export type JobQueue = {
   stop(): Promise<void>;
 };
 
-type Parts = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
+type Deps = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
 
 /** @throws what the database says when it is not there; nothing is left running then. */
-export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Parts): Promise<JobQueue> {
-  await installQueueSchema(database);
+export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Deps): Promise<JobQueue> {
+  await installPgBossSchema(database);
   const boss = new PgBoss({
-    db: queueDatabase(database),
+    db: pgBossDatabase(database),
     schema: JOBS_SCHEMA,
     migrate: false,
     superviseIntervalSeconds: MONITOR_SECONDS,

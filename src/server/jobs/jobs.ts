@@ -24,14 +24,14 @@ export type Jobs = {
   stop(): Promise<void>;
 };
 
-type Parts = {
+type Deps = {
   database: Database;
   log: Logger;
   jobs: readonly Job[];
   firstRetryMs?: number;
 };
 
-export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS }: Parts): Jobs {
+export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS }: Deps): Jobs {
   const stopping = new AbortController();
   let queue: JobQueue | null = null;
   let starting: Promise<void> | null = null;

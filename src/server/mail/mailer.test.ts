@@ -3,7 +3,7 @@ import { createLog } from '#server/log.ts';
 import { Secret } from '#server/secret.ts';
 import { startMailbox } from '../../../simulators/mailbox.ts';
 import type { Mailbox } from '../../../simulators/mailbox.ts';
-import { createMailer, MailNotTaken, MailRefused } from './mailer.ts';
+import { createMailer, MailDeferred, MailRejected } from './mailer.ts';
 import type { Mailer } from './mailer.ts';
 
 let mailbox: Mailbox;
@@ -98,12 +98,12 @@ describe('the mailer', () => {
     await mailer.deliver(message('now@example.com'));
     expect(mailbox.messagesTo('now@example.com')).toHaveLength(1);
     mailbox.refuseNext(1, 451);
-    await expect(mailer.deliver(message('later@example.com'))).rejects.toBeInstanceOf(MailNotTaken);
+    await expect(mailer.deliver(message('later@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     mailbox.refuseNext(1, 550);
-    await expect(mailer.deliver(message('never@example.com'))).rejects.toBeInstanceOf(MailRefused);
+    await expect(mailer.deliver(message('never@example.com'))).rejects.toBeInstanceOf(MailRejected);
     const nobody = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'x@example.com' };
     const lonely = createMailer(nobody, createLog('info', { write: (line: string) => void lines.push(line) }));
-    await expect(lonely.deliver(message('gone@example.com'))).rejects.toBeInstanceOf(MailNotTaken);
+    await expect(lonely.deliver(message('gone@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     await lonely.close();
     expect(lines.join('')).not.toMatch(/example|Words/);
   });
@@ -114,7 +114,7 @@ describe('the mailer', () => {
       createLog('warn', { write: (line: string) => void lines.push(line) }),
     );
     silent.send(message('a@example.com'));
-    await expect(silent.deliver(message('a@example.com'))).rejects.toBeInstanceOf(MailNotTaken);
+    await expect(silent.deliver(message('a@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     await silent.close();
     expect(lines.join('')).toContain('SMTP_URL is not set');
   });

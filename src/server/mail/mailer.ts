@@ -9,7 +9,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/secret.ts';
-import type { MailMessage } from './message.ts';
+import type { MailMessage } from './mail-message.ts';
 
 const QUEUE_LIMIT = 1_000;
 const CONNECTIONS = 2;
@@ -28,7 +28,7 @@ export interface Mailer {
   prepare(work: () => Promise<void>): void;
   /**
    * Resolves when the mail server has taken the mail, so that a job may note it. One try: the job comes again.
-   * @throws MailRefused, or MailNotTaken when another try may help
+   * @throws MailRejected, or MailDeferred when another try may help
    */
   deliver(message: MailMessage): Promise<void>;
   /** Sends what is queued, without further retries, and closes the connections. */
@@ -36,9 +36,9 @@ export interface Mailer {
 }
 
 /** The mail server will never take this mail: no such address, or it does not like what it says. */
-export class MailRefused extends Error {}
+export class MailRejected extends Error {}
 /** No mail server, none that answers, or one that says "later". */
-export class MailNotTaken extends Error {}
+export class MailDeferred extends Error {}
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
@@ -46,7 +46,7 @@ type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RETRY_DELAYS_MS): Mailer {
   if (config.smtpUrl === null) {
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
-    const refuse = (): Promise<void> => Promise.reject(new MailNotTaken('SMTP_URL is not set'));
+    const refuse = (): Promise<void> => Promise.reject(new MailDeferred('SMTP_URL is not set'));
     return { send: drop, prepare: drop, deliver: refuse, close: async () => {} };
   }
   const { smtpUrl } = config;
@@ -76,8 +76,8 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     const refused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
     log.warn({ mail: refused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
     throw refused
-      ? new MailRefused('the mail server refused it for good')
-      : new MailNotTaken('the mail server did not take it');
+      ? new MailRejected('the mail server refused it for good')
+      : new MailDeferred('the mail server did not take it');
   }
 
   async function sendWithRetries(message: MailMessage): Promise<void> {

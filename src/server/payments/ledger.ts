@@ -7,7 +7,7 @@ import type { AppTables } from '../database/app-tables.ts';
 import { canBookCapture } from './payment-store.ts';
 import type { MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import { grantPaidYear, withdrawPaidYear } from '../plans/paid-year.ts';
 import type { Capture } from './paypal/paypal.ts';
 
@@ -54,7 +54,7 @@ export async function bookReturn(transaction: AsService, id: string, back: Money
   const { kind, part, total, now, dueAt, dueAtFullReturn } = back;
   const { capture_id: captureId, currency, user_id: userId } = payment;
   const booked = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('payment_ledger')
       .select(['amount_minor', 'provider_ref'])
       .where('payment_id', '=', id)
@@ -88,17 +88,19 @@ async function bookCapture(transaction: AsService, paymentId: string, capture: C
 
 async function book(transaction: AsService, { paymentId, kind, amountMinor, currency, ref }: Line): Promise<void> {
   await transaction.run(
-    sqlFor
+    queryBuilder
       .insertInto('payment_ledger')
       .values({ payment_id: paymentId, kind, amount_minor: amountMinor, currency, provider_ref: ref }),
   );
 }
 
 async function update(transaction: AsService, id: string, change: Updateable<AppTables['payments']>): Promise<void> {
-  await transaction.run(sqlFor.updateTable('payments').set(change).where('id', '=', id));
+  await transaction.run(queryBuilder.updateTable('payments').set(change).where('id', '=', id));
 }
 
 async function lock(transaction: AsService, id: string) {
-  const [payment] = await transaction.run(sqlFor.selectFrom('payments').selectAll().where('id', '=', id).forUpdate());
+  const [payment] = await transaction.run(
+    queryBuilder.selectFrom('payments').selectAll().where('id', '=', id).forUpdate(),
+  );
   return payment;
 }

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import type { AppTables } from '../database/app-tables.ts';
 import type { AsService, Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import { bookReturn, bookForReview, complete } from './ledger.ts';
 import { OPEN_STATUSES } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
@@ -11,12 +11,12 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
   const service = (): AsService => database.asService('payment');
   const transact = <T>(work: (transaction: AsService) => Promise<T>): Promise<T> =>
     database.transactAsService('payment', work);
-  const update = () => sqlFor.updateTable('payments');
+  const update = () => queryBuilder.updateTable('payments');
 
   return {
     async buyer(userId) {
       const [found] = await service().run(
-        sqlFor
+        queryBuilder
           .selectFrom('profiles')
           .select(['subscription_plan', 'access_valid_until', 'country'])
           .where('id', '=', userId),
@@ -28,11 +28,11 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       transact(async (transaction) => {
         // The row lock serializes the calls of one user.
         const account = await transaction.run(
-          sqlFor.selectFrom('profiles').select('id').where('id', '=', userId).forUpdate(),
+          queryBuilder.selectFrom('profiles').select('id').where('id', '=', userId).forUpdate(),
         );
         if (account.length === 0) return null;
         const open = await transaction.run(
-          sqlFor
+          queryBuilder
             .selectFrom('payments')
             .selectAll()
             .where('user_id', '=', userId)
@@ -42,7 +42,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
         const reusable = open.map(toPayment).find(canReuse);
         if (reusable) return reusable;
         const [begun] = await transaction.run(
-          sqlFor
+          queryBuilder
             .insertInto('payments')
             .values({
               user_id: userId,
@@ -64,7 +64,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
           : 'orderId' in by
             ? (['order_id', by.orderId] as const)
             : (['capture_id', by.captureId] as const);
-      const [row] = await service().run(sqlFor.selectFrom('payments').selectAll().where(column, '=', value));
+      const [row] = await service().run(queryBuilder.selectFrom('payments').selectAll().where(column, '=', value));
       return row ? toPayment(row) : null;
     },
 
@@ -75,7 +75,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
           .where('id', '=', id)
           .where('order_id', 'is', null),
       );
-      const [row] = await service().run(sqlFor.selectFrom('payments').selectAll().where('id', '=', id));
+      const [row] = await service().run(queryBuilder.selectFrom('payments').selectAll().where('id', '=', id));
       return toPayment(row!);
     },
 
@@ -170,14 +170,14 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
 
     async due(now, limit) {
       const rows = await service().run(
-        sqlFor.selectFrom('payments').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
+        queryBuilder.selectFrom('payments').select('id').where('due_at', '<=', now).orderBy('due_at').limit(limit),
       );
       return rows.map(({ id }) => id);
     },
 
     unprocessedEvents: (limit) =>
       service().run(
-        sqlFor
+        queryBuilder
           .selectFrom('payment_events')
           .select(['id', 'raw', 'received_at as receivedAt'])
           .where('processed_at', 'is', null)
@@ -186,7 +186,7 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       ),
 
     async markEventProcessed(id, now) {
-      await service().run(sqlFor.updateTable('payment_events').set({ processed_at: now }).where('id', '=', id));
+      await service().run(queryBuilder.updateTable('payment_events').set({ processed_at: now }).where('id', '=', id));
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 
 /** As long as money may be returned and a person may have to look the events up. */
 const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
@@ -12,7 +12,7 @@ const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 /** Returns the number of purged payloads. */
 export async function purgeWebhookPayloads(database: Database, clock: Clock): Promise<number> {
   const emptied = await database.asService('old events').run(
-    sqlFor
+    queryBuilder
       .updateTable('payment_events')
       .set({ raw: '' })
       .where('received_at', '<', new Date(clock.now().getTime() - PAYLOAD_RETENTION_MS))

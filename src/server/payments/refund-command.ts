@@ -5,7 +5,7 @@ import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#doma
 import type { CoolingOffRefusal } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import type { Buyer, Payment, PaymentStore } from './payment-store.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 
@@ -40,7 +40,7 @@ export async function refundByOperator(
 async function refusalOf(database: Database, payment: Payment, now: Date): Promise<CoolingOffRefusal | null> {
   const paidAt = payment.completedAt ?? payment.createdAt;
   const uses = await database.asService('refund').run(
-    sqlFor
+    queryBuilder
       .selectFrom('plan_uses')
       .select(({ fn }) => ['kind', fn.countAll<number>().as('count')])
       .where('user_id', '=', payment.userId)
@@ -89,7 +89,7 @@ async function hasEndedYear(database: Database, userId: string, paymentId: strin
   const ends = await database
     .asService('refund')
     .run(
-      sqlFor
+      queryBuilder
         .selectFrom('plan_changes')
         .select('id')
         .where('user_id', '=', userId)
@@ -112,7 +112,7 @@ export async function listPayments(database: Database, userId: string): Promise<
   const payments = await database
     .asService('operator command')
     .run(
-      sqlFor
+      queryBuilder
         .selectFrom('payments')
         .select(['id', 'order_id', 'amount_minor', 'currency', 'status', 'country', 'created_at'])
         .where('user_id', '=', userId)

@@ -6,7 +6,7 @@ import { startMailbox } from '../../../simulators/mailbox.ts';
 import type { Mailbox } from '../../../simulators/mailbox.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
-import { createMailer, MailNotTaken } from '../mail/mailer.ts';
+import { createMailer, MailDeferred } from '../mail/mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { Secret } from '../secret.ts';
 import { sendReceipts } from './send-receipts.ts';
@@ -132,7 +132,7 @@ test.each<[PaymentStatus, string]>([
 test('sends a deferred mail once, in a later run', async () => {
   const id = await paymentOf('later@example.com', 'completed');
   mailbox.refuseNext(1, 451);
-  await expect(run()).rejects.toBeInstanceOf(MailNotTaken);
+  await expect(run()).rejects.toBeInstanceOf(MailDeferred);
   expect(await mailed(id)).toBeNull();
   await expect.poll(() => run()).toEqual({ mailed: 1, dropped: 0 });
   expect(subjects('later@example.com')).toEqual(['Your receipt']);
@@ -141,17 +141,17 @@ test('sends a deferred mail once, in a later run', async () => {
 test('a deferred mail does not block others', async () => {
   for (const name of ['a', 'b']) await paymentOf(`behind-${name}@example.com`, 'completed');
   mailbox.refuseNext(1, 451);
-  await expect(run()).rejects.toBeInstanceOf(MailNotTaken);
+  await expect(run()).rejects.toBeInstanceOf(MailDeferred);
   expect([...subjects('behind-a@example.com'), ...subjects('behind-b@example.com')]).toEqual(['Your receipt']);
 });
 
 test('stops a run after three deferred mails', async () => {
   for (const index of Array.from({ length: 5 }).keys()) await paymentOf(`away-${index}@example.com`, 'completed');
   const asked: string[] = [];
-  const away = { deliver: ({ to }: { to: string }) => (asked.push(to), Promise.reject(new MailNotTaken('away'))) };
+  const away = { deliver: ({ to }: { to: string }) => (asked.push(to), Promise.reject(new MailDeferred('away'))) };
   const signal = new AbortController().signal;
   const waiting = sendReceipts({ config, database: db.database, clock, log, mailer: away }, signal);
-  await expect(waiting).rejects.toBeInstanceOf(MailNotTaken);
+  await expect(waiting).rejects.toBeInstanceOf(MailDeferred);
   expect(asked).toHaveLength(3);
   expect(new Set(asked).size).toBe(3);
 });

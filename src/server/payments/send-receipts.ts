@@ -12,12 +12,12 @@ import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { AsService, Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';
-import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
+import { MailDeferred, MailRejected } from '../mail/mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import type { MailMessage } from '../mail/message.ts';
-import { paymentDeclinedMail, paymentReversedMail, receiptMail, refundMail } from '../mail/payment-messages.ts';
+import type { MailMessage } from '../mail/mail-message.ts';
+import { paymentDeclinedMail, paymentReversedMail, receiptMail, refundMail } from '../mail/payment-emails.ts';
 
 type Deps = {
   config: Pick<Config, 'publicUrl' | 'contact'>;
@@ -34,7 +34,7 @@ const LEASE_MS = CLOCK_SKEW_MS + 2 * 60_000;
 /** After this many mails in a row that are not accepted, the mail server is down. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 
-/** @throws MailNotTaken when some mails have to wait. They are due again at the next run. */
+/** @throws MailDeferred when some mails have to wait. They are due again at the next run. */
 export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { mailer, log } = deps;
   const service = deps.database.asService('mails about payments');
@@ -60,7 +60,7 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
       count.dropped += 1;
     }
   }
-  if (failures > 0) throw new MailNotTaken(`${failures} mails about payments have to wait`);
+  if (failures > 0) throw new MailDeferred(`${failures} mails about payments have to wait`);
   return count;
 }
 
@@ -69,8 +69,8 @@ async function handOver(mailer: Pick<Mailer, 'deliver'>, message: MailMessage): 
     await mailer.deliver(message);
     return 'taken';
   } catch (error) {
-    if (error instanceof MailRefused) return 'refused';
-    if (error instanceof MailNotTaken) return 'not taken';
+    if (error instanceof MailRejected) return 'refused';
+    if (error instanceof MailDeferred) return 'not taken';
     throw error;
   }
 }
@@ -79,7 +79,7 @@ type Outcome = 'taken' | 'refused' | 'not taken';
 type Claimed = NonNullable<Awaited<ReturnType<typeof claimNext>>>;
 
 async function claimNext(service: AsService, dueBefore: Date, now: Date) {
-  const next = sqlFor
+  const next = queryBuilder
     .selectFrom('payments')
     .select('id')
     .where('mail_due_at', '<=', dueBefore)
@@ -88,16 +88,18 @@ async function claimNext(service: AsService, dueBefore: Date, now: Date) {
     .forUpdate()
     .skipLocked();
   const [claimed] = await service.run(
-    sqlFor
+    queryBuilder
       .updateTable('payments')
       .set({ mail_due_at: new Date(now.getTime() + LEASE_MS) })
       .where('id', '=', next)
       .returning(['id', 'user_id', 'order_id', 'amount_minor', 'currency', 'status', 'completed_at', 'mail_due_at']),
   );
   if (!claimed) return null;
-  const [buyer] = await service.run(sqlFor.selectFrom('auth.users').select('email').where('id', '=', claimed.user_id));
+  const [buyer] = await service.run(
+    queryBuilder.selectFrom('auth.users').select('email').where('id', '=', claimed.user_id),
+  );
   const [grant] = await service.run(
-    sqlFor
+    queryBuilder
       .selectFrom('plan_changes')
       .select('access_valid_until')
       .where('user_id', '=', claimed.user_id)
@@ -113,7 +115,9 @@ async function note(
   { id, mail_due_at: lease }: Claimed,
   change: { mail_due_at: Date | null; receipt_mailed_at?: Date },
 ): Promise<void> {
-  await service.run(sqlFor.updateTable('payments').set(change).where('id', '=', id).where('mail_due_at', '=', lease));
+  await service.run(
+    queryBuilder.updateTable('payments').set(change).where('id', '=', id).where('mail_due_at', '=', lease),
+  );
 }
 
 /** Null when the account is gone or the status needs no mail. */

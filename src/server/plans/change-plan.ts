@@ -2,7 +2,7 @@
 import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import type { AsService, Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 
 export type PlanChange = {
   userId: string;
@@ -18,14 +18,14 @@ export type PlanChange = {
 
 /** Answers false when there is no such profile; nothing is written then. */
 export function changePlan(database: Database, change: PlanChange): Promise<boolean> {
-  return database.transactAsService(change.reason, (transaction) => changePlanIn(transaction, change));
+  return database.transactAsService(change.reason, (transaction) => changePlanInTransaction(transaction, change));
 }
 
 /** The same as a part of something larger, which commits or fails as a whole. */
-export async function changePlanIn(transaction: AsService, change: PlanChange): Promise<boolean> {
+export async function changePlanInTransaction(transaction: AsService, change: PlanChange): Promise<boolean> {
   const { userId, plan, accessValidUntil, reason, paymentId = null, validFrom = null } = change;
   const changed = await transaction.run(
-    sqlFor
+    queryBuilder
       .updateTable('profiles')
       .set({ subscription_plan: plan, access_valid_until: accessValidUntil })
       .where('id', '=', userId)
@@ -33,7 +33,7 @@ export async function changePlanIn(transaction: AsService, change: PlanChange): 
   );
   if (changed.length === 0) return false;
   await transaction.run(
-    sqlFor.insertInto('plan_changes').values({
+    queryBuilder.insertInto('plan_changes').values({
       user_id: userId,
       plan,
       access_valid_until: accessValidUntil,

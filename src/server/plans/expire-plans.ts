@@ -5,8 +5,8 @@
 import { earliestToday } from '#domain/day/day.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
-import { changePlanIn } from './change-plan.ts';
+import { queryBuilder } from '../database/query-builder.ts';
+import { changePlanInTransaction } from './change-plan.ts';
 
 /** Answers how many. */
 export async function expirePlans(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
@@ -14,7 +14,7 @@ export async function expirePlans(database: Database, clock: Clock, signal?: Abo
   const ended = await database
     .asService('expiry')
     .run(
-      sqlFor
+      queryBuilder
         .selectFrom('profiles')
         .select('id')
         .where('subscription_plan', '=', 'premium')
@@ -26,7 +26,7 @@ export async function expirePlans(database: Database, clock: Clock, signal?: Abo
     expired += await database.transactAsService('expiry', async (transaction) => {
       // Somebody may have paid since.
       const [still] = await transaction.run(
-        sqlFor
+        queryBuilder
           .selectFrom('profiles')
           .select('id')
           .where('id', '=', userId)
@@ -35,7 +35,7 @@ export async function expirePlans(database: Database, clock: Clock, signal?: Abo
           .forUpdate(),
       );
       if (!still) return 0;
-      await changePlanIn(transaction, { userId, plan: 'free', accessValidUntil: null, reason: 'expiry' });
+      await changePlanInTransaction(transaction, { userId, plan: 'free', accessValidUntil: null, reason: 'expiry' });
       return 1;
     });
   }

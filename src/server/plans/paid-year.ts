@@ -4,8 +4,8 @@ import type { Day } from '#domain/day/day.ts';
 import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
 import type { PlanFacts } from '#domain/plan/plan.ts';
 import type { AsService } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
-import { changePlanIn } from './change-plan.ts';
+import { queryBuilder } from '../database/query-builder.ts';
+import { changePlanInTransaction } from './change-plan.ts';
 
 export type PaidYear = { userId: string; paymentId: string; now: Date };
 
@@ -15,7 +15,7 @@ export async function grantPaidYear(transaction: AsService, { userId, paymentId,
   if (!plan) return false;
   const today = latestToday(now);
   const until = paidUntil(plan);
-  return changePlanIn(transaction, {
+  return changePlanInTransaction(transaction, {
     userId,
     plan: 'premium',
     // An operator may have given a plan without end while the payer was at PayPal: it stays.
@@ -38,7 +38,7 @@ export async function withdrawPaidYear(
   const year = await yearStillCounted(transaction, userId, paymentId);
   if (!year) return;
   const left = withdrawYear(until, year, latestToday(now));
-  await changePlanIn(transaction, {
+  await changePlanInTransaction(transaction, {
     userId,
     plan: left === null ? 'free' : 'premium',
     accessValidUntil: left,
@@ -55,7 +55,7 @@ const paidUntil = (plan: PlanFacts): Day | null =>
 /** Locked until the end of the transaction, so that two changes of one plan add up. */
 export async function lockPlan(transaction: AsService, userId: string): Promise<PlanFacts | undefined> {
   const [plan] = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('profiles')
       .select(['subscription_plan', 'access_valid_until'])
       .where('id', '=', userId)
@@ -71,7 +71,7 @@ async function yearStillCounted(
   paymentId: string,
 ): Promise<{ from: Day; until: Day } | null> {
   const changes = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('plan_changes')
       .select(['payment_id', 'reason', 'plan', 'valid_from', 'access_valid_until'])
       .where('user_id', '=', userId)

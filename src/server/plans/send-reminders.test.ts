@@ -5,8 +5,8 @@ import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { createLog } from '../log.ts';
-import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
-import type { MailMessage } from '../mail/message.ts';
+import { MailDeferred, MailRejected } from '../mail/mailer.ts';
+import type { MailMessage } from '../mail/mail-message.ts';
 import { sendReminders } from './send-reminders.ts';
 
 let db: TestDatabase;
@@ -119,8 +119,8 @@ test('what is not taken is sent by the next run, and what is refused is not', as
   await closer('later@example.com', 3);
   await closer('never@example.com', 3);
   deliver = ({ to }) =>
-    Promise.reject(to.startsWith('later') ? new MailNotTaken('later') : new MailRefused('no such address'));
-  await expect(run()).rejects.toBeInstanceOf(MailNotTaken);
+    Promise.reject(to.startsWith('later') ? new MailDeferred('later') : new MailRejected('no such address'));
+  await expect(run()).rejects.toBeInstanceOf(MailDeferred);
   deliver = async (message) => void sent.push(message);
   expect(await run()).toEqual({ mailed: 1, dropped: 0 });
   expect(sent.map(({ to }) => to)).toEqual(['later@example.com']);

@@ -9,11 +9,11 @@ import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { AsService, Database } from '../database/database.ts';
-import { sqlFor } from '../database/sql-for.ts';
+import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';
-import { MailNotTaken, MailRefused } from '../mail/mailer.ts';
+import { MailDeferred, MailRejected } from '../mail/mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { yearEndsMail } from '../mail/payment-messages.ts';
+import { yearEndsMail } from '../mail/payment-emails.ts';
 
 type Deps = {
   config: Pick<Config, 'publicUrl'>;
@@ -28,7 +28,7 @@ const PAGE = 200;
 /** So many mails in a row that are not taken mean that none is. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 
-/** @throws MailNotTaken when some have to wait: the next run sends them. */
+/** @throws MailDeferred when some have to wait: the next run sends them. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { database, clock, log, mailer } = deps;
   const service = database.asService('reminders');
@@ -44,17 +44,17 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ 
       await mailer.deliver(yearEndsMail({ to: reminder.email, endsOn: dateLabel(reminder.endsOn), profileLink }));
       count.mailed += 1;
     } catch (error) {
-      if (error instanceof MailRefused) {
+      if (error instanceof MailRejected) {
         log.warn({ user: reminder.userId }, 'a reminder was refused');
         count.dropped += 1;
         continue;
       }
-      await giveBack(service, reminder);
-      if (!(error instanceof MailNotTaken)) throw error;
+      await releaseClaim(service, reminder);
+      if (!(error instanceof MailDeferred)) throw error;
       failures += 1;
     }
   }
-  if (failures > 0) throw new MailNotTaken(`${failures} reminders have to wait`);
+  if (failures > 0) throw new MailDeferred(`${failures} reminders have to wait`);
   return count;
 }
 
@@ -74,7 +74,7 @@ type Ending = { from: Day; to: Day; daysBefore: number };
 
 async function* remindersBetween(service: AsService, { from, to, daysBefore }: Ending): AsyncGenerator<Reminder> {
   for (let after: string | null = null; ;) {
-    let query = sqlFor
+    let query = queryBuilder
       .selectFrom('profiles')
       .innerJoin('auth.users', 'auth.users.id', 'profiles.id')
       .select(['profiles.id as userId', 'auth.users.email', 'profiles.access_valid_until as endsOn'])
@@ -115,9 +115,9 @@ async function claim(service: AsService, { userId, endsOn, daysBefore }: Reminde
   return rowCount === 1;
 }
 
-async function giveBack(service: AsService, { userId, endsOn, daysBefore }: Reminder): Promise<void> {
+async function releaseClaim(service: AsService, { userId, endsOn, daysBefore }: Reminder): Promise<void> {
   await service.run(
-    sqlFor
+    queryBuilder
       .deleteFrom('plan_reminders')
       .where('user_id', '=', userId)
       .where('access_valid_until', '=', endsOn)

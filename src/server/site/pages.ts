@@ -15,7 +15,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import { etagOf, readBuiltFiles } from './built-files.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
-import { fillSlots, pageSlots, shownParts, showParts } from './page-slots.ts';
+import { fillSlots, templateValues, visibleSections, renderConditionals } from './page-template.ts';
 import { preloadsFor } from './preloads.ts';
 import type { BuildManifest } from './preloads.ts';
 import { answerWith, staticFile } from './static-files.ts';
@@ -34,13 +34,16 @@ export type Site = { files: BuiltFiles; pages: ReadonlyMap<string, Page>; config
 export async function loadSite(folder: string, config: Config): Promise<Site> {
   const files = await readBuiltFiles(folder);
   const manifest = await readManifest(folder);
-  const slots = pageSlots(config);
-  const shown = shownParts(config);
+  const slots = templateValues(config);
+  const shown = visibleSections(config);
   const filled = new Map<string, BuiltFile>();
   for (const name of new Set([APP_PAGE, ...Object.values(PRERENDERED)])) {
     const built = files.get(name);
     if (built)
-      filled.set(name, await compressed(fillSlots(showParts(Buffer.from(built.body).toString('utf8'), shown), slots)));
+      filled.set(
+        name,
+        await compressed(fillSlots(renderConditionals(Buffer.from(built.body).toString('utf8'), shown), slots)),
+      );
   }
   const pages = new Map<string, Page>();
   for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, { path: string }][]) {

@@ -1,9 +1,9 @@
 /** Whatever happens in whatever order, no line that anybody wrote is lost, and never do two requests run at once. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createWorld, log } from '../../../../tests/support/day-saver-world.ts';
-import type { Weather, World } from '../../../../tests/support/day-saver-world.ts';
-import { lengthened } from '../../../../tests/support/long-form.ts';
+import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
+import type { ServerMode, DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
@@ -15,9 +15,9 @@ type Step =
   /** `plan`: the plan ends, or is paid again; `hear`: the page reads it. Between the two the page believes the old one. */
   | { do: 'plan' | 'hear' }
   | { do: 'pass'; ms: number }
-  | { do: 'weather'; weather: Weather; latencyMs: number; online: boolean };
+  | { do: 'serverMode'; serverMode: ServerMode; latencyMs: number; online: boolean };
 
-const simple = (...names: Exclude<Step['do'], 'pass' | 'weather'>[]) =>
+const simple = (...names: Exclude<Step['do'], 'pass' | 'serverMode'>[]) =>
   fc.constantFrom(...names.map((name): Step => ({ do: name })));
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -32,8 +32,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constant('weather' as const),
-      weather: fc.constantFrom<Weather>('fine', 'fine', 'down', 'lost', 'signedOut', 'refused'),
+      do: fc.constant('serverMode' as const),
+      serverMode: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost', 'signedOut', 'refused'),
       latencyMs: fc.constantFrom(2, 40, 3_000),
       online: fc.boolean(),
     }),
@@ -42,7 +42,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
-async function take(world: World, made: Step, written: string[]): Promise<void> {
+async function take(world: DaySaverHarness, made: Step, written: string[]): Promise<void> {
   switch (made.do) {
     case 'type': {
       // The locked view has no editor.
@@ -65,8 +65,8 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
       return world.raiseRevision();
     case 'pass':
       return world.pass(made.ms);
-    case 'weather':
-      Object.assign(world, { weather: made.weather, latencyMs: made.latencyMs, online: made.online });
+    case 'serverMode':
+      Object.assign(world, { serverMode: made.serverMode, latencyMs: made.latencyMs, online: made.online });
       return;
     case 'leave':
       if (!world.editing) return;
@@ -98,14 +98,14 @@ async function take(world: World, made: Step, written: string[]): Promise<void> 
   }
 }
 
-function hear(world: World): void {
+function hear(world: DaySaverHarness): void {
   if (world.locked && world.editing) world.hearOfLock();
   else if (!world.locked && !world.editing) world.hearOfOpening();
 }
 
-/** Fair weather, an open plan, a look at the page, and every question answered with "Keep both". */
-async function comeToRest(world: World): Promise<void> {
-  Object.assign(world, { weather: 'fine', latencyMs: 10, online: true, locked: false });
+/** A healthy server, an open plan, a focused page, and every question answered with "Keep both". */
+async function comeToRest(world: DaySaverHarness): Promise<void> {
+  Object.assign(world, { serverMode: 'fine', latencyMs: 10, online: true, locked: false });
   hear(world);
   for (let round = 0; round < 6; round += 1) {
     await world.pass(40_000);
@@ -123,7 +123,7 @@ test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
-        const world = createWorld();
+        const world = createDaySaverHarness();
         const written: string[] = [];
         world.load();
         for (const made of steps) await take(world, made, written);
@@ -134,10 +134,10 @@ test(
         expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
         expect(world.storage.length).toBe(0);
       }),
-      { numRuns: lengthened(400) },
+      { numRuns: fuzzBudget(400) },
     );
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );
 
 test(
@@ -149,15 +149,15 @@ test(
       { weight: 3, arbitrary: simple('leave', 'reload', 'flush', 'retry', 'offer', 'coach') },
       {
         weight: 2,
-        arbitrary: fc.constantFrom<Weather>('fine', 'fine', 'down', 'lost').map(
+        arbitrary: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost').map(
           // Always as quick: a save that a later look overtakes could put back a line after its deletion.
-          (weather): Step => ({ do: 'weather', weather, latencyMs: 20, online: true }),
+          (serverMode): Step => ({ do: 'serverMode', serverMode, latencyMs: 20, online: true }),
         ),
       },
     );
     await fc.assert(
       fc.asyncProperty(fc.array(alone, { minLength: 3, maxLength: 40 }), async (steps) => {
-        const world = createWorld();
+        const world = createDaySaverHarness();
         const lines: string[] = [];
         world.load();
         for (const made of steps) {
@@ -172,10 +172,10 @@ test(
         expect(itemsOf(world.row?.html ?? '')).toEqual(lines);
         expect(world.storage.length).toBe(0);
       }),
-      { numRuns: lengthened(400) },
+      { numRuns: fuzzBudget(400) },
     );
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );
 
 test(
@@ -187,13 +187,13 @@ test(
     );
     await fc.assert(
       fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
-        const world = createWorld();
+        const world = createDaySaverHarness();
         world.load();
         for (const made of steps) await take(world, made, []);
         expect(world.mostInFlight).toBeLessThanOrEqual(1);
       }),
-      { numRuns: lengthened(150) },
+      { numRuns: fuzzBudget(150) },
     );
   },
-  lengthened(60_000),
+  fuzzBudget(60_000),
 );

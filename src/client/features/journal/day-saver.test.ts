@@ -1,11 +1,11 @@
 /** The rules of saving a day, each as a story in a world where time and the network do as they are told. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createWorld, log } from '../../../../tests/support/day-saver-world.ts';
-import type { World } from '../../../../tests/support/day-saver-world.ts';
+import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
+import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
 
-let world: World;
+let world: DaySaverHarness;
 beforeEach(() => {
-  world = createWorld();
+  world = createDaySaverHarness();
 });
 
 describe('when a save leaves', () => {
@@ -92,7 +92,7 @@ describe('when a save leaves', () => {
     const saved = world.saver.flush();
     await world.pass(50);
     expect(await saved).toBe(true);
-    world.weather = 'down';
+    world.serverMode = 'down';
     world.type(log('b'));
     const failed = world.saver.flush();
     await world.pass(50);
@@ -124,13 +124,13 @@ describe('an empty day', () => {
 
 describe('when the network fails', () => {
   test('it is shown, the words stay in the draft, and the save is repeated', async () => {
-    world.weather = 'down';
+    world.serverMode = 'down';
     world.load();
     world.type(log('a'));
     await world.pass(2_100);
     expect(world.status()).toBe('retrying');
     expect(world.storage.length).toBe(1);
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     await world.pass(1_100);
     expect(world.writes).toEqual([log('a')]);
     expect(world.status()).toBe('saved');
@@ -138,13 +138,13 @@ describe('when the network fails', () => {
   });
 
   test('retries come ever more slowly, at most every 30 s, and coming online does not wait for them', async () => {
-    world.weather = 'down';
+    world.serverMode = 'down';
     world.online = false;
     world.load();
     world.type(log('a'));
     await world.pass(120_000);
     expect(world.status()).toBe('offline');
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.online = true;
     void world.saver.retry();
     await world.pass(100);
@@ -152,12 +152,12 @@ describe('when the network fails', () => {
   });
 
   test('an insert whose answer was lost is recognised as our own', async () => {
-    world.weather = 'lost';
+    world.serverMode = 'lost';
     world.load();
     world.type(log('a'));
     await world.pass(2_100);
     expect(world.row).not.toBe(null);
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.type(log('a', 'b'));
     await world.pass(10_000);
     expect(world.status()).toBe('saved');
@@ -166,11 +166,11 @@ describe('when the network fails', () => {
   });
 
   test('an emptied day whose first save looked lost is removed all the same', async () => {
-    world.weather = 'lost';
+    world.serverMode = 'lost';
     world.load();
     world.type(log('a'));
     await world.pass(2_100);
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.type('');
     await world.pass(10_000);
     expect(world.row).toBe(null);
@@ -178,12 +178,12 @@ describe('when the network fails', () => {
   });
 
   test('what the server refuses is said and not repeated until the next edit', async () => {
-    world.weather = 'refused';
+    world.serverMode = 'refused';
     world.load();
     world.type(log('a'));
     await world.pass(60_000);
     expect(world.saver.view().status).toEqual({ kind: 'refused', reason: 'no' });
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     await world.pass(60_000);
     expect(world.writes).toEqual([]);
     world.type(log('b'));
@@ -192,7 +192,7 @@ describe('when the network fails', () => {
   });
 
   test('a lost session waits, and the same save goes out after signing in', async () => {
-    world.weather = 'signedOut';
+    world.serverMode = 'signedOut';
     world.load();
     world.type(log('a'));
     await world.pass(60_000);
@@ -200,7 +200,7 @@ describe('when the network fails', () => {
     world.type(log('a', 'b'));
     await world.pass(60_000);
     expect(world.status()).toBe('signedOut');
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     void world.saver.retry();
     await world.pass(100);
     expect(world.writes).toEqual([log('a', 'b')]);
@@ -314,11 +314,11 @@ describe('when the day was changed elsewhere', () => {
   });
 
   test('what was sent, never answered and taken out since does not come back with what was added to it elsewhere', async () => {
-    world.weather = 'lost';
+    world.serverMode = 'lost';
     world.type(log('a', 'slip'));
     await world.pass(2_100);
     world.elsewhere(log('a', 'slip', 'theirs'));
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.type(log('a'));
     await world.pass(10_000);
     expect(world.status()).toBe('conflict');
@@ -375,7 +375,7 @@ describe('when the day was changed elsewhere', () => {
 });
 
 /** The one draft that this device keeps. */
-const draftOf = ({ storage }: World): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
+const draftOf = ({ storage }: DaySaverHarness): unknown => JSON.parse(storage.getItem(storage.key(0)!)!);
 
 describe('when the log was moved to another day elsewhere', () => {
   beforeEach(() => {
@@ -395,11 +395,11 @@ describe('when the log was moved to another day elsewhere', () => {
   });
 
   test('words that the moved log has already are gone from here', async () => {
-    world.weather = 'lost';
+    world.serverMode = 'lost';
     world.type(log('a', 'b'));
     await world.pass(2_100);
     world.moveAway();
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     await world.pass(60_000);
     expect(world.status()).toBe('empty');
     expect(world.shown).toBe('');
@@ -410,10 +410,10 @@ describe('when the log was moved to another day elsewhere', () => {
   test('a draft that a closed tab left does not bring the log back', async () => {
     world.type(log('a', 'b'));
     world.saver.keepDraft();
-    world.weather = 'down';
+    world.serverMode = 'down';
     await world.pass(100);
     world.moveAway();
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.load();
     await world.pass(60_000);
     expect(world.saver.view().conflict).toMatchObject({ moved: { date: '2026-11-18' } });
@@ -447,9 +447,9 @@ describe('drafts', () => {
     world.load();
     world.type(log('a'));
     world.saver.keepDraft();
-    world.weather = 'down';
+    world.serverMode = 'down';
     world.saver.close();
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.load();
     expect(world.shown).toBe(log('a'));
     await world.pass(100);
@@ -565,11 +565,11 @@ describe('drafts', () => {
     });
 
     test('what was sent, never answered and taken out since stays out', async () => {
-      world.weather = 'lost';
+      world.serverMode = 'lost';
       world.type(log('a', 'b', 'slip'));
       await world.pass(2_100);
       leaveWith(log('a', 'b'));
-      world.weather = 'fine';
+      world.serverMode = 'fine';
       world.load();
       await world.pass(1_000);
       expect(world.shown).toBe(log('a', 'b'));
@@ -600,11 +600,11 @@ describe('drafts', () => {
     world.load();
     world.type(log('a'));
     world.saver.keepDraft();
-    world.weather = 'lost';
+    world.serverMode = 'lost';
     void world.saver.flush();
     await world.pass(100);
     world.saver.close();
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     world.load();
     expect(world.status()).toBe('saved');
     expect(world.storage.length).toBe(0);
@@ -693,10 +693,10 @@ describe('when the plan no longer opens the day', () => {
     world.type(log('mine'));
     await world.pass(2_100);
     world.locked = false;
-    world.weather = 'down';
+    world.serverMode = 'down';
     world.hearOfOpening();
     await world.pass(100);
-    world.weather = 'fine';
+    world.serverMode = 'fine';
     await world.pass(2_000);
     expect(world.row).toMatchObject({ html: log('mine') });
   });

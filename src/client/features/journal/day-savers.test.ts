@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
-import { MemoryStorage, log } from '../../../../tests/support/day-saver-world.ts';
+import { MemoryStorage, log } from '../../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
 import type { Failure } from './save-outcome.ts';
 

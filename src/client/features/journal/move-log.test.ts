@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { log, MemoryStorage } from '../../../../tests/support/day-saver-world.ts';
+import { log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
 import { moveLog } from './move-log.ts';
 import type { SendMove } from './move-log.ts';

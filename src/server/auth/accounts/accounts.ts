@@ -3,25 +3,25 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
 import type { AuthTables, JsonObject } from '#server/database/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 
 export type UserRow = Selectable<AuthTables['auth.users']>;
 export type IdentityRow = Selectable<AuthTables['auth.identities']>;
 export type Account = { user: UserRow; identities: IdentityRow[] };
 
 export async function userByEmail(service: AsService, email: string): Promise<UserRow | null> {
-  const rows = await service.run(sqlFor.selectFrom('auth.users').selectAll().where('email', '=', email));
+  const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email));
   return rows[0] ?? null;
 }
 
 export async function userById(service: AsService, id: string): Promise<UserRow | null> {
-  const rows = await service.run(sqlFor.selectFrom('auth.users').selectAll().where('id', '=', id));
+  const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', id));
   return rows[0] ?? null;
 }
 
 export async function identitiesOf(service: AsService, userId: string): Promise<IdentityRow[]> {
   return service.run(
-    sqlFor.selectFrom('auth.identities').selectAll().where('user_id', '=', userId).orderBy('created_at'),
+    queryBuilder.selectFrom('auth.identities').selectAll().where('user_id', '=', userId).orderBy('created_at'),
   );
 }
 
@@ -39,7 +39,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
   const id = randomUUID();
   const { email, now, confirmed } = given;
   const [user] = await service.run(
-    sqlFor
+    queryBuilder
       .insertInto('auth.users')
       .values({
         id,
@@ -54,7 +54,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
       .returningAll(),
   );
   const identities = await service.run(
-    sqlFor
+    queryBuilder
       .insertInto('auth.identities')
       .values({
         user_id: id,
@@ -85,7 +85,7 @@ export async function updateUser(
   id: string,
   change: Updateable<AuthTables['auth.users']>,
 ): Promise<void> {
-  await service.run(sqlFor.updateTable('auth.users').set(change).where('id', '=', id).returning('id'));
+  await service.run(queryBuilder.updateTable('auth.users').set(change).where('id', '=', id).returning('id'));
 }
 
 /**
@@ -94,7 +94,7 @@ export async function updateUser(
  */
 export async function dropUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   await service.run(
-    sqlFor
+    queryBuilder
       .updateTable('auth.users')
       .set({ password_hash: null })
       .where('id', '=', id)
@@ -115,7 +115,7 @@ export async function confirmAddress(service: AsService, account: Account, email
   });
   const known = account.identities.find((identity) => identity.provider === 'email');
   await service.run(
-    sqlFor
+    queryBuilder
       .insertInto('auth.identities')
       .values({
         user_id: user.id,
@@ -154,7 +154,7 @@ export async function claimMail(
 ): Promise<boolean> {
   const latest = new Date(claim.now.getTime() - claim.intervalMs);
   const rows = await service.run(
-    sqlFor
+    queryBuilder
       .updateTable('auth.users')
       .set({ [claim.column]: claim.now })
       .where('id', '=', claim.userId)

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { AuthTables, OneTimePurpose } from '#server/database/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import { hashOf } from './refresh-tokens.ts';
 
 const ONE_TIME_SECONDS = 3_600;
@@ -44,7 +44,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   const yesterday = new Date(issue.now.getTime() - DAY_MS);
   if (issue.purpose === 'signup' || issue.purpose === 'recovery') await keepEarlierLink(service, issue);
   await service.run(
-    sqlFor
+    queryBuilder
       .insertInto('auth.one_time_tokens')
       .values({ user_id: issue.userId, purpose: issue.purpose, ...fresh })
       .onConflict((conflict) =>
@@ -67,13 +67,13 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 const MAX_EARLIER_LINKS = 60;
 
 async function keepEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
-  const ofUser = sqlFor
+  const ofUser = queryBuilder
     .selectFrom('auth.earlier_links')
     .select('link_hash')
     .where('user_id', '=', userId)
     .where('purpose', '=', purpose);
   await service.run(
-    sqlFor
+    queryBuilder
       .with('pruned', (query) =>
         query
           .deleteFrom('auth.earlier_links')
@@ -89,7 +89,7 @@ async function keepEarlierLink(service: AsService, { userId, purpose, address, n
       .insertInto('auth.earlier_links')
       .columns(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
       .expression(
-        sqlFor
+        queryBuilder
           .selectFrom('auth.one_time_tokens')
           .select(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
           .where('user_id', '=', userId)
@@ -109,7 +109,7 @@ type LinkPresented = { linkToken: string; purposes: readonly OneTimePurpose[]; n
 /** The live token that the link belongs to; for an earlier link, the one that stands in its place. */
 export async function findByLink(service: AsService, presented: LinkPresented): Promise<OneTimeRow | null> {
   const linkHash = hashOf(presented.linkToken);
-  const live = sqlFor
+  const live = queryBuilder
     .selectFrom('auth.one_time_tokens as token')
     .selectAll('token')
     .where('token.purpose', 'in', presented.purposes)
@@ -146,7 +146,7 @@ type CodePresented = {
  * So this must run outside the transaction that uses the answer.
  */
 export async function findByCode(service: AsService, presented: CodePresented): Promise<OneTimeRow | null> {
-  let counted = sqlFor
+  let counted = queryBuilder
     .updateTable('auth.one_time_tokens')
     .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
     .where('address', '=', presented.address)
@@ -168,7 +168,7 @@ export async function findByCode(service: AsService, presented: CodePresented): 
 /** True for the one caller who uses the token up; of two at once, the other gets false. */
 export async function useUp(transaction: AsService, token: OneTimeRow): Promise<boolean> {
   const rows = await transaction.run(
-    sqlFor
+    queryBuilder
       .deleteFrom('auth.one_time_tokens')
       .where('user_id', '=', token.user_id)
       .where('purpose', '=', token.purpose)
@@ -181,7 +181,7 @@ export async function useUp(transaction: AsService, token: OneTimeRow): Promise<
 /** Ends every link and code that is on its way to the user, and with them an address change that waited for its own. */
 export async function wipeOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
-    sqlFor
+    queryBuilder
       .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
       .updateTable('auth.users')
       .set({ new_email: null })

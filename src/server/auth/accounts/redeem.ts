@@ -1,6 +1,6 @@
 /** What a link or a code does once it is right: confirm the address, change the address, start a session. */
 import type { AsService } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import { accountById, confirmAddress, dropUnconfirmedPassword, userByEmail, userById } from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { useUp, wipeOneTimeTokens } from './one-time-tokens.ts';
@@ -21,7 +21,7 @@ type Given = { token: OneTimeRow; device: Device; now: Date };
 
 /** To be run in a transaction. The user's row is locked first, so both halves of a change cannot pass each other. */
 export async function redeem(transaction: AsService, { token, device, now }: Given): Promise<Redemption> {
-  await transaction.run(sqlFor.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
   const user = await userById(transaction, token.user_id);
   if (!user) return { outcome: 'spent' };
   if (user.banned_until !== null && user.banned_until > now) return { outcome: 'banned' };
@@ -58,7 +58,7 @@ async function agreeToChange(
   { token, newEmail, now }: { token: OneTimeRow; newEmail: string; now: Date },
 ): Promise<'both' | 'half_done' | 'spent'> {
   const both = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('auth.one_time_tokens')
       .selectAll()
       .where('user_id', '=', token.user_id)
@@ -70,7 +70,7 @@ async function agreeToChange(
   const other = both.find((row) => row.purpose !== token.purpose);
   if (!other || other.confirmed_at !== null) return 'both';
   await transaction.run(
-    sqlFor
+    queryBuilder
       .updateTable('auth.one_time_tokens')
       .set({ confirmed_at: now })
       .where('user_id', '=', own.user_id)

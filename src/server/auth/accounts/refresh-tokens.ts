@@ -20,7 +20,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 
 const REUSE_WINDOW_MS = 10_000;
 const LOST_ANSWER_MS = 48 * 3_600_000;
@@ -48,7 +48,7 @@ type Presented = { token: string; now: Date; key: Buffer; ip: string; userAgent:
 /** To be run in a transaction: the session's row is locked first, so one session's renewals happen one after another. */
 export async function renew(transaction: AsService, presented: Presented): Promise<Renewal> {
   const [found] = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('auth.sessions as session')
       .innerJoin('auth.refresh_tokens as token', 'token.session_id', 'session.id')
       .selectAll('session')
@@ -61,7 +61,7 @@ export async function renew(transaction: AsService, presented: Presented): Promi
 
   // Read after the lock was given: whatever a renewal before this one did is seen.
   const [own, ...later] = await transaction.run(
-    sqlFor
+    queryBuilder
       .selectFrom('auth.refresh_tokens')
       .selectAll()
       .where('session_id', '=', session.id)
@@ -76,7 +76,7 @@ export async function renew(transaction: AsService, presented: Presented): Promi
   if (replacedMsAgo >= REUSE_WINDOW_MS) {
     const isLostAnswer = later.length === 1 && own.reissued_at === null && replacedMsAgo < LOST_ANSWER_MS;
     if (!isLostAnswer) {
-      await transaction.run(sqlFor.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
+      await transaction.run(queryBuilder.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
       return { outcome: 'reused', sessionId: session.id };
     }
     await markReissued(transaction, successor, presented.now);
@@ -89,7 +89,7 @@ export async function renew(transaction: AsService, presented: Presented): Promi
 
 async function markReissued(transaction: AsService, token: TokenRow, now: Date): Promise<void> {
   await transaction.run(
-    sqlFor
+    queryBuilder
       .updateTable('auth.refresh_tokens')
       .set({ reissued_at: now })
       .where('session_id', '=', token.session_id)
@@ -103,7 +103,7 @@ async function rotate(transaction: AsService, from: TokenRow, presented: Present
   const next = sealed(childOf(presented.token, salt, presented.key), salt);
   const { session_id, generation } = from;
   await transaction.run(
-    sqlFor
+    queryBuilder
       .with('pruned', (query) =>
         query
           .deleteFrom('auth.refresh_tokens')

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AuthTables, AuthenticationMethod } from '#server/database/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
-import { sqlFor } from '#server/database/sql-for.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import { firstRefreshToken } from './refresh-tokens.ts';
 
 export type SessionRow = Selectable<AuthTables['auth.sessions']>;
@@ -22,7 +22,7 @@ export async function startSession(service: AsService, start: Start): Promise<St
   const amr: AuthenticationMethod[] = [{ method: start.method, timestamp: Math.floor(now.getTime() / 1000) }];
   const refresh = firstRefreshToken();
   await service.run(
-    sqlFor
+    queryBuilder
       .with('session', (query) =>
         query.insertInto('auth.sessions').values({
           id,
@@ -59,7 +59,7 @@ export async function startSession(service: AsService, start: Start): Promise<St
 
 export async function sessionById(service: AsService, id: string, userId: string): Promise<SessionRow | null> {
   const rows = await service.run(
-    sqlFor.selectFrom('auth.sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
+    queryBuilder.selectFrom('auth.sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
   );
   return rows[0] ?? null;
 }
@@ -69,7 +69,7 @@ export type EndScope = { all: true } | { only: string } | { except: string };
 
 /** Answers the ids of the sessions that ended, so that their access tokens can be forgotten. */
 export async function endSessions(service: AsService, userId: string, scope: EndScope): Promise<string[]> {
-  let query = sqlFor.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
+  let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
   if ('only' in scope) query = query.where('id', '=', scope.only);
   if ('except' in scope) query = query.where('id', '!=', scope.except);
   return (await service.run(query)).map((row) => row.id);

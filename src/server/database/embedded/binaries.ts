@@ -92,13 +92,13 @@ async function copyPackage(installed: string, copy: string): Promise<void> {
   await linkLibraries(native);
   // mkdir is subject to the umask. A data directory, where the copy is for ourselves, keeps its mode.
   if (dirname(copy) === ROOT_OWNED_FOLDER) await chmod(ROOT_OWNED_FOLDER, 0o755);
-  await openToEverybody(unfinished);
+  await makeWorldReadable(unfinished);
   await rm(copy, { recursive: true, force: true });
   await rename(unfinished, copy);
 }
 
 /** The programs hold no secret, and a strict umask at install time would keep the server's user from reading them. */
-async function openToEverybody(folder: string): Promise<void> {
+async function makeWorldReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue;

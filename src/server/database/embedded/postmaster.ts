@@ -40,7 +40,11 @@ export function signalServer(pid: number, mode: StopMode, binaries: Binaries): v
  * directory's lock, so a server that is found alive has lost the process that looked after it (kill -9): it is
  * stopped, after which everything that it acknowledged is on disk.
  */
-export async function clearTheWay(cluster: string, binaries: Binaries, onOrphan: (pid: number) => void): Promise<void> {
+export async function reclaimCluster(
+  cluster: string,
+  binaries: Binaries,
+  onOrphan: (pid: number) => void,
+): Promise<void> {
   const since = Date.now();
   let told: StopMode | null = null;
   for (;;) {

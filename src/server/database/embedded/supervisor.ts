@@ -11,8 +11,8 @@ import { findBinaries } from './binaries.ts';
 import { clusterAddress, clusterPaths, ensureCluster, rotateLog } from './cluster.ts';
 import { chooseEndpoint } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
-import { stopWithOurProcess } from './exit-paths.ts';
-import { clearTheWay, readLockFile, signalServer } from './postmaster.ts';
+import { stopOnProcessExit } from './stop-on-exit.ts';
+import { reclaimCluster, readLockFile, signalServer } from './postmaster.ts';
 import type { StopMode } from './postmaster.ts';
 import { chooseServerUser, childEnvironment } from './server-user.ts';
 import { serverSettings } from './settings.ts';
@@ -41,7 +41,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   let restarting: Promise<void> | null = null;
 
   async function launch(): Promise<void> {
-    await clearTheWay(paths.cluster, binaries, (pid) =>
+    await reclaimCluster(paths.cluster, binaries, (pid) =>
       log.warn({ pid }, 'stopping a database that a killed server left behind'),
     );
     await rotateLog(paths);
@@ -90,7 +90,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   const signal = (mode: StopMode) => {
     if (child?.pid && !hasEnded(child)) signalServer(child.pid, mode, binaries);
   };
-  const takeBack = stopWithOurProcess(() => signal('fast'));
+  const unregister = stopOnProcessExit(() => signal('fast'));
 
   async function stop(): Promise<void> {
     stopping = true;
@@ -102,7 +102,7 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
       await ended;
       clearTimeout(hurry);
     }
-    takeBack();
+    unregister();
   }
 
   try {

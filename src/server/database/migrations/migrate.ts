@@ -37,11 +37,11 @@ export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
   try {
-    await refuseOldServer(owner);
+    await rejectOldServer(owner);
     await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     await ensureRoles(owner, ownerUrl);
     const applied = await readLedger(owner);
-    refuseOtherHistory(applied, migrations);
+    rejectOtherHistory(applied, migrations);
     for (const migration of migrations) {
       if (!applied.some(({ set, number }) => set === migration.set && number === migration.number)) {
         await apply(owner, migration);
@@ -63,7 +63,7 @@ export async function isMigrated(service: AsService, migrations: readonly Migrat
 
 const label = ({ set, number, name }: Applied) => `${set}/${String(number).padStart(4, '0')}_${name}`;
 
-async function refuseOldServer(owner: pg.Client): Promise<void> {
+async function rejectOldServer(owner: pg.Client): Promise<void> {
   const { rows } = await owner.query<{ version: string; old: boolean }>(
     `select current_setting('server_version') as version, current_setting('server_version_num')::int < 150000 as old`,
   );
@@ -77,7 +77,7 @@ async function readLedger(owner: pg.Client): Promise<Applied[]> {
   return rows;
 }
 
-function refuseOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+function rejectOtherHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
   for (const row of applied) {
     const known = migrations.find(({ set, number }) => set === row.set && number === row.number);
     if (!known) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { lengthened } from '../../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { toAmountText, toMinor } from './money.ts';
 
 test.each([
@@ -18,7 +18,7 @@ test('converts every amount there and back', () => {
     fc.property(fc.nat(10 ** 12), (minor) => {
       expect(toMinor(toAmountText(minor))).toBe(minor);
     }),
-    { numRuns: lengthened(1000) },
+    { numRuns: fuzzBudget(1000) },
   );
 });
 

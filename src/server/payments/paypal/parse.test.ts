@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { lengthened } from '../../../../tests/support/long-form.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { parseCapture, parseOrder, parseRefund } from './parse.ts';
 
 const USD = (value: string) => ({ currency_code: 'USD', value });
@@ -131,6 +131,6 @@ test('never throws and never parses nonsense into a payment', () => {
         expect(typeof found.currency).toBe('string');
       }
     }),
-    { numRuns: lengthened(500) },
+    { numRuns: fuzzBudget(500) },
   );
 });

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { PreparedStatements } from './prepared-statements.ts';
+
+function prepare(names: PreparedStatements, text: string): string | null {
+  const { name, isNew, closes } = names.nameFor('authenticated', text);
+  if (isNew) names.parsed('authenticated', text, name);
+  return closes;
+}
+
+test('closes the least recently used statement, and only once the connection is full', () => {
+  const names = new PreparedStatements();
+  for (let index = 0; index < 100; index += 1) expect(prepare(names, `select ${index}`)).toBeNull();
+  expect(names.nameFor('authenticated', 'select 0')).toEqual({ name: 's1', isNew: false, closes: null });
+  expect(prepare(names, 'select 100')).toBe('s2');
+  expect(names.nameFor('authenticated', 'select 1').isNew).toBe(true);
+  expect(names.nameFor('authenticated', 'select 0').isNew).toBe(false);
+});
+
+test('keeps the plans of two roles apart and gives a rejected text no name', () => {
+  const names = new PreparedStatements();
+  prepare(names, 'select 1');
+  expect(names.nameFor('anon', 'select 1').isNew).toBe(true);
+  expect(names.nameFor('anon', 'select 1').isNew).toBe(true);
+});

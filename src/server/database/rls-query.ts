@@ -1,0 +1,162 @@
+/**
+ * One statement under row-level security in one round trip.
+ *
+ * Two Parse/Bind/Execute groups go out together and end in a single Sync: first the role and the claims, then the
+ * statement. Up to the Sync the server treats them as one transaction, so the settings, which are local to it, are
+ * gone before the connection serves anybody else. Both groups carry real parameters.
+ *
+ * Never fold the settings into the statement (a CTE, a join): policies are chosen when a statement is planned, and by
+ * then the role must already be set.
+ */
+import pg from 'pg';
+import type { Connection, FieldDef, Submittable } from 'pg';
+
+import type { Result } from './database.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+
+/** Answers two booleans and not the settings, which would be sent back for nothing. */
+export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
+const ACT_AS_NAME = 'act_as';
+
+export type ActingAs = { role: 'anon' | 'authenticated' | 'service_role'; claimsJson: string };
+
+/** The driver's own way of writing a parameter, which its published types leave out. */
+const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): string | Buffer | null } }).utils;
+
+/** The parts of pg's connection that are used here; its published types leave them out. */
+type Wire = {
+  readonly stream: { cork(): void; uncork(): void };
+  parse(message: { name: string; text: string }): void;
+  bind(message: { statement: string; values: unknown[] }): void;
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: object): void;
+  close(message: { type: 'S'; name: string }): void;
+  sync(): void;
+  on(event: 'parseComplete', listener: () => void): void;
+};
+
+/** What outlives one statement: the names on this connection, and those whose parsing has not been confirmed. */
+type Preparation = { names: PreparedStatements; settingsParsed: boolean; pending: (() => void)[] };
+const preparations = new WeakMap<Wire, Preparation>();
+
+function preparationOf(wire: Wire): Preparation {
+  const known = preparations.get(wire);
+  if (known) return known;
+  const made: Preparation = { names: new PreparedStatements(), settingsParsed: false, pending: [] };
+  // A name counts from ParseComplete on. Were it remembered at the statement's end, a refused insert would leave a
+  // statement on the server that we do not know of, and the next one would fail with 42P05 (name already in use).
+  wire.on('parseComplete', () => made.pending.shift()?.());
+  preparations.set(wire, made);
+  return made;
+}
+
+type Rows = pg.ResultBuilder & {
+  addFields(fields: FieldDef[]): void;
+  parseRow(fields: unknown[]): pg.QueryResultRow;
+  addCommandComplete(message: unknown): void;
+};
+
+export class RlsQuery implements Submittable {
+  readonly done: Promise<Result<unknown>>;
+  readonly #actingAs: ActingAs;
+  readonly #text: string;
+  readonly #values: readonly unknown[];
+  readonly #result: Rows;
+  readonly #resolve: (result: Result<unknown>) => void;
+  readonly #reject: (error: Error) => void;
+  #preparation: Preparation | null = null;
+  #commandsDone = 0;
+  #rowError: Error | null = null;
+
+  constructor(actingAs: ActingAs, text: string, values: readonly unknown[], types: pg.TypeOverrides) {
+    this.#actingAs = actingAs;
+    this.#text = text;
+    this.#values = values;
+    this.#result = new (pg.Result as unknown as new (mode: undefined, types: pg.TypeOverrides) => Rows)(
+      undefined,
+      types,
+    );
+    const { promise, resolve, reject } = Promise.withResolvers<Result<unknown>>();
+    this.done = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Called by pg once the connection is free. An Error that is answered rejects the statement; nothing was sent. */
+  submit(connection: Connection): Error | undefined {
+    let values: unknown[];
+    try {
+      values = this.#values.map((value) => prepareValue(value));
+    } catch (error) {
+      return error as Error;
+    }
+    const wire = connection as unknown as Wire;
+    const preparation = preparationOf(wire);
+    this.#preparation = preparation;
+    wire.stream.cork();
+    this.#sendSettings(wire, preparation);
+    this.#sendStatement(wire, preparation, values);
+    wire.sync();
+    wire.stream.uncork();
+    return undefined;
+  }
+
+  #sendSettings(wire: Wire, preparation: Preparation): void {
+    if (!preparation.settingsParsed) {
+      wire.parse({ name: ACT_AS_NAME, text: ACT_AS });
+      preparation.pending.push(() => (preparation.settingsParsed = true));
+    }
+    wire.bind({ statement: ACT_AS_NAME, values: [this.#actingAs.role, this.#actingAs.claimsJson] });
+    wire.execute({});
+  }
+
+  #sendStatement(wire: Wire, { names, pending }: Preparation, values: unknown[]): void {
+    const { role } = this.#actingAs;
+    const { name, isNew, closes } = names.nameFor(role, this.#text);
+    if (closes !== null) wire.close({ type: 'S', name: closes });
+    if (isNew) {
+      wire.parse({ name, text: this.#text });
+      pending.push(() => names.parsed(role, this.#text, name));
+    }
+    wire.bind({ statement: name, values });
+    wire.describe({ type: 'P', name: '' });
+    wire.execute({});
+  }
+
+  handleRowDescription(message: { fields: FieldDef[] }): void {
+    this.#result.addFields(message.fields);
+  }
+
+  handleDataRow(message: { fields: unknown[] }): void {
+    // The first row is the answer to the settings.
+    if (this.#commandsDone === 0 || this.#rowError) return;
+    try {
+      this.#result.addRow(this.#result.parseRow(message.fields));
+    } catch (error) {
+      this.#rowError = error as Error;
+    }
+  }
+
+  handleCommandComplete(message: unknown): void {
+    this.#commandsDone += 1;
+    if (this.#commandsDone === 2) this.#result.addCommandComplete(message);
+  }
+
+  handleEmptyQuery(): void {}
+
+  handlePortalSuspended(): void {}
+
+  /** pg forgets a statement at its first error and never calls `handleReadyForQuery` for it, so it ends here. */
+  handleError(error: Error): void {
+    // What was not confirmed was refused. Left here, the next ParseComplete on this connection, be it that of an
+    // unnamed statement in a transaction, would make a name of it that the server does not know (26000).
+    if (this.#preparation) this.#preparation.pending = [];
+    this.#reject(error);
+  }
+
+  /** Only now has the transaction been committed: a deferred constraint may still refuse after CommandComplete. */
+  handleReadyForQuery(): void {
+    if (this.#rowError) this.#reject(this.#rowError);
+    else this.#resolve({ rows: this.#result.rows, rowCount: this.#result.rowCount ?? 0 });
+  }
+}

@@ -1,0 +1,48 @@
+/** Words are kept of the log that they were read from, whatever becomes of its day meanwhile. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { DAYS, identityOf, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
+import { createTestDatabase } from '../../../tests/support/test-database.ts';
+import type { TestDatabase } from '../../../tests/support/test-database.ts';
+
+import type { Database } from '#server/database/database.ts';
+
+import { updateSearchIndex } from './search-index.ts';
+
+const { id: userId } = PEOPLE.free;
+const date = DAYS.earliestToday;
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+  await resetFixtures(db.admin);
+});
+afterAll(() => db.drop());
+
+test('a day that is deleted and begun anew between the look and the write gets its own words', async () => {
+  const begin = 'insert into entries (user_id, date, content) values ($1, $2, $3)';
+  await db.admin.query('delete from entries where user_id = $1', [userId]);
+  await db.admin.query(begin, [userId, date, '<p>old</p>']);
+  let isAnew = false;
+  const database: Database = {
+    ...db.database,
+    asService(reason) {
+      const service = db.database.asService(reason);
+      return {
+        ...service,
+        async statement(text, values) {
+          if (!isAnew) {
+            isAnew = true;
+            await db.admin.query('delete from entries where user_id = $1', [userId]);
+            await db.admin.query(begin, [userId, date, '<p>new</p>']);
+          }
+          return service.statement(text, values);
+        },
+      };
+    },
+  };
+  expect(await updateSearchIndex(database, { identity: identityOf('free'), userId }, () => true)).toBe(true);
+  expect(isAnew).toBe(true);
+  const { rows } = await db.admin.query('select revision, words from entry_words where user_id = $1', [userId]);
+  expect(rows).toEqual([{ revision: 1, words: ' new ' }]);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { renderEmail } from './email-template.ts';
+import * as messages from './account-emails.ts';
+import * as paymentMessages from './payment-emails.ts';
+
+const given = {
+  to: 'a@example.com',
+  newEmail: 'b@example.com',
+  link: 'https://journal.example.com/login?token_hash=abc-123456_x&type=signup',
+  loginLink: 'https://journal.example.com/login',
+  resetLink: 'https://journal.example.com/forgot-password',
+  code: '042117',
+  contact: 'help@example.com',
+  number: 'HF-2026-3F9A1C2B',
+  amount: '$24.00 USD',
+  paidOn: 'November 21, 2026',
+  orderId: '5O190127TN364715T',
+  validUntil: 'November 21, 2027',
+  endsOn: 'November 21, 2027',
+  receiptLink: 'https://journal.example.com/receipt?payment=3f9a1c2b-0000-4000-8000-000000000000',
+  profileLink: 'https://journal.example.com/profile',
+};
+const all = { ...messages, ...paymentMessages };
+
+test.each(Object.entries(all))('%s says the same in text and in HTML, in our voice', (_name, write) => {
+  const { to, subject, text, html } = write(given);
+  expect(to).toBe(given.to);
+  for (const words of [subject, text, html.replace('<!doctype html>', '')]) expect(words).not.toContain('!');
+  expect(html).toContain(`<h1`);
+  expect(html).not.toMatch(/<(script|img|link|iframe)/);
+  for (const [, label] of html.matchAll(/<a href="([^"]+)"/g)) expect(text).toContain(label!.replaceAll('&amp;', '&'));
+  expect(html.includes(given.code)).toBe(text.split('\n').includes(given.code));
+});
+
+test('a receipt says what was paid for, how much, when, under which numbers and until when, and how refunds work', () => {
+  const { text, html } = paymentMessages.receiptMail(given);
+  const facts = [given.number, 'Hustle Forge Closer, one year', given.amount, given.paidOn, given.orderId];
+  for (const fact of [...facts, given.validUntil, '14 days', given.contact]) {
+    expect(text).toContain(fact);
+    expect(html).toContain(fact);
+  }
+  expect(text.split('\n')).toEqual(expect.arrayContaining([given.receiptLink, given.profileLink]));
+  const endless = paymentMessages.receiptMail({ ...given, validUntil: null, contact: null });
+  expect(endless.text).not.toMatch(/null|until/);
+});
+
+test('a reminder says that nothing is deleted and that nothing renews by itself', () => {
+  const { subject, text } = paymentMessages.yearEndsMail(given);
+  expect(subject).toBe('Your year ends on November 21, 2027');
+  expect(text).toContain('Nothing is deleted then, and nothing renews by itself');
+  expect(text.split('\n')).toContain(given.profileLink);
+});
+
+test('nothing in a renderEmail can become markup', () => {
+  const { html } = renderEmail('a@example.com', '<b>', [
+    '<script>alert(1)</script>',
+    { link: 'https://x.example/"onclick="', label: '&' },
+    { rows: [['<script>', '<b>']] },
+  ]);
+  expect(html).not.toMatch(/<script|<b>|"onclick="/);
+});

@@ -1,0 +1,24 @@
+/** Whether a host can be taken for one of the operator's own network: nothing of it goes through the internet. */
+import { BlockList, isIP } from 'node:net';
+import { isLoopback } from './loopback.ts';
+
+/** RFC 1918, 6598 (also VPNs'), 3927, 4193 and 4291. */
+const PRIVATE = new BlockList();
+PRIVATE.addSubnet('10.0.0.0', 8);
+PRIVATE.addSubnet('172.16.0.0', 12);
+PRIVATE.addSubnet('192.168.0.0', 16);
+PRIVATE.addSubnet('100.64.0.0', 10);
+PRIVATE.addSubnet('169.254.0.0', 16);
+PRIVATE.addSubnet('fc00::', 7, 'ipv6');
+PRIVATE.addSubnet('fe80::', 10, 'ipv6');
+
+/** Names that the public name service does not know: without a dot, or under what is kept for such. */
+const PRIVATE_NAME = /^[^.]+$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
+
+/** `host` as a `URL` has it. */
+export function isPrivateNetworkHost(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  const family = isIP(address);
+  if (family === 0) return PRIVATE_NAME.test(host);
+  return isLoopback(host) || PRIVATE.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,42 @@
+/** Fills what only the running server knows into the built HTML; everything is escaped, nothing is a script. */
+import type { Config } from '../config.ts';
+import { escapeHtml } from '../escape-html.ts';
+import { clientConfig } from './client-config.ts';
+
+const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
+
+/** The text for each `<!--slot:NAME-->`; an empty one where the operator has set nothing. */
+export function templateValues(config: Config): Record<string, string> {
+  const { contact } = config;
+  const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
+  return {
+    config: `<meta name="hustle-forge-config" content="${escapeHtml(JSON.stringify(clientConfig(config)))}">`,
+    sandbox:
+      config.sandbox.url === null
+        ? ''
+        : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
+    contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
+    // One address for both stands there once.
+    support:
+      contact.supportEmail === undefined || contact.supportEmail === contact.email
+        ? ''
+        : link(`mailto:${contact.supportEmail}`, contact.supportEmail),
+    social: social === '' ? '' : `<ul class="social-links">${social}</ul>`,
+    operator: [contact.operator, contact.address]
+      .filter((part) => part !== undefined)
+      .map(escapeHtml)
+      .join(', '),
+  };
+}
+
+/** Which parts between `<!--when:NAME-->` and `<!--/when-->` this server shows. They do not nest. */
+export const visibleSections = ({ coach }: Pick<Config, 'coach'>): ReadonlySet<string> =>
+  new Set([coach === null ? 'nocoach' : 'coach']);
+
+export const renderConditionals = (html: string, shown: ReadonlySet<string>): string =>
+  html.replace(/<!--when:(\w+)-->([^]*?)<!--\/when-->/g, (_whole, name: string, part: string) =>
+    shown.has(name) ? part : '',
+  );
+
+export const fillSlots = (html: string, slots: Record<string, string>): string =>
+  html.replace(/<!--\s*slot:([a-z]+)\s*-->/g, (_comment, name: string) => slots[name] ?? '');

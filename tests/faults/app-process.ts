@@ -1,0 +1,85 @@
+/** Runs `npm start` without npm, and knows every process that it brought up. */
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { expect } from 'vitest';
+import { freePort } from '#server/free-port.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+type Process = { pid: number; parent: number; state: string; command: string };
+
+export type StartedProgram = {
+  readonly url: string;
+  /** The script that npm runs. */
+  readonly script: ChildProcess;
+  /** Everything that it brought up, itself included, as it was when the program was ready. */
+  readonly processes: readonly Process[];
+  /** Resolves with the exit code, or the signal, of the script. */
+  readonly ended: Promise<number | string>;
+};
+
+export async function startProgram(dataDir: string): Promise<StartedProgram> {
+  const port = await freePort();
+  const script = spawn(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), 'start'], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(script, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  const url = await Promise.race([
+    waitForReadyUrl(script),
+    ended.then((how) => Promise.reject(new Error(`ended with ${how}`))),
+  ]);
+  return { url, script, processes: descendantsOf(script.pid!), ended };
+}
+
+/** Where it says that it is ready. */
+export async function waitForReadyUrl(program: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: program.stdout! })) {
+    const url = /^Hustle Forge is ready at (\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error('the program never said that it is ready');
+}
+
+/** Resolves once nobody is let in any more. */
+export async function waitUntilClosed(url: string): Promise<void> {
+  const isOpen = () =>
+    fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(isOpen).toBe(false);
+}
+
+function allProcesses(): Process[] {
+  const list = execFileSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
+  return list.split('\n').flatMap((line) => {
+    const [, pid, parent, state, command] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return pid === undefined ? [] : [{ pid: Number(pid), parent: Number(parent), state: state!, command: command! }];
+  });
+}
+
+function descendantsOf(root: number): Process[] {
+  const all = allProcesses();
+  const found = all.filter(({ pid }) => pid === root);
+  for (const { pid } of found) found.push(...all.filter(({ parent }) => parent === pid));
+  return found;
+}
+
+/** Those of the given processes that still run; a zombie has ended and only waits to be collected. */
+export function findRunning(processes: readonly Process[]): string[] {
+  const now = new Map(allProcesses().map((running) => [running.pid, running]));
+  return processes
+    .filter(({ pid, command }) => now.get(pid)?.command === command && !now.get(pid)!.state.startsWith('Z'))
+    .map(({ pid, command }) => `${pid} ${command}`);
+}

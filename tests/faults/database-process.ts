@@ -1,0 +1,46 @@
+/** Starts `programs/open-database.ts`, listens to what it says, and looks at the PostgreSQL that it runs. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('programs/open-database.ts', import.meta.url));
+
+export type DatabaseProcess = {
+  child: ChildProcess;
+  /** Resolves with the first line that begins so. */
+  waitForLine(beginning: string): Promise<string>;
+  /** Every line so far. */
+  lines: string[];
+  /** Resolves once the process has ended and everything that it said has been read. */
+  ended: Promise<void>;
+};
+
+export function startDatabaseProcess(dataDir: string, mode: 'idle' | 'write' | 'throw'): DatabaseProcess {
+  const child = spawn(process.execPath, [PROGRAM, dataDir, mode], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout });
+  reader.on('line', (line) => lines.push(line));
+  return {
+    child,
+    lines,
+    ended: Promise.all([once(child, 'exit'), once(reader, 'close')]).then(() => undefined),
+    waitForLine: (beginning) =>
+      new Promise((resolve, reject) => {
+        const heard = lines.find((line) => line.startsWith(beginning));
+        if (heard !== undefined) return resolve(heard);
+        reader.on('line', (line) => line.startsWith(beginning) && resolve(line));
+        reader.once('close', () =>
+          reject(new Error(`ended without "${beginning}", after: ${lines.slice(-3).join(' | ')}`)),
+        );
+      }),
+  };
+}
+
+/** The process number of the PostgreSQL that serves the directory. */
+export function postmasterOf(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
+}

@@ -1,0 +1,40 @@
+/** The real server process with PayPal's simulator beside it in the test, so that one can die while the other answers. */
+import { freePort } from '#server/free-port.ts';
+import { startPaypalServer } from '../../simulators/paypal/server.ts';
+import type { PaypalServer } from '../../simulators/paypal/server.ts';
+import { createServerProcess, signUpAt } from './server-process.ts';
+import type { ServerProcess } from './server-process.ts';
+
+export type Answer = { status: number; json: Record<string, unknown> };
+
+export type PaymentServer = ServerProcess & {
+  readonly paypal: PaypalServer;
+  /** Signs somebody up. Answers how they call a function of the server. */
+  signUp(): Promise<{ userId: string; call(name: string, body: object): Promise<Answer> }>;
+};
+
+export async function createPaymentServer(): Promise<PaymentServer> {
+  const port = await freePort();
+  const paypal = await startPaypalServer({ publicUrl: `http://localhost:${port}` });
+  const server = await createServerProcess(port, paypal.settings);
+  const { url } = server;
+  return {
+    ...server,
+    paypal,
+    async signUp() {
+      const { userId, headers } = await signUpAt(url);
+      return {
+        userId,
+        async call(name, given) {
+          const body = JSON.stringify({ ...given, user_id: userId });
+          const answer = await fetch(`${url}/functions/v1/${name}`, { method: 'POST', headers, body });
+          return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+        },
+      };
+    },
+    async close() {
+      await server.close();
+      await paypal.close();
+    },
+  };
+}

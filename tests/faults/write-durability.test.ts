@@ -1,0 +1,65 @@
+/** Kills the database and the server in the middle of a storm of writes: nothing that was acknowledged may be missing. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { openDatabase } from '#server/database/connect.ts';
+import { createLog } from '#server/log.ts';
+
+import { postmasterOf, startDatabaseProcess } from './database-process.ts';
+
+const ROUNDS = process.env['TEST_LONG'] ? 40 : 6;
+const SEED = Number(process.env['TEST_SEED'] ?? 20_261_121);
+
+/** Whom a round kills first, after how long, and whom next. */
+const round = fc.record({
+  afterMs: fc.integer({ min: 20, max: 700 }),
+  victims: fc.constantFrom<('database' | 'server')[]>(
+    ['server'],
+    ['database', 'server'],
+    ['database', 'database', 'server'],
+  ),
+});
+
+test(
+  `nothing acknowledged is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`,
+  { timeout: ROUNDS * 60_000 },
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-storm-'));
+    const kept = new Set<string>();
+    for (const { afterMs, victims } of fc.sample(round, { numRuns: ROUNDS, seed: SEED })) {
+      const writer = startDatabaseProcess(dataDir, 'write');
+      await writer.waitForLine('kept');
+      for (const victim of victims) {
+        await delay(afterMs);
+        if (victim === 'server') {
+          writer.child.kill('SIGKILL');
+          continue;
+        }
+        // The server starts its database again by itself, and the writers go on.
+        const lines = writer.lines.length;
+        process.kill(postmasterOf(dataDir), 'SIGKILL');
+        await expect.poll(() => writer.lines.length, { timeout: 20_000 }).toBeGreaterThan(lines + 100);
+      }
+      await writer.ended;
+      for (const line of writer.lines) if (line.startsWith('kept')) kept.add(line.slice('kept '.length));
+    }
+
+    const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent') });
+    const { rows } = await database.asService('test').statement<{ writer: string; number: number; whole: boolean }>(
+      `select right(user_id::text, 1) as writer, date - '2000-01-01' as number,
+            content = '<p>' || (date - '2000-01-01') || ' ' || repeat('word ', 100) || '</p>' as whole from entries`,
+      [],
+    );
+    await database.close();
+    await rm(dataDir, { recursive: true, force: true });
+    const found = new Set(rows.map(({ writer, number }) => `${writer} ${number}`));
+    expect(kept.size).toBeGreaterThan(100);
+    expect([...kept].filter((key) => !found.has(key))).toEqual([]);
+    expect(rows.filter(({ whole }) => !whole)).toEqual([]);
+  },
+);

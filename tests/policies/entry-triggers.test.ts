@@ -1,0 +1,135 @@
+/** What the database keeps about a log by itself: its plain text, its revision, and when its words last changed. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { day } from '#domain/day/day.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+
+import { runAs, DAYS, identityOf, PEOPLE, resetFixtures } from './fixtures.ts';
+
+let db: TestDatabase;
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(() => resetFixtures(db.admin));
+afterAll(() => db.drop());
+
+const KEY = [PEOPLE.free.id, DAYS.earliestToday];
+const OF_KEY = 'where user_id = $1 and date = $2';
+
+async function kept() {
+  const columns = 'content, content_text, revision, updated_at';
+  const { rows } = await db.admin.query(`select ${columns} from entries ${OF_KEY}`, KEY);
+  return rows[0] as { content: string; content_text: string; revision: number; updated_at: Date };
+}
+
+const saveAs = (actor: 'free' | 'service', change: string) =>
+  runAs(db.database, actor, `update entries set ${change} ${OF_KEY}`, KEY);
+
+test('new words raise the revision, renew the plain text and the time of change', async () => {
+  const before = await kept();
+  expect(before).toMatchObject({ content_text: 'mine', revision: 1 });
+  expect(await saveAs('free', "content = '<p>new &amp; better</p>'")).toBe(1);
+  const after = await kept();
+  expect(after).toMatchObject({ content_text: 'new & better', revision: 2 });
+  expect(after.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
+});
+
+test('the same words again change nothing', async () => {
+  const before = await kept();
+  expect(await saveAs('free', 'content = content')).toBe(1);
+  expect(await kept()).toEqual(before);
+});
+
+test('what the coach writes leaves the revision and the time of change: a save on it arrives, and it is up to date', async () => {
+  const before = await kept();
+  const feedback = "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()";
+  expect(await saveAs('service', feedback)).toBe(1);
+  expect(await kept()).toEqual(before);
+  expect(await saveAs('service', 'ai_feedback = null, hustle_score = null, ai_analyzed_at = null')).toBe(1);
+  expect(await kept()).toEqual(before);
+  const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
+  expect(await runAs(db.database, 'free', save, [...KEY, '<p>on</p>', before.revision])).toBe(1);
+  expect(await kept()).toMatchObject({ content: '<p>on</p>', revision: before.revision + 1 });
+});
+
+test('a log that is moved gets the header of its new day, another revision, and its feedback is outdated', async () => {
+  await saveAs('free', `content = '${withDateHeader(DAYS.earliestToday, '<p>mine &amp; fine</p>')}'`);
+  await saveAs('service', "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()");
+  const { revision } = await kept();
+  const move = `update entries set date = $3 ${OF_KEY}
+    returning date, content, content_text, revision, ai_feedback, ai_analyzed_at < updated_at as outdated`;
+  const { rows } = await db.admin.query(move, [...KEY, '2020-02-02']);
+  expect(rows).toEqual([
+    {
+      date: '2020-02-02',
+      content: withDateHeader(day('2020-02-02'), '<p>mine &amp; fine</p>'),
+      content_text: 'mine & fine',
+      revision: revision + 1,
+      ai_feedback: 'Good.',
+      outdated: true,
+    },
+  ]);
+});
+
+test('a log without a date header is moved as it is', async () => {
+  const { rows } = await db.admin.query(`update entries set date = $3 ${OF_KEY} returning content`, [
+    ...KEY,
+    '2020-02-02',
+  ]);
+  expect(rows).toEqual([{ content: '<p>mine</p>' }]);
+});
+
+test('not even the service sets the plain text or the revision', async () => {
+  await saveAs('service', "content_text = 'other', revision = 40, content = '<p>words</p>'");
+  expect(await kept()).toMatchObject({ content_text: 'words', revision: 2 });
+  await saveAs('service', 'revision = 40');
+  expect(await kept()).toMatchObject({ revision: 2 });
+});
+
+test('a save that names an older revision reaches no row', async () => {
+  const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
+  const saveOn = (content: string, revision: number) => runAs(db.database, 'free', save, [...KEY, content, revision]);
+  expect(await saveOn('<p>first</p>', 1)).toBe(1);
+  expect(await saveOn('<p>second</p>', 1)).toBe(0);
+  expect(await kept()).toMatchObject({ content: '<p>first</p>', revision: 2 });
+});
+
+test('of many saves on one revision at once, one is taken', async () => {
+  const save = `update entries set content = $3 ${OF_KEY} and revision = 1`;
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => runAs(db.database, 'free', save, [...KEY, `<p>${i}</p>`])),
+  );
+  expect(outcomes.toSorted()).toEqual([...Array.from({ length: 19 }, () => 0), 1]);
+});
+
+test('256 KB and a date header are taken, one byte more is not', async () => {
+  const save = (content: string) =>
+    runAs(db.database, 'free', `update entries set content = $3 ${OF_KEY}`, [...KEY, content]);
+  const most = 'é'.repeat((ENTRY_MAX_BYTES + 64) / 2);
+  expect(await save(most)).toBe(1);
+  expect(await save(`${most}x`)).toBe('23514');
+  expect(withDateHeader(day('2026-09-30'), '').length).toBeLessThanOrEqual(64);
+});
+
+test.each([['infinity'], ['-infinity'], ['0001-01-01 BC']])('%s is no day, for anybody', async (date) => {
+  const insert = "insert into entries (user_id, date, content) values ($1, $2, '')";
+  expect(await runAs(db.database, 'service', insert, [PEOPLE.free.id, date])).toBe('23514');
+});
+
+test('a day is found by its primary key, and who asks is found out once', async () => {
+  await db.admin.query(`
+    insert into entries (user_id, date, content)
+      select '${PEOPLE.endless.id}', '2020-01-01'::date + n, '' from generate_series(1, 2000) n`);
+  await db.admin.query('analyze entries');
+  const plan = await db.database
+    .asUser(identityOf('free'))
+    .statement<{ 'QUERY PLAN': string }>(`explain (costs off) select * from entries ${OF_KEY}`, KEY);
+  const lines = plan.rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(lines).toContain('Index Scan using entries_pkey');
+  expect(lines).toContain('InitPlan');
+  expect(lines).not.toContain('SubPlan');
+});

@@ -1,0 +1,79 @@
+/** The people whom the policy tests ask for: one of each plan, with a log on every kind of day, and a guest. */
+import pg from 'pg';
+
+import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { Database, Identity } from '#server/database/database.ts';
+
+const now = new Date();
+const first = earliestToday(now);
+
+/** The days at which a rule changes its answer, and one far beyond. */
+export const DAYS = {
+  tomorrow: addDays(latestToday(now), 1),
+  latestToday: latestToday(now),
+  earliestToday: first,
+  firstOpen: addDays(first, -29),
+  firstLocked: addDays(first, -30),
+  longAgo: addDays(first, -400),
+} as const satisfies Record<string, Day>;
+export type DayName = keyof typeof DAYS;
+export const DAY_NAMES = Object.keys(DAYS) as DayName[];
+
+const yesterday = addDays(first, -1);
+export const PEOPLE = {
+  free: { id: '00000000-0000-4000-8000-000000000001', plan: 'free', until: null },
+  premium: { id: '00000000-0000-4000-8000-000000000002', plan: 'premium', until: first },
+  endless: { id: '00000000-0000-4000-8000-000000000003', plan: 'premium', until: null },
+  expired: { id: '00000000-0000-4000-8000-000000000004', plan: 'premium', until: yesterday },
+  /** Free with a date in the future, as after a refund: the plan decides. */
+  refunded: { id: '00000000-0000-4000-8000-000000000005', plan: 'free', until: addDays(first, 100) },
+} as const;
+export type Person = keyof typeof PEOPLE;
+export type Actor = Person | 'guest';
+export const PERSON_NAMES = Object.keys(PEOPLE) as Person[];
+export const ACTORS: Actor[] = [...PERSON_NAMES, 'guest'];
+
+/** Everybody's rows as they are before each test. */
+export async function resetFixtures(admin: pg.Pool): Promise<void> {
+  const ids = PERSON_NAMES.map((person) => PEOPLE[person].id);
+  await admin.query('delete from auth.users');
+  await admin.query('insert into auth.users (id) select unnest($1::uuid[])', [ids]);
+  for (const { id, plan, until } of Object.values(PEOPLE)) {
+    await admin.query('update profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [
+      id,
+      plan,
+      until,
+    ]);
+  }
+  await admin.query(
+    `insert into entries (user_id, date, content) select id, date, '<p>mine</p>' from unnest($1::uuid[]) id, unnest($2::date[]) date`,
+    [ids, Object.values(DAYS)],
+  );
+}
+
+export function identityOf(actor: Actor): Identity {
+  if (actor === 'guest') return { role: 'anon', claimsJson: '{}' };
+  return { role: 'authenticated', claimsJson: JSON.stringify({ sub: PEOPLE[actor].id, role: 'authenticated' }) };
+}
+
+/** What a statement comes to: how many rows it reached, or the SQLSTATE that refused it. */
+export type Outcome = number | string;
+
+/** insufficient_privilege: no grant, or a row that a policy refuses. */
+export const REFUSED = '42501';
+
+export async function runAs(
+  database: Database,
+  actor: Actor | 'service',
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<Outcome> {
+  const acting = actor === 'service' ? database.asService('test') : database.asUser(identityOf(actor));
+  try {
+    return (await acting.statement(text, values)).rowCount;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code) return error.code;
+    throw error;
+  }
+}

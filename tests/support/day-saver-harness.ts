@@ -1,0 +1,222 @@
+/** A world for the day saver's tests: time that stands still until it is moved, one server row, and an editor. */
+import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { createDaySaver } from '#client/features/journal/day-saver.ts';
+import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
+import type {
+  EntryTransport,
+  Failure,
+  MovedLog,
+  StoredLog,
+  WriteOutcome,
+} from '#client/features/journal/save-outcome.ts';
+import { day } from '#domain/day/day.ts';
+import type { Version } from '#domain/log/entry.ts';
+
+const DATE = day('2026-11-21');
+
+/** Lets every promise that can go on go on. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function createVirtualTime(start = 1_000_000) {
+  let now = start;
+  let waiting: { at: number; run: () => void }[] = [];
+  const timers: Timers = {
+    now: () => now,
+    after(ms, run) {
+      const timer = { at: now + ms, run };
+      waiting.push(timer);
+      return () => void (waiting = waiting.filter((other) => other !== timer));
+    },
+  };
+  /** Moves time on, ringing each timer at its moment. */
+  async function pass(ms: number): Promise<void> {
+    const end = now + ms;
+    await settled();
+    for (;;) {
+      const next = waiting.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      if (!next) break;
+      now = Math.max(now, next.at);
+      waiting = waiting.filter((timer) => timer !== next);
+      next.run();
+      await settled();
+    }
+    now = end;
+    await settled();
+  }
+  return { timers, pass };
+}
+
+export class MemoryStorage implements Storage {
+  #items = new Map<string, string>();
+  /** How many characters a value may have. */
+  room = Infinity;
+  get length() {
+    return this.#items.size;
+  }
+  key = (index: number) => [...this.#items.keys()][index] ?? null;
+  getItem = (key: string) => this.#items.get(key) ?? null;
+  removeItem = (key: string) => void this.#items.delete(key);
+  clear = () => this.#items.clear();
+  setItem(key: string, value: string) {
+    if (value.length > this.room) throw new DOMException('full', 'QuotaExceededError');
+    this.#items.set(key, value);
+  }
+}
+
+/** How the server behaves: `lost` stores the write and swallows the answer, `down` hears nothing. */
+export type ServerMode = 'fine' | 'down' | 'lost' | 'signedOut' | 'refused';
+
+export function createDaySaverHarness() {
+  const time = createVirtualTime();
+  const storage = new MemoryStorage();
+  let page = 0;
+  const world = {
+    ...time,
+    storage,
+    row: null as StoredLog | null,
+    serverMode: 'fine' as ServerMode,
+    /** The plan does not open this day, and the server knows it before the page does. */
+    locked: false,
+    latencyMs: 20,
+    online: true,
+    /** Every write that reached the server, in order. */
+    writes: [] as string[],
+    /** How often the server was asked for anything. */
+    requests: 0,
+    inFlight: 0,
+    mostInFlight: 0,
+    acknowledged: [] as (StoredLog | null)[],
+    /** What the user sees in the editor, and what undo would bring back. */
+    shown: '',
+    composing: false,
+    saver: null as unknown as DaySaver,
+    transport: null as unknown as EntryTransport,
+    detach: () => {},
+    /** An editor is open on the day: the locked view has none. */
+    editing: false,
+    /** Somebody writes the day on another device. */
+    elsewhere(html: string | null) {
+      world.row = html === null ? null : { ...following(), html, savedAt: 0 };
+    },
+    /** The log that stood at this day and was moved to another one, on another device. */
+    moved: null as (MovedLog & { id: string }) | null,
+    moveAway() {
+      const { id, html } = world.row!;
+      world.moved = { id, html, date: day('2026-11-18') };
+      world.row = null;
+    },
+    /** Something beside the words was written, and the revision was raised for it. */
+    raiseRevision() {
+      if (world.row) world.row = { ...world.row, revision: world.row.revision + 1 };
+    },
+    type(html: string) {
+      world.shown = html;
+      world.saver.edited();
+    },
+    /** The page has heard that the plan ended: the locked view takes the editor's place. */
+    hearOfLock() {
+      world.detach();
+      world.editing = false;
+    },
+    /** The page has heard that the plan opens the day: what waited is sent, and the day is opened as it is there. */
+    hearOfOpening() {
+      if (!world.saver.view().unsaved) return world.load();
+      void world.saver.retry();
+      world.openEditor();
+    },
+    /** A fresh page: reads the day and opens the editor on it, as the screen does. The page before it is gone. */
+    load() {
+      page += 1;
+      world.inFlight = 0;
+      const drafts = createDayDrafts(storage, 'ada', `tab-${time.timers.now()}`);
+      world.saver = createDaySaver({
+        date: DATE,
+        stored: world.locked ? null : world.row,
+        transport: world.transport,
+        timers: time.timers,
+        isOnline: () => world.online,
+        drafts: { keep: (draft) => drafts.keep(DATE, draft), drop: () => drafts.drop(DATE) },
+        onStored: (stored) => void world.acknowledged.push(stored),
+      });
+      const draft = drafts.take(DATE);
+      if (draft) world.saver.restore(draft, !world.locked);
+      world.editing = false;
+      if (!world.locked) world.openEditor();
+    },
+    openEditor() {
+      world.editing = true;
+      world.shown = world.saver.text();
+      world.detach = world.saver.attach({
+        read: () => world.shown,
+        replace: (html) => void (world.shown = html),
+        isComposing: () => world.composing,
+      });
+    },
+    status: () => world.saver.view().status.kind,
+  };
+
+  const failed = (): Failure | null => {
+    if (world.serverMode === 'signedOut') return { kind: 'signedOut' };
+    if (world.serverMode === 'refused') return { kind: 'refused', reason: 'no' };
+    return null;
+  };
+
+  /** One request: half the latency there, half of it back. */
+  async function request<T>(answer: () => T): Promise<T | Failure> {
+    const sender = page;
+    world.requests += 1;
+    world.inFlight += 1;
+    world.mostInFlight = Math.max(world.mostInFlight, world.inFlight);
+    const half = () => new Promise<void>((resolve) => void time.timers.after(world.latencyMs / 2, resolve));
+    await half();
+    const heard = world.serverMode !== 'down';
+    const outcome = failed() ?? (heard ? answer() : { kind: 'unreachable' as const });
+    const lost = world.serverMode === 'lost';
+    await half();
+    // Nobody is there any more to hear the answer.
+    if (sender !== page) return new Promise<never>(() => {});
+    world.inFlight -= 1;
+    return lost ? { kind: 'unreachable' } : outcome;
+  }
+
+  let rows = 0;
+  /** A row that is made counts from one, whatever was at this day before it. */
+  const following = (): Version =>
+    world.row
+      ? { id: world.row.id, revision: world.row.revision + 1 }
+      : { id: `row ${String((rows += 1))}`, revision: 1 };
+  const isAt = ({ id, revision }: Version): boolean => visible()?.id === id && visible()?.revision === revision;
+
+  const store = (html: string): WriteOutcome => {
+    world.writes.push(html);
+    world.row = { ...following(), html, savedAt: time.timers.now() };
+    return { ...world.row, kind: 'stored' };
+  };
+  /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
+  const visible = (): StoredLog | null => (world.locked ? null : world.row);
+  world.transport = {
+    read: (_date, id) =>
+      request(() => {
+        if (world.locked) return { kind: 'locked' };
+        const moved = id !== undefined && world.moved?.id === id ? world.moved : undefined;
+        return { kind: 'read' as const, stored: world.row, moved };
+      }),
+    insert: (_date, html) =>
+      request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
+    update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),
+    remove: (_date, version) =>
+      request(() => {
+        if (!isAt(version)) return { kind: 'changed' };
+        world.writes.push('');
+        world.row = null;
+        return { kind: 'removed' };
+      }),
+  };
+  return world;
+}
+
+export type DaySaverHarness = ReturnType<typeof createDaySaverHarness>;
+
+/** A log of these items, as the editor writes it. */
+export const log = (...items: string[]): string =>
+  items.length === 0 ? '' : `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;

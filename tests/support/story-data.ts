@@ -1,5 +1,0 @@
-/** Where the stories' server keeps its data, so that a story can run an operator's command against it. */
-import { join } from 'node:path';
-
-export const storyDataDir = (port: string): string =>
-  join(import.meta.dirname, '..', '..', '.cache', `stories-${port}`);
