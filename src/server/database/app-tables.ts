@@ -26,9 +26,9 @@ export type AppTables = {
     date: Day;
     id: Generated<string>;
     content: string;
-    /** Kept by the database: `public.entry_text(content)`. */
+    /** Maintained by a trigger: `public.entry_text(content)`. */
     content_text: GeneratedByDatabase<string>;
-    /** Raised by the database with every change. */
+    /** Incremented by a trigger on every change. */
     revision: GeneratedByDatabase<number>;
     created_at: Timestamp;
     /** Set by the database when the content changes. */
@@ -37,42 +37,42 @@ export type AppTables = {
     hustle_score: number | null;
     ai_analyzed_at: Date | null;
   };
-  /** What a search compares with, made by the server; it can be emptied at any time. */
+  /** The search index: a cache the server rebuilds on demand. Safe to empty at any time. */
   entry_words: {
     user_id: string;
     date: Day;
-    /** Of the entry when its words were read. */
+    /** The entry's revision when it was indexed. */
     revision: number;
     words: string;
   };
-  /** One row for every change of a plan; rows are only ever added. */
+  /** Append-only: one row for each plan change. */
   plan_changes: {
     user_id: string;
     id: GeneratedByDatabase<number>;
     plan: PlanId;
     access_valid_until: Day | null;
-    /** What brought the change about, e.g. `operator grant`, `payment`, `expiry`. */
+    /** The cause, e.g. `operator grant`, `payment`, `expiry`. */
     reason: string;
     changed_at: Timestamp;
     payment_id: string | null;
-    /** The day from which a paid year was counted. */
+    /** The first day of the paid year. */
     valid_from: Day | null;
   };
-  /** One row for every attempt to buy a year; rows are never deleted, and their facts never change. */
+  /** One row for each attempt to buy a year. Rows are never deleted; amount, currency, country and user are immutable. */
   payments: {
     id: Generated<string>;
     user_id: string;
     provider: Generated<'paypal'>;
-    /** PayPal's name for the order, once it has given one. */
+    /** PayPal's order id, once PayPal has assigned one. */
     order_id: string | null;
     capture_id: string | null;
     amount_minor: number;
     currency: string;
     country: string | null;
     status: Generated<PaymentStatus>;
-    /** Until then somebody works on this payment alone. */
+    /** Lease: until then one worker holds this payment exclusively. */
     lease_until: Date | null;
-    /** When the sweep looks at it next; null when there is nothing left to find out. */
+    /** When the reconciliation job polls PayPal next; null when the payment is settled. */
     due_at: Date | null;
     refused_captures: Generated<number>;
     refund_requested_at: Date | null;
@@ -83,17 +83,17 @@ export type AppTables = {
     updated_at: GeneratedByDatabase<Date>;
     completed_at: Date | null;
     receipt_mailed_at: Date | null;
-    /** When the buyer is to be told of the status by mail: set by the database, cleared once that is done. */
+    /** When the status mail to the buyer is due: set by a trigger, cleared once the mail is sent. */
     mail_due_at: Date | null;
   };
-  /** Every status that a payment has had: written by the database itself. */
+  /** Status history, written by a trigger. */
   payment_changes: {
     payment_id: string;
     id: GeneratedByDatabase<number>;
     status: PaymentStatus;
     changed_at: GeneratedByDatabase<Date>;
   };
-  /** What PayPal's webhooks said, as they said it; the text is emptied after a while. */
+  /** Raw webhook payloads from PayPal. A job purges the text after its retention period. */
   payment_events: {
     id: string;
     type: string;
@@ -101,7 +101,7 @@ export type AppTables = {
     received_at: Timestamp;
     processed_at: Date | null;
   };
-  /** The money that moved; rows are only ever added. */
+  /** Append-only ledger of captures, fees, refunds and reversals. */
   payment_ledger: {
     payment_id: string;
     id: GeneratedByDatabase<number>;
@@ -111,21 +111,21 @@ export type AppTables = {
     provider_ref: string;
     booked_at: Timestamp;
   };
-  /** What a plan was used for, for the rule on refunds; rows are only ever added. */
+  /** Append-only usage log; the refund rule reads it. */
   plan_uses: {
     user_id: string;
     id: GeneratedByDatabase<number>;
     kind: 'export' | 'analysis';
     used_at: Timestamp;
   };
-  /** What the coach said; rows are only ever added, and go with the account or with the day. */
+  /** The coach's answers. Append-only; deleted with the account or with the day. */
   analyses: {
     user_id: string;
     id: Generated<string>;
     kind: AnalysisKind;
-    /** Of a feedback. */
+    /** Set for kind `feedback`. */
     date: Day | null;
-    /** Of a trend. */
+    /** Set for kind `trend`. */
     period_from: Day | null;
     period_to: Day | null;
     input_hash: string;
@@ -139,13 +139,13 @@ export type AppTables = {
     duration_ms: number;
     score: number | null;
     text: string;
-    /** The places of the cited lines, and what the feedback calls them: null in those made before prompt version 4. */
+    /** Indexes of the cited lines and their labels in the feedback; labels are null before prompt version 4. */
     cited: Generated<number[]>;
     cited_refs: string[] | null;
     missing_fact: string | null;
     created_at: Timestamp;
   };
-  /** Who is at an analysis, and how often it was tried today. */
+  /** Leases of running analyses, and the number of attempts today. */
   analysis_runs: {
     user_id: string;
     kind: AnalysisKind;

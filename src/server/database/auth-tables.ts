@@ -7,7 +7,7 @@ type Timestamp = ColumnType<Date, Date, Date>;
 type OptionalTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>;
 
 export type JsonObject = Record<string, unknown>;
-/** One way in which a session was authenticated; `timestamp` in Unix seconds. */
+/** An authentication method of a session (`amr`); `timestamp` in Unix seconds. */
 export type AuthenticationMethod = { method: string; timestamp: number; provider?: string };
 
 export type OneTimePurpose = 'signup' | 'recovery' | 'email_change_current' | 'email_change_new' | 'reauthentication';
@@ -80,7 +80,7 @@ export type AuthTables = {
   'auth.earlier_links': {
     link_hash: Buffer;
     user_id: string;
-    /** `signup` and `recovery` alone. */
+    /** Only `signup` and `recovery`. */
     purpose: OneTimePurpose;
     address: string;
     expires_at: Timestamp;

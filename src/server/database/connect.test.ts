@@ -1,4 +1,4 @@
-/** Opening a PostgreSQL server of one's own (DATABASE_URL), whose owner is no superuser, and the ones that are refused. */
+/** Opens an external PostgreSQL server (DATABASE_URL) whose owner is not a superuser, and rejects unsuitable ones. */
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.drop());
 
-/** An empty database and an owner of its own, as a hosted server hands them out. */
+/** Creates an empty database with its own owner, as a hosted service does. */
 beforeEach(async () => {
   owner = `owner_${randomBytes(6).toString('hex')}`;
   await server.admin.query(`create role ${owner} login createrole bypassrls password 'geheim'`);
@@ -46,7 +46,7 @@ async function asOwner(text: string): Promise<void> {
   await client.end();
 }
 
-test('is migrated, and makes a profile for every user although its owner is no superuser', async () => {
+test('migrates and creates a profile for each user when the owner is not a superuser', async () => {
   const database = await open();
   expect(await database.isReady()).toBe(true);
   const service = database.asService('test');
@@ -58,7 +58,7 @@ test('is migrated, and makes a profile for every user although its owner is no s
   await database.close();
 });
 
-describe('what the coach said, where the owner may not pass by row-level security', () => {
+describe('analyses, when the owner is subject to row-level security', () => {
   const USER = '00000000-0000-4000-8000-000000000001';
   const ANALYSIS = 'input_hash, provider, model, prompt_version, finish_reason, duration_ms, text';
   const SAY = `
@@ -96,7 +96,7 @@ describe('what the coach said, where the owner may not pass by row-level securit
   test.each([
     ['deleted', "delete from entries where date = '2026-11-02'", ['Good work.']],
     ['emptied', "update entries set content = '' where date = '2026-11-02'", [null, 'Good work.']],
-  ])('goes with a day that is %s', async (_what, statement, days) => {
+  ])('are deleted with a day that is %s', async (_what, statement, days) => {
     await begin(['2026-11-02', '<p>a</p>'], ['2026-11-12', '<p>b</p>']);
     await admin.query(SAY);
     const database = await open();
@@ -105,7 +105,7 @@ describe('what the coach said, where the owner may not pass by row-level securit
     await database.close();
   });
 
-  test('goes from days that were emptied before that was so', async () => {
+  test('are deleted by the migration for days emptied earlier', async () => {
     await begin(['2026-11-02', ''], ['2026-11-12', '<p>b</p>']);
     await admin.query(SAY);
     const later = `select user_id, kind, period_from, period_to + 1, ${ANALYSIS}, now() + interval '2 hours' from analyses
@@ -124,7 +124,7 @@ describe('what the coach said, where the owner may not pass by row-level securit
   });
 });
 
-test('gives users the dates of own logs, also where the owner may not pass by row-level security', async () => {
+test('shows users the dates of their own logs when the owner is subject to row-level security', async () => {
   await server.admin.query(`alter role ${owner} nobypassrls`);
   const database = await open();
   const [mine, other] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
@@ -138,7 +138,7 @@ test('gives users the dates of own logs, also where the owner may not pass by ro
   await database.close();
 });
 
-test('carries the jobs although its owner is no superuser, for two servers that start at once', async () => {
+test('installs the job queue for two servers that start concurrently, without a superuser', async () => {
   const databases = await Promise.all([open(), open()]);
   const queues = await Promise.all(
     databases.map((database) => startJobQueue({ database, log: createLog('silent'), jobs: [] })),
@@ -147,7 +147,7 @@ test('carries the jobs although its owner is no superuser, for two servers that 
   for (const database of databases) await database.close();
 });
 
-test('is opened by two servers at once, and again later', async () => {
+test('opens for two servers concurrently, and again later', async () => {
   const databases = await Promise.all([open(), open()]);
   for (const database of databases) {
     expect(await database.isReady()).toBe(true);
@@ -156,13 +156,13 @@ test('is opened by two servers at once, and again later', async () => {
   await (await open()).close();
 });
 
-test('is refused when it is newer than the program', async () => {
+test('rejects a database that is newer than the program', async () => {
   await (await open()).close();
   await asOwner("insert into migrations.applied values ('app', 9999, 'from_the_future', 'x')");
   await expect(open()).rejects.toThrow('newer than this program: it has app/9999_from_the_future');
 });
 
-test('is refused when a migration was changed after it had been applied', async () => {
+test('rejects a migration that changed after it was applied', async () => {
   await (await open()).close();
   await asOwner("update migrations.applied set checksum = 'other' where set = 'app' and number = 1");
   await expect(open()).rejects.toThrow('app/0001_profiles was changed');
@@ -175,21 +175,18 @@ test('is not ready once a newer program has migrated it', async () => {
   await database.close();
 });
 
-test.each(['superuser', 'bypassrls', 'createrole'])(
-  'is refused when requests would log in as a role with %s',
-  async (right) => {
-    await (await open()).close();
-    await server.admin.query(`alter role ${owner}_requests ${right}`);
-    await expect(open()).rejects.toThrow('rights of its own');
-  },
-);
+test.each(['superuser', 'bypassrls', 'createrole'])('rejects a request login with %s', async (right) => {
+  await (await open()).close();
+  await server.admin.query(`alter role ${owner}_requests ${right}`);
+  await expect(open()).rejects.toThrow('rights of its own');
+});
 
-test('is refused when its owner may not make roles', async () => {
+test('rejects an owner without createrole', async () => {
   await server.admin.query(`alter role ${owner} nocreaterole`);
   await expect(open()).rejects.toThrow('may not make the roles that requests need');
 });
 
-test('is refused without a password, and when nobody answers, without saying the password', async () => {
+test('rejects a URL without a password or with a wrong one, without revealing it', async () => {
   await expect(open(url.replace(':geheim', ''))).rejects.toThrow('DATABASE_URL must name a user and a password');
   await expect(open(url.replace('geheim', 'falsch'))).rejects.toThrow(/^(?!.*falsch).*password authentication failed/);
 });

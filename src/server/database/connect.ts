@@ -1,4 +1,4 @@
-/** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and answers the request pool. */
+/** Opens the database: starts the embedded server or uses DATABASE_URL, migrates, and returns the request pool. */
 import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
@@ -24,13 +24,12 @@ export type DatabaseOptions = {
 
 const POOL_SIZE = 16;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Longer than the driver's ten seconds: with a connection its prepared statements go. */
+/** Longer than the driver's ten seconds, because closing a connection discards its prepared statements. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** The longest that a statement may take, and that a transaction may wait for its next one. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
-/** @throws Error fit for the operator: what is wrong with the server, its roles, its version or its migrations. */
+/** @throws Error with a message for the operator about the server, its roles, its version or its migrations. */
 export async function openDatabase({ config, log, whenRunning = 'refuse' }: DatabaseOptions): Promise<Database> {
   const server = config.databaseUrl
     ? { url: config.databaseUrl.reveal(), close: () => Promise.resolve() }
@@ -55,7 +54,7 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
 
 async function connectOwner(url: string): Promise<pg.Client> {
   const owner = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // A connection that breaks rejects the statement under way; the event is said besides, and would end the process.
+  // A broken connection already rejects the query in flight; without a listener, its `error` event would end the process.
   owner.on('error', () => undefined);
   await owner.connect();
   return owner;
@@ -73,11 +72,11 @@ function requestPool(ownerUrl: string, log: Logger): pg.Pool {
     application_name: 'hustle-forge',
     types: valueTypes(),
   });
-  // A connection that breaks under a statement rejects that statement, and emits `error` as well; the pool listens to
-  // that only while nobody uses the connection, and an error without a listener would end the whole server.
+  // A connection that breaks rejects the query in flight and also emits `error`. The pool listens only while the
+  // connection is idle, and an `error` event without a listener would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  // A connection that breaks while nobody uses it: the pool has dropped it already and opens another when needed.
-  // Not the error itself, which carries the whole connection.
+  // An idle connection broke: the pool has already removed it and opens another on demand.
+  // Log only the message, because the error object holds the whole connection.
   pool.on('error', ({ message }) => {
     if (!pool.ending) log.warn({ reason: message }, 'a database connection broke');
   });

@@ -1,6 +1,6 @@
 /**
- * What the rest of the server may ask of the database. There is no way to run a statement without saying on whose
- * behalf: a store takes an `AsUser` or an `AsService`, and only this folder makes those.
+ * The database interface for the rest of the server. Every statement runs under an explicit identity: a store takes an
+ * `AsUser` or an `AsService`, and only this folder creates those.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
@@ -8,14 +8,14 @@ import type { Client } from 'pg';
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
   role: 'anon' | 'authenticated';
-  /** Those claims of the access token that policies ask for, `{}` for a guest. */
+  /** The access token's claims that policies read; `{}` for a guest. */
   claimsJson: string;
 };
 
 export type Result<Row> = { rows: Row[]; rowCount: number };
 
 export interface Statements {
-  /** Runs a query built with `queryBuilder` (Kysely, compiled only) and answers its rows. */
+  /** Runs a query built with `queryBuilder` (Kysely, compiled only) and returns its rows. */
   run<Row>(query: { compile(): CompiledQuery<Row> }): Promise<Row[]>;
   /** Runs SQL text with `$1` parameters. The text must be made of constants and allow-listed names only. */
   statement<Row>(text: string, values: readonly unknown[]): Promise<Result<Row>>;
@@ -26,19 +26,18 @@ export type AsUser = Statements & { readonly [actingFor]: 'user' };
 export type AsService = Statements & { readonly [actingFor]: 'service' };
 
 export interface Database {
-  /** Each statement is a transaction of its own under row-level security, in one round trip. */
+  /** Runs each statement as its own transaction under row-level security, in one round trip. */
   asUser(identity: Identity): AsUser;
-  /** The few paths that act for the system (sign-in, webhooks). The reason is logged at debug level. */
+  /** For the few paths that act for the system (sign-in, webhooks). Logs the reason at debug level. */
   asService(reason: string): AsService;
-  /** Several statements that belong together. Never wait for a provider (PayPal, AI, mail) inside `work`. */
+  /** Runs several statements in one transaction. Never wait for a provider (PayPal, AI, mail) inside `work`. */
   transactAsUser<T>(identity: Identity, work: (transaction: AsUser) => Promise<T>): Promise<T>;
   transactAsService<T>(reason: string, work: (transaction: AsService) => Promise<T>): Promise<T>;
   /**
-   * A connection of its own as the owner of the tables, closed after `work`. For what makes or changes tables and
-   * nothing else: no request ever comes here.
+   * Opens a dedicated connection as the table owner and closes it after `work`. Only for DDL: no request uses it.
    */
   asOwner<T>(reason: string, work: (owner: Client) => Promise<T>): Promise<T>;
-  /** True when the server answers and every migration that this program knows has been applied. */
+  /** True when the database responds and has exactly this program's migrations. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
 }

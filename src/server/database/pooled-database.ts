@@ -1,4 +1,4 @@
-/** The `Database` that the server works with: a pool of connections that each act for one identity at a time. */
+/** The `Database` over a connection pool; each connection acts for one identity at a time. */
 import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 
@@ -13,17 +13,16 @@ export type PooledDatabaseOptions = {
   pool: pg.Pool;
   log: Logger;
   isCurrent(service: AsService): Promise<boolean>;
-  /** Connects as the owner of the tables. */
   connectOwner(): Promise<pg.Client>;
-  /** Called once the pool is closed: ends the embedded server. */
+  /** Called after the pool is closed; stops the embedded server. */
   onClosed(): Promise<void>;
 };
 
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
 
 /**
- * A connection that answers one of these knows prepared statements that no longer fit the tables (a migration ran
- * beside us), or lost them: it is closed, and the next one prepares anew.
+ * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). The connection is closed,
+ * and the next one prepares its statements again.
  */
 const STALE_STATEMENT_CODES = new Set(['0A000', '26000']);
 
@@ -53,7 +52,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
       client.release();
       return answer;
     } catch (error) {
-      // Where even the rollback fails the connection is beyond use, and the server rolls back by itself.
+      // If the rollback fails, the connection is unusable: discard it, and PostgreSQL rolls back by itself.
       await client.query('rollback').then(
         () => client.release(),
         () => client.release(true),
@@ -96,7 +95,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
 type Answer = { rows: unknown[]; rowCount: number | null };
 type Send = (text: string, values: readonly unknown[]) => Promise<Answer>;
 
-/** A text of several statements, which only pg-boss sends, is answered with a list that the driver's types leave out. */
+/** The driver returns a list for a multi-statement text (only pg-boss sends those); its types omit that. */
 function asOneResult(answer: Answer | Answer[]): Answer {
   if (!Array.isArray(answer)) return answer;
   return { rows: answer.flatMap(({ rows }) => rows), rowCount: null };

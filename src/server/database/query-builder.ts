@@ -1,6 +1,6 @@
 /**
- * Writes SQL with types, and never runs it: a compiled query goes through `asUser` or `asService`, so that no statement
- * can reach the database without saying on whose behalf.
+ * A typed query builder that never executes: compiled queries run through `asUser` or `asService`, so every statement has
+ * an explicit identity.
  */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 

@@ -1,4 +1,4 @@
-/** Statements on one connection, one after the other and many at once: nothing of one may reach the next. */
+/** Isolation of queries that share a connection, sequential and concurrent. */
 import { randomUUID } from 'node:crypto';
 
 import pg from 'pg';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** A connection as the server's pool has them, here alone, so that every statement follows on the one before. */
+/** A single connection like the pool's, so all queries share it. */
 beforeEach(async () => {
   client = new pg.Client(requestConnection(db.url));
   await client.connect();
@@ -46,8 +46,8 @@ const namesOnServer = async () => {
   return rows.map(({ name }) => name);
 };
 
-describe('the answer', () => {
-  test('has the rows with their types, and how many there are', async () => {
+describe('the result', () => {
+  test('has typed rows and the row count', async () => {
     const text =
       "select $1::date as day, 5::bigint as many, '2026-01-01T00:00:00Z'::timestamptz as at, $2::jsonb as json";
     expect(await run(user(), text, ['2026-11-21', { a: [1] }])).toEqual({
@@ -56,13 +56,13 @@ describe('the answer', () => {
     });
   });
 
-  test('is empty where nothing is found, and counts rows that are written without being answered', async () => {
+  test('is empty when no row matches, and counts written rows without returning them', async () => {
     expect(await run(user(), 'select 1 as one where false')).toEqual({ rows: [], rowCount: 0 });
     const add = 'insert into auth.users (email) select $1 || n || $2 from generate_series(1, 3) n';
     expect(await run(service, add, ['a', '@example.com'])).toEqual({ rows: [], rowCount: 3 });
   });
 
-  test('comes once the transaction is committed: a constraint that is checked last refuses the statement', async () => {
+  test('resolves after the commit, so a violated deferred constraint rejects', async () => {
     await db.admin.query(`
       create table public.deferred (n int, constraint only_one unique (n) deferrable initially deferred);
       grant all on public.deferred to service_role`);
@@ -72,7 +72,7 @@ describe('the answer', () => {
 });
 
 describe('role and claims', () => {
-  test('are those of the statement, and are gone after it', async () => {
+  test('apply to the query and are reset after it', async () => {
     const someone = user();
     expect((await run(someone, WHO)).rows).toEqual([{ role: 'authenticated', claims: someone.claimsJson }]);
     expect((await run(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
@@ -80,34 +80,34 @@ describe('role and claims', () => {
     expect((await client.query(WHO)).rows).toEqual([{ role: login, claims: null }]);
   });
 
-  test('are gone after a statement that failed', async () => {
+  test('are reset after a failed query', async () => {
     const { user: login } = requestConnection(db.url);
     expect(await codeOf(run(user(), 'select 1 / $1::int', [0]))).toBe('22012');
     expect((await client.query(WHO)).rows).toEqual([{ role: login, claims: null }]);
     expect((await run(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
   });
 
-  test('cannot be a role that the login has not been given', async () => {
+  test('reject a role that the login is not a member of', async () => {
     const owner = { role: 'hustle_forge', claimsJson: '{}' } as unknown as ActingAs;
     expect(await codeOf(run(owner, WHO))).toBe('42501');
     expect((await run(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
   });
 
-  test('cannot be changed for the statements that follow', async () => {
+  test('changed by a query do not leak into the next one', async () => {
     await run(user(), 'select set_config(\'request.jwt.claims\', \'{"sub":"intruder"}\', true)');
     expect((await run(guest, WHO)).rows).toEqual([{ role: 'anon', claims: '{}' }]);
   });
 });
 
-describe('a statement after an error on the same connection', () => {
-  test('works when the text could not be parsed, and so does the same text once it can', async () => {
+describe('a query after an error on the same connection', () => {
+  test('succeeds after a parse error, and so does the same text once it is valid', async () => {
     const text = 'select n from public.comes_later';
     expect(await codeOf(run(service, text))).toBe('42P01');
     await db.admin.query('create table public.comes_later (n int); grant select on public.comes_later to service_role');
     expect((await run(service, text)).rows).toEqual([]);
   });
 
-  test('works when the same insert was refused before', async () => {
+  test('succeeds after the same insert failed', async () => {
     const text = 'insert into auth.users (email) values ($1)';
     await run(service, text, ['twice@example.com']);
     expect(await codeOf(run(service, text, ['twice@example.com']))).toBe('23505');
@@ -115,34 +115,34 @@ describe('a statement after an error on the same connection', () => {
     expect((await run(service, text, ['once@example.com'])).rowCount).toBe(1);
   });
 
-  test('works when the first insert of a connection was refused', async () => {
+  test('succeeds after the first insert of the connection failed', async () => {
     const text = 'insert into auth.users (email) values ($1) returning email';
     expect(await codeOf(run(service, text, ['UPPER@example.com']))).toBe('23514');
     expect((await run(service, text, ['lower@example.com'])).rows).toEqual([{ email: 'lower@example.com' }]);
   });
 
-  test('works when a value could not be sent at all', async () => {
+  test('succeeds after a value that cannot be serialised', async () => {
     const circular: { self?: unknown } = {};
     circular.self = circular;
     await expect(run(user(), 'select $1::jsonb', [circular])).rejects.toThrow(TypeError);
     expect((await run(guest, WHO)).rows).toHaveLength(1);
   });
 
-  test('works when a value had a null byte or half a surrogate pair', async () => {
+  test('succeeds after a value with a null byte or a lone surrogate', async () => {
     expect(await codeOf(run(user(), 'select $1::text as it', ['a\0b']))).toBe('22021');
     expect((await run(user(), 'select $1::text as it', ['\ud800'])).rows).toEqual([{ it: '\ufffd' }]);
   });
 });
 
 describe('prepared statements', () => {
-  test('are made once for a text and a role', async () => {
+  test('are prepared once for each text and role', async () => {
     for (let i = 0; i < 3; i += 1) await run(user(), WHO);
     expect(await namesOnServer()).toEqual(['act_as', 's1']);
     await run(guest, WHO);
     expect(await namesOnServer()).toEqual(['act_as', 's1', 's2']);
   });
 
-  test('stay bounded, however many texts there are, and keep the ones in use', async () => {
+  test('stay bounded and keep the recently used ones', async () => {
     for (let i = 0; i < 250; i += 1) {
       await run(user(), `select ${i} as i`);
       await run(user(), WHO);
@@ -153,8 +153,8 @@ describe('prepared statements', () => {
   });
 });
 
-describe('many at once', () => {
-  test('each sees its own claims and its own rows, while others fail', async () => {
+describe('concurrent queries', () => {
+  test('each see their own claims and rows while others fail', async () => {
     const jobs = Array.from({ length: 300 }, async (_, i) => {
       const sub = randomUUID();
       const asUser = db.database.asUser({ role: 'authenticated', claimsJson: JSON.stringify({ sub }) });
@@ -165,7 +165,7 @@ describe('many at once', () => {
     await Promise.all(jobs);
   });
 
-  test('a transaction keeps its identity to itself, commits as a whole and rolls back as a whole', async () => {
+  test('a transaction is isolated, commits atomically and rolls back atomically', async () => {
     const add = (email: string) => `insert into auth.users (email) values ('${email}')`;
     await Promise.all([
       db.database.transactAsService('test', async (transaction) => {
@@ -187,7 +187,7 @@ describe('many at once', () => {
   });
 });
 
-test('a connection whose statements no longer fit the tables is replaced', async () => {
+test('replaces a connection whose prepared statements are stale', async () => {
   await db.admin.query('create table public.grows (a int); grant select on public.grows to service_role');
   const all = () => db.database.asService('test').statement('select * from public.grows', []);
   await all();

@@ -1,12 +1,12 @@
 /**
- * One statement under row-level security in one round trip.
+ * Runs one query under row-level security in one round trip.
  *
  * Two Parse/Bind/Execute groups go out together and end in a single Sync: first the role and the claims, then the
- * statement. Up to the Sync the server treats them as one transaction, so the settings, which are local to it, are
- * gone before the connection serves anybody else. Both groups carry real parameters.
+ * statement. PostgreSQL runs everything up to the Sync as one transaction, so the transaction-local settings are
+ * reset before the connection serves the next caller. Both groups use bound parameters.
  *
- * Never fold the settings into the statement (a CTE, a join): policies are chosen when a statement is planned, and by
- * then the role must already be set.
+ * Never fold the settings into the statement (a CTE, a join): PostgreSQL selects policies at planning time, so the role
+ * must be set before.
  */
 import pg from 'pg';
 import type { Connection, FieldDef, Submittable } from 'pg';
@@ -14,16 +14,16 @@ import type { Connection, FieldDef, Submittable } from 'pg';
 import type { Result } from './database.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
-/** Answers two booleans and not the settings, which would be sent back for nothing. */
+/** Selects two booleans, so the settings are not sent back. */
 export const ACT_AS = "select set_config('role', $1, true) is null, set_config('request.jwt.claims', $2, true) is null";
 const ACT_AS_NAME = 'act_as';
 
 export type ActingAs = { role: 'anon' | 'authenticated' | 'service_role'; claimsJson: string };
 
-/** The driver's own way of writing a parameter, which its published types leave out. */
+/** The driver's parameter serialiser, which its published types omit. */
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): string | Buffer | null } }).utils;
 
-/** The parts of pg's connection that are used here; its published types leave them out. */
+/** The members of pg's connection used here; its published types omit them. */
 type Wire = {
   readonly stream: { cork(): void; uncork(): void };
   parse(message: { name: string; text: string }): void;
@@ -35,7 +35,7 @@ type Wire = {
   on(event: 'parseComplete', listener: () => void): void;
 };
 
-/** What outlives one statement: the names on this connection, and those whose parsing has not been confirmed. */
+/** State of a connection: its prepared statements, and callbacks for Parse messages not yet confirmed. */
 type Preparation = { names: PreparedStatements; settingsParsed: boolean; pending: (() => void)[] };
 const preparations = new WeakMap<Wire, Preparation>();
 
@@ -43,8 +43,8 @@ function preparationOf(wire: Wire): Preparation {
   const known = preparations.get(wire);
   if (known) return known;
   const made: Preparation = { names: new PreparedStatements(), settingsParsed: false, pending: [] };
-  // A name counts from ParseComplete on. Were it remembered at the statement's end, a refused insert would leave a
-  // statement on the server that we do not know of, and the next one would fail with 42P05 (name already in use).
+  // Register a name at ParseComplete. Registering it when the statement ends would lose the name after a failed insert,
+  // and the next Parse would fail with 42P05 (name already in use).
   wire.on('parseComplete', () => made.pending.shift()?.());
   preparations.set(wire, made);
   return made;
@@ -82,7 +82,7 @@ export class RlsQuery implements Submittable {
     this.#reject = reject;
   }
 
-  /** Called by pg once the connection is free. An Error that is answered rejects the statement; nothing was sent. */
+  /** Called by pg once the connection is free. A returned Error rejects the query; nothing was sent. */
   submit(connection: Connection): Error | undefined {
     let values: unknown[];
     try {
@@ -128,7 +128,7 @@ export class RlsQuery implements Submittable {
   }
 
   handleDataRow(message: { fields: unknown[] }): void {
-    // The first row is the answer to the settings.
+    // The first command's row is the result of `ACT_AS`.
     if (this.#commandsDone === 0 || this.#rowError) return;
     try {
       this.#result.addRow(this.#result.parseRow(message.fields));
@@ -146,15 +146,15 @@ export class RlsQuery implements Submittable {
 
   handlePortalSuspended(): void {}
 
-  /** pg forgets a statement at its first error and never calls `handleReadyForQuery` for it, so it ends here. */
+  /** pg drops a query at its first error and never calls `handleReadyForQuery` for it, so reject here. */
   handleError(error: Error): void {
-    // What was not confirmed was refused. Left here, the next ParseComplete on this connection, be it that of an
-    // unnamed statement in a transaction, would make a name of it that the server does not know (26000).
+    // Unconfirmed Parse messages failed. A callback left here would run at the next ParseComplete on this connection,
+    // even an unnamed one, and register a name that the server does not know (26000).
     if (this.#preparation) this.#preparation.pending = [];
     this.#reject(error);
   }
 
-  /** Only now has the transaction been committed: a deferred constraint may still refuse after CommandComplete. */
+  /** The transaction is committed only now: a deferred constraint may still fail after CommandComplete. */
   handleReadyForQuery(): void {
     if (this.#rowError) this.#reject(this.#rowError);
     else this.#resolve({ rows: this.#result.rows, rowCount: this.#result.rowCount ?? 0 });

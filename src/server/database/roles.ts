@@ -1,6 +1,6 @@
 /**
  * The roles of the database server. `anon`, `authenticated` and `service_role` are those of every Supabase database;
- * requests log in as a role of their own that has no right but to become one of the three.
+ * requests log in as a separate role whose only right is to switch to one of the three.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 
@@ -8,14 +8,14 @@ import pg from 'pg';
 
 const ACTING_ROLES = { anon: '', authenticated: '', service_role: 'bypassrls' } as const;
 
-/** Long enough for any name that PostgreSQL keeps whole (63 bytes) with the suffix. */
+/** Leaves room for the suffix within PostgreSQL's 63-byte name limit. */
 const OWNER_NAME_MAX = 50;
 
 type RequestLogin = { user: string; password: string };
 
 /**
- * The login of requests, derived from the owner's: several servers on one database agree on it without storing or
- * sending anything, and it changes when the owner's password does.
+ * Derives the request login from the owner's credentials: several servers on one database get the same login without
+ * storing or exchanging it, and it changes with the owner's password.
  */
 function requestLogin(ownerUrl: string): RequestLogin {
   const { user, password } = new pg.Client({ connectionString: ownerUrl }) as {
@@ -27,13 +27,12 @@ function requestLogin(ownerUrl: string): RequestLogin {
   return { user: name, password: createHmac('sha256', password).update(`requests of ${user}`).digest('base64url') };
 }
 
-/** How to connect as that login: the owner's server and database. */
 export function requestConnection(ownerUrl: string): pg.ClientConfig {
   const { host, port, database, ssl } = new pg.Client({ connectionString: ownerUrl });
   return { host, port, ssl, ...(database === undefined ? {} : { database }), ...requestLogin(ownerUrl) };
 }
 
-/** Makes what is missing, and touches nothing otherwise: roles are shared with the other databases of the server. */
+/** Creates missing roles only, because roles are shared by all databases of the server. */
 export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
   if (await mayActAsAll(ownerUrl)) return;
   try {
@@ -54,7 +53,7 @@ async function makeRoles(owner: pg.Client, login: RequestLogin): Promise<void> {
     if (!(await exists(owner, role))) await owner.query(`create role ${role} nologin noinherit ${attributes}`);
   }
   const user = pg.escapeIdentifier(login.user);
-  // Sent as a verifier, so that no log of the server can hold the password itself.
+  // Sent as a SCRAM verifier, so no server log can contain the password.
   const password = pg.escapeLiteral(scramVerifier(login.password));
   const attributes = `login noinherit password ${password}`;
   await owner.query(`${(await exists(owner, login.user)) ? 'alter' : 'create'} role ${user} ${attributes}`);
@@ -95,7 +94,7 @@ function scramVerifier(password: string): string {
 
 /**
  * Threat: with a login that is a superuser or has BYPASSRLS, a statement that runs outside the acting roles would see
- * everybody's journal without an error. So the server does not start with such a login, or with one that owns tables.
+ * every user's journal without an error. The server refuses to start with such a login or with one that owns tables.
  */
 export async function rejectPrivilegedLogin(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ mighty: boolean; owns: boolean }>(

@@ -1,4 +1,4 @@
-/** Every table of the database as Kysely sees it. What values look like in JavaScript is set in `value-types.ts`. */
+/** All tables as Kysely sees them; `value-types.ts` sets how values are parsed. */
 import type { AppTables } from './app-tables.ts';
 import type { AuthTables } from './auth-tables.ts';
 

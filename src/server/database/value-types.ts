@@ -1,10 +1,10 @@
-/** How values of PostgreSQL arrive in JavaScript, where the driver's own choice would be wrong for us. */
+/** Type parsers for PostgreSQL values, where the driver's default is wrong for us. */
 import pg from 'pg';
 
 /**
- * `date` stays the text `YYYY-MM-DD`: the driver would make an instant of it, in the zone of the server's machine.
- * `bigint` becomes a number: ours are counts and row numbers, far below 2^53.
- * `timestamptz` is a Date, as the driver has it.
+ * `date` stays the text `YYYY-MM-DD`: the driver would parse it as an instant in the machine's time zone.
+ * `bigint` becomes a number: ours are counts and row ids, far below 2^53.
+ * `timestamptz` keeps the driver's default, a Date.
  */
 export function valueTypes(): pg.TypeOverrides {
   const types = new pg.TypeOverrides();

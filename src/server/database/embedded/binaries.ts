@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs of the platform's package and makes sure that the server's user can run them. */
+/** Finds the PostgreSQL binaries in the platform's npm package and ensures the server user can run them. */
 import { spawnSync } from 'node:child_process';
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,7 +9,7 @@ import type { ServerUser } from './server-user.ts';
 
 export type Binaries = { initdb: string; postgres: string; pgCtl: string; version: string };
 
-/** Threat: in a folder where others may write, such as /tmp, root would run whatever somebody put there first. */
+/** Threat: in a folder where others may write, such as /tmp, root would run a binary that another user planted. */
 const ROOT_OWNED_FOLDER = '/var/lib/hustle-forge';
 
 type Link = { source: string; target: string };
@@ -21,8 +21,8 @@ export async function findBinaries(dataDir: string, user: ServerUser): Promise<B
   const installed = join(packageFolder, 'native');
   if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(installed, version);
 
-  // The package is read-only without its links, or lies under a folder that the server's user may not enter (a 0700
-  // home, when we are root). A copy is made once per version.
+  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home, when
+  // we run as root). Copy it once per version.
   const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${version}`);
   const native = join(copy, 'native');
   if (!runs(native, user)) await copyPackage(installed, copy);
@@ -53,15 +53,15 @@ function programsIn(native: string, version: string): Binaries {
   return { initdb: program('initdb'), postgres: program('postgres'), pgCtl: program('pg_ctl'), version };
 }
 
-/** The only honest test of paths, modes, libraries and platform at once: start the program as the user it is for. */
+/** Starts the program as its user, which checks paths, modes, libraries and platform at once. */
 function runs(native: string, user: ServerUser): boolean {
   const { postgres } = programsIn(native, '');
   return spawnSync(postgres, ['--version'], { ...user, cwd: '/', env: childEnvironment() }).status === 0;
 }
 
 /**
- * Makes the library links that npm packages cannot carry and whose install script npm 12 does not run.
- * Answers false when a link is missing and cannot be made.
+ * Creates the library symlinks that npm packages cannot contain (npm 12 does not run the install script).
+ * Returns false when a symlink is missing and cannot be created.
  */
 async function linkLibraries(native: string): Promise<boolean> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
@@ -75,7 +75,7 @@ async function linkLibraries(native: string): Promise<boolean> {
     try {
       await symlink(relative(dirname(target), source), link);
     } catch (error) {
-      // Two starts at once both make the links: the other one's is as good.
+      // A concurrent start created the same symlink.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return false;
     }
   }
@@ -83,7 +83,7 @@ async function linkLibraries(native: string): Promise<boolean> {
 }
 
 async function copyPackage(installed: string, copy: string): Promise<void> {
-  // Made beside its place and renamed, so that a copy that was cut off is never taken for a whole one.
+  // Copy to a temporary folder and rename, so an interrupted copy is never used.
   const unfinished = `${copy}.${process.pid}`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
@@ -97,7 +97,7 @@ async function copyPackage(installed: string, copy: string): Promise<void> {
   await rename(unfinished, copy);
 }
 
-/** The programs hold no secret, and a strict umask at install time would keep the server's user from reading them. */
+/** The binaries hold no secret, and a strict umask at install time would hide them from the server user. */
 async function makeWorldReadable(folder: string): Promise<void> {
   await chmod(folder, 0o755);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

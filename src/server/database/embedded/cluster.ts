@@ -34,14 +34,14 @@ export function clusterPaths(dataDir: string, folderName = 'postgres'): ClusterP
 }
 
 /**
- * A server user who cannot walk down to the directory from `/` can still work in it: the child's working directory is
- * set before it gives up root, and `/proc/self/cwd` then names it without a walk.
+ * The server user may lack permission to traverse the path from `/`. The child's working directory is set before it drops
+ * root, and `/proc/self/cwd` names it without traversal.
  */
 export function clusterAddress(cluster: string, user: ServerUser): string {
   return user !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
 }
 
-/** Makes the cluster when there is none. The caller holds the directory's lock. */
+/** Creates the cluster if it is missing. The caller holds the directory lock. */
 export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
   const paths = clusterPaths(dataDir);
   const version = await readFile(join(paths.cluster, 'PG_VERSION'), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -61,7 +61,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, user: S
 }
 
 async function createCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
-  // Made beside its place and renamed: a start that is cut off leaves no half-made cluster that looks whole.
+  // Create in a temporary folder and rename, so an interrupted start leaves no partial cluster.
   const unfinished = clusterPaths(dataDir, 'postgres.unfinished');
   await rm(unfinished.folder, { recursive: true, force: true });
   await mkdir(unfinished.cluster, { recursive: true, mode: 0o700 });
@@ -69,7 +69,7 @@ async function createCluster(dataDir: string, binaries: Binaries, user: ServerUs
   if (user) {
     await chmod(unfinished.folder, 0o711);
     await chown(unfinished.cluster, user.uid, user.gid);
-    // initdb reads it as the server's user, who may do anything to the cluster anyway.
+    // initdb reads it as the server user, who already has full access to the cluster.
     await chown(unfinished.passwordFile, user.uid, user.gid);
   }
   const address = clusterAddress(unfinished.cluster, user);
@@ -86,7 +86,7 @@ async function createCluster(dataDir: string, binaries: Binaries, user: ServerUs
   await rename(unfinished.folder, clusterPaths(dataDir).folder);
 }
 
-/** Keeps the last log beside a fresh one, so that it cannot fill the disk. Only while no server writes to it. */
+/** Rotates the log, so it cannot fill the disk. Call only while no server writes to it. */
 export async function rotateLog(paths: ClusterPaths): Promise<void> {
   const { size } = await stat(paths.logFile).catch(() => ({ size: 0 }));
   if (size > LOG_MAX_BYTES) await rename(paths.logFile, `${paths.logFile}.1`);

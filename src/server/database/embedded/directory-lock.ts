@@ -1,8 +1,8 @@
 /**
- * One process at a time looks after a data directory.
+ * An exclusive lock on a data directory.
  *
- * A lock file cannot promise that: after a kill -9 it stays, and process numbers come back. So the lock is a listening
- * socket whose name the kernel gives to one process alone and takes back when that process ends, however it ends.
+ * A lock file would not do: it survives a kill -9, and process ids are reused. The lock is a listening socket: the kernel
+ * grants its name to one process and releases it when that process ends for any reason.
  */
 import { createHash } from 'node:crypto';
 import { realpath, unlink } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { join } from 'node:path';
 
 export type DirectoryLock = { release(): Promise<void> };
 
-/** Takes the lock, or answers null when another process has it. */
+/** Acquires the lock, or returns null when another process holds it. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock | null> {
   const name = createHash('sha256')
     .update(await realpath(directory))
@@ -20,7 +20,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
     .slice(0, 32);
   if (process.platform === 'linux') return listen(`\0hustle-forge-${name}`);
   if (process.platform === 'win32') return listen(`\\\\.\\pipe\\hustle-forge-${name}`);
-  // Elsewhere the name is a file, which stays after a kill -9: nobody answers behind it then.
+  // Elsewhere the name is a file that survives a kill -9; a stale one accepts no connection.
   const path = join(tmpdir(), `hustle-forge-${name}.sock`);
   const lock = await listen(path);
   if (lock || (await answers(path))) return lock;

@@ -1,4 +1,4 @@
-/** Where the embedded server listens, and the connection string that leads there. */
+/** Where the embedded server listens, and its connection string. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ import { freePort } from '#server/free-port.ts';
 import { DATABASE_NAME, OWNER } from './cluster.ts';
 import type { ClusterPaths } from './cluster.ts';
 
-/** A socket in the cluster's own, private folder; loopback where there are no such sockets or the path is too long. */
+/** A Unix socket in the private cluster folder; loopback where Unix sockets are missing or the path is too long. */
 export type Endpoint = { kind: 'socket' | 'loopback'; port: number };
 
 const SOCKET_PORT = 5432;

@@ -1,4 +1,4 @@
-/** What is known from outside about the server process of a cluster: its lock file, its processes, how to stop it. */
+/** Inspects and stops a cluster's server process from outside: lock file, process list, signals. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Binaries } from './binaries.ts';
 
-/** Fast shutdown (roll back, write a checkpoint, end), and the one that crashes on purpose and recovers at the next start. */
+/** Fast shutdown (rollback, checkpoint, exit), or immediate shutdown (crash recovery at the next start). */
 export type StopMode = 'fast' | 'immediate';
 
 const POLL_MS = 20;
@@ -15,7 +15,7 @@ const CLEARING_LIMIT_MS = 60_000;
 
 export type LockFile = { pid: number; port: number; ready: boolean };
 
-/** `postmaster.pid`: the process number in line 1, the port in line 4, the state in line 8; 0 where a line is missing. */
+/** `postmaster.pid`: the process id in line 1, the port in line 4, the state in line 8; 0 where a line is missing. */
 export async function readLockFile(cluster: string): Promise<LockFile | null> {
   const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => null);
   if (text === null) return null;
@@ -36,9 +36,8 @@ export function signalServer(pid: number, mode: StopMode, binaries: Binaries): v
 }
 
 /**
- * Makes sure that nothing serves the cluster and that no lock stands in the way of a start. The caller holds the
- * directory's lock, so a server that is found alive has lost the process that looked after it (kill -9): it is
- * stopped, after which everything that it acknowledged is on disk.
+ * Stops an orphaned server and removes stale lock files before a start. The caller holds the directory lock, so a live
+ * server has lost its supervisor (kill -9). After the stop, every acknowledged write is on disk.
  */
 export async function reclaimCluster(
   cluster: string,
@@ -46,7 +45,7 @@ export async function reclaimCluster(
   onOrphan: (pid: number) => void,
 ): Promise<void> {
   const since = Date.now();
-  let told: StopMode | null = null;
+  let sentMode: StopMode | null = null;
   for (;;) {
     const lock = await readLockFile(cluster);
     const processes = await serverProcesses(cluster, lock?.pid ?? 0);
@@ -55,20 +54,19 @@ export async function reclaimCluster(
       throw new Error(`another PostgreSQL (process ${processes.join(', ')}) keeps using ${cluster}`);
     }
     const due: StopMode = Date.now() - since > FAST_STOP_LIMIT_MS ? 'immediate' : 'fast';
-    if (lock && processes.includes(lock.pid) && told !== due) {
-      if (told === null) onOrphan(lock.pid);
+    if (lock && processes.includes(lock.pid) && sentMode !== due) {
+      if (sentMode === null) onOrphan(lock.pid);
       signalServer(lock.pid, due, binaries);
-      told = due;
+      sentMode = due;
     }
-    // Without a living postmaster the rest are its children, who notice its death and leave by themselves.
+    // Without a live postmaster, the remaining processes are its children, which notice its death and exit.
     await delay(POLL_MS);
   }
 }
 
 /**
- * PostgreSQL decides by asking whether the process number in its lock file is taken. That goes wrong when the number
- * was given to another program, and for some seconds after a kill -9, while the dead postmaster is a zombie that
- * nobody has collected. We know better: no process works in the directory.
+ * PostgreSQL checks whether the process id in its lock file is in use. That check fails when the id was reused, and for
+ * some seconds after a kill -9 while the postmaster is an unreaped zombie. Here we know that no process uses the cluster.
  */
 async function removeStaleLocks(cluster: string): Promise<void> {
   await rm(join(cluster, 'postmaster.pid'), { force: true });
@@ -77,14 +75,14 @@ async function removeStaleLocks(cluster: string): Promise<void> {
   }
 }
 
-/** The PostgreSQL processes at work in the cluster. A zombie has no working directory, so it is never among them. */
+/** The PostgreSQL processes whose working directory is the cluster. A zombie has none, so it is never listed. */
 async function serverProcesses(cluster: string, lockedBy: number): Promise<number[]> {
   if (process.platform !== 'linux') return isPostgres(lockedBy) ? [lockedBy] : [];
   const { dev, ino } = await stat(cluster);
   const found: number[] = [];
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // Files of processes that end meanwhile, or that belong to somebody else, cannot be read: they are not ours.
+    // Unreadable entries belong to ended processes or to other users: not ours.
     const workingDirectory = await stat(`/proc/${name}/cwd`).catch(() => null);
     if (workingDirectory?.dev !== dev || workingDirectory.ino !== ino) continue;
     const command = await readFile(`/proc/${name}/comm`, 'utf8').catch(() => '');

@@ -1,12 +1,12 @@
-/** Whom PostgreSQL runs as: it refuses root, so a root start steps down to an unprivileged user. */
+/** Chooses the user for PostgreSQL, which refuses to run as root: a root start drops to an unprivileged user. */
 import { readFile, stat } from 'node:fs/promises';
 
-/** null: the user who started us. */
+/** null: the current user. */
 export type ServerUser = { uid: number; gid: number } | null;
 
 /**
- * As root: the owner of the cluster where there is one already, else `nobody`. initdb wants a user with a line in
- * /etc/passwd, so an invented number will not do.
+ * As root: the owner of an existing cluster, else `nobody`. initdb needs a user with an /etc/passwd entry, so an
+ * arbitrary uid does not work.
  */
 export async function chooseServerUser(clusterDir: string): Promise<ServerUser> {
   if (process.getuid?.() !== 0) return null;
@@ -18,7 +18,7 @@ export async function chooseServerUser(clusterDir: string): Promise<ServerUser> 
   return { uid: Number(nobody[1]), gid: Number(nobody[2]) };
 }
 
-/** Our environment without the variables that would steer PostgreSQL (`PGDATA`, `PGPORT`, ...), in a fixed locale. */
+/** The environment without the variables that configure PostgreSQL (`PGDATA`, `PGPORT`, ...), in a fixed locale. */
 export function childEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('PG') && !name.startsWith('LC_'));
   return { ...Object.fromEntries(kept), LANG: 'C', TZ: 'UTC' };

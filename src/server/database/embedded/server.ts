@@ -1,6 +1,6 @@
 /**
- * The private PostgreSQL under the data directory, as the rest of the server sees it: a connection string and a way to
- * close. One process looks after a data directory; an operator's command joins the server that it runs.
+ * The embedded PostgreSQL in the data directory: a connection string and a close function. One process supervises a data
+ * directory; an operator's command joins its running server.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -23,7 +23,7 @@ export type EmbeddedOptions = {
   log: Logger;
   /** What to do when another process already serves this directory. Operator commands join it. */
   whenRunning?: 'refuse' | 'join';
-  /** Over the settings of `settings.ts`; for tests, which may trade safety for speed. */
+  /** Overrides for `settings.ts`; tests trade durability for speed. */
   settings?: Record<string, string>;
 };
 
@@ -33,7 +33,7 @@ export type EmbeddedServer = {
   close(): Promise<void>;
 };
 
-/** A server that is just being restarted needs this long to let go of its directory. */
+/** A restarting server may take this long to release its directory. */
 const LOCK_WAIT_MS = 3_000;
 const JOIN_WAIT_MS = 30_000;
 const POLL_MS = 50;
@@ -57,8 +57,8 @@ export async function openEmbeddedServer(options: EmbeddedOptions): Promise<Embe
       const running = await join(paths);
       if (running) return running;
     }
-    const patienceMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : LOCK_WAIT_MS;
-    if (Date.now() - since > patienceMs) throw new AlreadyRunningError(dataDir);
+    const maxWaitMs = options.whenRunning === 'join' ? JOIN_WAIT_MS : LOCK_WAIT_MS;
+    if (Date.now() - since > maxWaitMs) throw new AlreadyRunningError(dataDir);
     await delay(POLL_MS);
   }
 }
@@ -88,7 +88,7 @@ async function serve(
   }
 }
 
-/** The server that another process runs, or null while it is not ready. Closing leaves it running. */
+/** Joins another process's server, or returns null while that is not ready. Closing leaves it running. */
 async function join(paths: ClusterPaths): Promise<EmbeddedServer | null> {
   const running = await readLockFile(paths.cluster);
   if (!running?.ready) return null;

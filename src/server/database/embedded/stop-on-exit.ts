@@ -1,14 +1,13 @@
-/** Ends the database with our process on every way out that a process can still notice (a kill -9 it cannot). */
+/** Stops the database when our process exits for any reason except a kill -9. */
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const endsDatabase = Symbol('ends the database');
 
 /**
- * Calls `stopNow` (synchronous) when the process exits, whatever the reason. Answers how to take that back.
+ * Calls `stopNow` (synchronous) when the process exits. Returns a function that unregisters it.
  *
- * A signal without a listener ends Node before `exit` is emitted, so there is a listener here. Where the program has
- * one of its own, it is left to stop gracefully; otherwise the signal is sent again, and ends the process as it would
- * have without us.
+ * A signal without a listener ends Node before `exit` is emitted, so this registers one. If the program has its own
+ * listener, that one stops gracefully; otherwise the signal is re-sent after cleanup, so the process ends by it.
  */
 export function stopOnProcessExit(stopNow: () => void): () => void {
   const onSignal = Object.assign(

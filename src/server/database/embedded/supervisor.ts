@@ -1,4 +1,4 @@
-/** Starts PostgreSQL, starts it again when it dies, and stops it cleanly. The caller holds the directory's lock. */
+/** Starts PostgreSQL, restarts it after a crash, and stops it cleanly. The caller holds the directory lock. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,12 +20,12 @@ import { serverSettings } from './settings.ts';
 export type Supervised = { endpoint: Endpoint; stop(): Promise<void> };
 
 const POLL_MS = 10;
-/** Long, because a server that was killed first replays its log. */
+/** Long, because crash recovery replays the WAL first. */
 const START_LIMIT_MS = 120_000;
 const STOP_LIMIT_MS = 30_000;
-/** A server that dies this often at once will not get better by one more start. */
-const RESTARTS_IN_A_ROW = 5;
-const CALM_AFTER_MS = 60_000;
+/** Give up after this many failures in a row. */
+const MAX_RESTARTS_IN_A_ROW = 5;
+const STABLE_AFTER_MS = 60_000;
 
 export async function supervise(dataDir: string, log: Logger, extra: Record<string, string>): Promise<Supervised> {
   const paths = clusterPaths(dataDir);
@@ -41,17 +41,15 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
   let restarting: Promise<void> | null = null;
 
   async function launch(): Promise<void> {
-    await reclaimCluster(paths.cluster, binaries, (pid) =>
-      log.warn({ pid }, 'stopping a database that a killed server left behind'),
-    );
+    await reclaimCluster(paths.cluster, binaries, (pid) => log.warn({ pid }, 'stopping an orphaned database server'));
     await rotateLog(paths);
     const output = await open(paths.logFile, 'a', 0o600);
     const started = spawn(binaries.postgres, ['-D', clusterAddress(paths.cluster, user), ...settingFlags], {
       ...user,
       cwd: paths.cluster,
       env: childEnvironment(),
-      // A session of its own: Ctrl-C in a terminal reaches the whole foreground group at once, and would close the
-      // database under the requests that are still being answered.
+      // Its own session: Ctrl-C signals the whole foreground process group, and would stop the database while requests
+      // are in flight.
       detached: true,
       stdio: ['ignore', output.fd, output.fd],
     });
@@ -73,18 +71,18 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
 
   let failures = 0;
   async function restart(servedMs: number): Promise<void> {
-    failures = servedMs > CALM_AFTER_MS ? 0 : failures;
-    while (!stopping && failures < RESTARTS_IN_A_ROW) {
-      log.error({ logFile: paths.logFile }, 'the database ended unexpectedly, starting it again');
+    failures = servedMs > STABLE_AFTER_MS ? 0 : failures;
+    while (!stopping && failures < MAX_RESTARTS_IN_A_ROW) {
+      log.error({ logFile: paths.logFile }, 'the database exited unexpectedly, restarting it');
       failures += 1;
       try {
         return await launch();
       } catch (error) {
-        log.error({ err: error }, 'the database did not start again');
+        log.error({ err: error }, 'the database restart failed');
         await delay(2 ** failures * 100, undefined, { ref: false });
       }
     }
-    if (!stopping) log.fatal({ logFile: paths.logFile }, 'the database keeps ending: giving up');
+    if (!stopping) log.fatal({ logFile: paths.logFile }, 'the database keeps crashing, giving up');
   }
 
   const signal = (mode: StopMode) => {
@@ -98,9 +96,9 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
     if (child && !hasEnded(child)) {
       const ended = once(child, 'exit');
       signal('fast');
-      const hurry = setTimeout(() => signal('immediate'), STOP_LIMIT_MS);
+      const killTimer = setTimeout(() => signal('immediate'), STOP_LIMIT_MS);
       await ended;
-      clearTimeout(hurry);
+      clearTimeout(killTimer);
     }
     unregister();
   }
@@ -116,15 +114,15 @@ export async function supervise(dataDir: string, log: Logger, extra: Record<stri
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
-/** Answers once the server accepts connections, which it writes into its lock file. */
+/** Resolves once the lock file says that the server accepts connections. */
 async function untilReady(child: ChildProcess, cluster: string, logFile: string): Promise<void> {
   const since = Date.now();
   for (;;) {
     const lock = await readLockFile(cluster);
     if (lock?.ready && lock.pid === child.pid) return;
     if (hasEnded(child) || Date.now() - since > START_LIMIT_MS) {
-      const lastWords = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
-      throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${lastWords}`);
+      const logTail = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n').slice(-5).join('\n');
+      throw new Error(`PostgreSQL did not start. The end of ${logFile}:\n${logTail}`);
     }
     await delay(POLL_MS);
   }

@@ -1,7 +1,6 @@
 /**
- * Brings the tables up to date: forward only, each file once and in a transaction of its own, one server at a time.
- * A database that knows migrations which this program does not is refused, and so is one whose files were changed
- * after they had been applied.
+ * Applies pending migrations: forward only, each in its own transaction, under an advisory lock. Rejects a database with
+ * migrations unknown to this program, and one whose applied migrations have changed.
  */
 import pg from 'pg';
 
@@ -12,10 +11,10 @@ import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
 import { ensureRoles } from '../roles.ts';
 
-/** Any number, the same in every version of the program. */
+/** Arbitrary, but the same in every version of the program. */
 const LOCK_KEY = 4_871_203_944;
 
-/** In a schema that is nobody's name: a role's own schema comes first on its search path. */
+/** The schema name must not match a role name, because a role's own schema comes first on its search path. */
 const MAKE_LEDGER = `
   create schema if not exists migrations;
   create table if not exists migrations.applied (
@@ -31,7 +30,7 @@ const MAKE_LEDGER = `
 
 type Applied = { set: string; number: number; name: string; checksum: string };
 
-/** @throws Error that names the migration when the database is newer, or was made from other files, or one fails. */
+/** @throws Error that names the migration when the database is newer, has a changed migration, or one fails. */
 export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[]> {
   const migrations = await readMigrations();
   const owner = new pg.Client({ connectionString: ownerUrl });
@@ -49,7 +48,7 @@ export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[
       }
     }
   } finally {
-    // The lock belongs to the session and ends with it.
+    // Ending the session releases the advisory lock.
     await owner.end();
   }
   return migrations;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const MIGRATIONS = new URL('../../../../database/migrations/', import.meta.url);
 
-/** In the order in which they are applied: policies of `app` ask the functions of `auth`. */
+/** In application order: policies of `app` call functions of `auth`. */
 const MIGRATION_SETS = ['auth', 'app'] as const;
 
 export type Migration = { set: string; number: number; name: string; sql: string; checksum: string };
@@ -26,7 +26,7 @@ async function readSet(folder: URL, set: string): Promise<Migration[]> {
           `${fileURLToPath(new URL(file, folder))}: migrations are numbered 0001_name.sql, 0002_name.sql, ...`,
         );
       }
-      // A checkout on Windows may change line ends, which change nothing in SQL.
+      // A Windows checkout may change line endings; the checksum must not depend on them.
       const sql = (await readFile(new URL(file, folder), 'utf8')).replaceAll('\r\n', '\n');
       const checksum = createHash('sha256').update(sql).digest('hex');
       return { set, number: index + 1, name: match[2]!, sql, checksum };
