@@ -100,7 +100,7 @@ export const BILLING_SCENES: readonly Scene[] = [
       await openUpgradeDialog(page);
       await page.getByLabel('Country').selectOption('DE');
       await page.getByRole('button', { name: 'Upgrade with PayPal' }).click();
-      await page.getByRole('dialog').getByRole('alert').waitFor();
+      await page.getByRole('dialog').getByRole('alert').filter({ hasText: /./ }).waitFor();
     },
   },
   {
