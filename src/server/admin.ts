@@ -1,4 +1,4 @@
-/** `npm run admin -- COMMAND`: what an operator does by hand, also while the server runs. */
+/** `npm run admin -- COMMAND`: operator commands, which also work while the server runs. */
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { exportJWK, generateKeyPair } from 'jose';
@@ -24,16 +24,16 @@ const USAGE = `Commands:
   key:create                     print a private key for AUTH_SIGNING_KEY_FILE
 `;
 
-/** A mistake of the operator's: its message is all they need to see. */
-class Refused extends Error {}
+/** An operator error: only its message is printed. */
+class CommandError extends Error {}
 
-/** Answers the line to print. */
+/** Returns the line to print. */
 export async function runAdminCommand(args: readonly string[]): Promise<string> {
   const { positionals, values } = readArguments(args);
   const [command, subject, ...rest] = positionals;
-  if (rest.length > 0) throw new Refused(USAGE);
+  if (rest.length > 0) throw new CommandError(USAGE);
   if (command === 'key:create') return createKey();
-  if (command === undefined || subject === undefined) throw new Refused(USAGE);
+  if (command === undefined || subject === undefined) throw new CommandError(USAGE);
   switch (command) {
     case 'plan:grant': {
       const until = values.days === undefined ? null : lastDay(values.days);
@@ -46,7 +46,7 @@ export async function runAdminCommand(args: readonly string[]): Promise<string> 
     case 'refund':
       return refund(subject, values.anyway ?? false);
     default:
-      throw new Refused(USAGE);
+      throw new CommandError(USAGE);
   }
 }
 
@@ -57,13 +57,14 @@ function readArguments(args: readonly string[]): { positionals: string[]; values
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new Refused(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error });
+    throw new CommandError(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`, { cause: error });
   }
 }
 
-/** Counted from the latest today on Earth, so that nobody anywhere gets a day less than was granted. */
+/** Counted from the latest current date on Earth, so users in every time zone get all the granted days. */
 function lastDay(days: string): Day {
-  if (!/^[1-9]\d{0,4}$/.test(days)) throw new Refused(`--days must be a whole number from 1 to 99999, not "${days}"`);
+  if (!/^[1-9]\d{0,4}$/.test(days))
+    throw new CommandError(`--days must be a whole number from 1 to 99999, not "${days}"`);
   return addDays(latestToday(systemClock.now()), Number(days));
 }
 
@@ -71,7 +72,7 @@ async function grant(database: Database, address: string, until: Day | null): Pr
   const userId = await accountOf(database, address);
   return database.transactAsService('operator grant', async (transaction) => {
     const { subscription_plan: plan, access_valid_until: before } = (await lockPlan(transaction, userId))!;
-    // Days may have been paid for: only `plan:revoke` takes any away.
+    // Granting never shortens a plan, which may be paid for; only `plan:revoke` does.
     if (plan === 'premium' && until !== null && (before === null || isBefore(until, before))) {
       return `${address} stays a Closer ${endText(before)}, which is later than ${until}: nothing changes.`;
     }
@@ -93,7 +94,7 @@ async function revoke(database: Database, address: string): Promise<string> {
 
 async function refund(id: string, anyway: boolean): Promise<string> {
   if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)) {
-    throw new Refused(`"${id}" names no payment: "payments ADDRESS" lists them`);
+    throw new CommandError(`"${id}" names no payment: "payments ADDRESS" lists them`);
   }
   const config = readConfig();
   return withDatabase(async (database) => {
@@ -106,7 +107,7 @@ async function refund(id: string, anyway: boolean): Promise<string> {
     });
     const refundNow = payments && ((payment: string) => payments.refund(payment));
     const answer = await refundByOperator({ database, clock: systemClock, refundNow }, id, anyway);
-    if ('refused' in answer) throw new Refused(answer.refused);
+    if ('refused' in answer) throw new CommandError(answer.refused);
     return answer.done;
   });
 }
@@ -116,7 +117,7 @@ async function accountOf(database: Database, address: string): Promise<string> {
   const found = await database
     .asService('operator command')
     .run(queryBuilder.selectFrom('auth.users').select('id').where('email', '=', email));
-  if (!found[0]) throw new Refused(`There is no account with the address ${address}.`);
+  if (!found[0]) throw new CommandError(`There is no account with the address ${address}.`);
   return found[0].id;
 }
 

@@ -1,4 +1,4 @@
-/** The whole server on one screen: what happens to every request, in order, and which wire answers which address. */
+/** Builds the Hono app: the middleware in order, and the routes of each API. */
 import { Hono } from 'hono';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
@@ -38,15 +38,15 @@ export type Deps = {
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;
-  /** Null when payments are not set up. */
+  /** Null when payments are not configured. */
   payments: Payments | null;
-  /** Null when there is no coach. */
+  /** Null when no coach is configured. */
   coach: Coach | null;
   site: Site;
 };
 
 const SMALL_BODY_BYTES = 64 * 1024;
-/** JSON may write one byte as six (`\u003c`), and the wire itself refuses a log over its limit with a clearer answer. */
+/** JSON may escape one byte as six (`\u003c`); the data API rejects a log over its limit with a clearer error. */
 const DATA_BODY_BYTES = ENTRY_MAX_BYTES * 6 + SMALL_BODY_BYTES;
 
 export function createApp(deps: Deps): Hono<AppEnv> {
@@ -79,9 +79,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.use(canonicalHost(config, (path) => site.pages.has(path)));
   app.route('/', pageRoutes(site));
 
-  // A mistyped page leads home; a missing file or API address is an error that its caller must see.
+  // An unknown page redirects home; a missing file or API path is an error for its client.
   app.notFound((context) =>
-    asksForPage(context.req.method, context.req.path, context.req.header('accept'))
+    isPageRequest(context.req.method, context.req.path, context.req.header('accept'))
       ? context.redirect('/', 302)
       : errorAnswer(context, 'not_found'),
   );
@@ -93,9 +93,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   return app;
 }
 
-/** Files, the wires, and the wires of a hosted project that do not exist here: their clients read JSON. */
-const NEVER_PAGES =
+/** Files and API paths, also Supabase APIs that we do not provide: their clients expect JSON. */
+const NON_PAGE_PATHS =
   /^\/(assets|auth|rest|functions|realtime|storage|graphql|sandbox)(\/|$)|\.(?!html$)[a-z0-9]{1,12}$/i;
 
-const asksForPage = (method: string, path: string, accept = '*/*'): boolean =>
-  (method === 'GET' || method === 'HEAD') && !NEVER_PAGES.test(path) && /text\/html|\*\/\*/.test(accept);
+const isPageRequest = (method: string, path: string, accept = '*/*'): boolean =>
+  (method === 'GET' || method === 'HEAD') && !NON_PAGE_PATHS.test(path) && /text\/html|\*\/\*/.test(accept);

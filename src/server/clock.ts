@@ -1,4 +1,4 @@
-/** The only way time enters the server, so that a test can move it. */
+/** The server's only source of time, so tests can control it. */
 export type Clock = { now(): Date };
 
 export const systemClock: Clock = { now: () => new Date() };

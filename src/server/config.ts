@@ -1,7 +1,6 @@
 /**
- * The settings of an installation: read once from the environment, checked as a whole, then frozen.
- * Nothing else reads `process.env`. Every variable has a default that works on a laptop, except in production, where
- * what only an operator can know must be set. The table in docs/operations.md and `.env.example` list the same names.
+ * The settings: read once from the environment, validated together, then frozen. No other module reads `process.env`.
+ * Every variable has a default for development; production requires the values that only an operator knows. The table in docs/operations.md and `.env.example` list the same names.
  */
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
@@ -15,20 +14,20 @@ import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
-/** Names the caller as a browser of this product; it is public by design and opens nothing (wire-contract 0.3). */
+/** Identifies browser clients; public by design and grants nothing (wire-contract.md 0.3). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
 
 export type Config = {
   readonly environment: 'production' | 'development';
   readonly host: string;
   readonly port: number;
-  /** What users type, without a trailing slash. */
+  /** The address users open, without a trailing slash. */
   readonly publicUrl: string;
   readonly dataDir: string;
   /** null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: Secret | null;
   readonly logLevel: string;
-  /** Who may read `/metrics`: nobody, programs on this machine, or everybody. */
+  /** Access to `/metrics`: none, loopback only, or public. */
   readonly metrics: 'off' | 'loopback' | 'open';
   /** `url` is the base URL of the simulators' process; null when none is running. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
@@ -41,7 +40,7 @@ export type Config = {
     readonly clientAddressHeader: string | null;
   };
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
-  /** null: payments are not set up. */
+  /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
   /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
   readonly paymentBlockedCountries: readonly string[];
@@ -53,7 +52,7 @@ export type Config = {
   readonly contact: ClientConfig['contact'];
 };
 
-/** Every setting is wrong in its own way; the operator sees all of them at once. */
+/** Lists all invalid settings at once. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -72,7 +71,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   const settings = new SettingsReader(env);
   const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
   const production = environment === 'production';
-  // An IPv6 address stands in brackets only within a URL.
+  // An IPv6 address has brackets only within a URL.
   const host = settings.text('HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
   const port = settings.integer('PORT', 3000, 1, 65535);
   const defaultUrl = `http://${defaultHostname(host)}:${port}`;
@@ -113,24 +112,24 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
     contact: settings.contact(),
   };
-  checkTogether(config, settings);
+  validateCombinations(config, settings);
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return freezeDeeply(config);
 }
 
-/** What a browser on this machine can open: `0.0.0.0` and `::` mean every interface and are no address of their own. */
+/** A host name that a browser on this machine can open: `0.0.0.0` and `::` bind every interface and are not addresses. */
 function defaultHostname(host: string): string {
   if (isLoopback(host) || ANY_INTERFACE.has(host)) return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
 }
 
-/** Settings that are each fine and together are not. */
-function checkTogether(config: Config, settings: SettingsReader): void {
+/** Rejects invalid combinations of individually valid settings. */
+function validateCombinations(config: Config, settings: SettingsReader): void {
   const production = config.environment === 'production';
   if (production && config.sandbox.on) {
     settings.problem('SANDBOX', 'must be off with NODE_ENV=production: the sandbox shows everybody’s mail', 'off');
   } else if (config.sandbox.on) {
-    // Threat: whoever reaches the sandbox reads every recovery mail, so it must be out of reach of other machines.
+    // Threat: anyone who reaches the sandbox reads every recovery mail, so other machines must not reach it.
     const advice =
       'must be loopback while the sandbox is on, because the sandbox shows everybody’s mail; or set SANDBOX=off';
     if (!isLoopback(config.host)) settings.problem('HOST', advice, '127.0.0.1');

@@ -1,14 +1,14 @@
-/** A loopback port that nothing listens on, for whom an address must be known before it is listened at. */
+/** Finds a free loopback port, for callers that need the port before binding. */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below those that a system gives out by itself (Linux from 32768, others from 49152): one of them could go to a
- * connection, or to somebody who asks for any, before it is listened at.
+ * Below the ephemeral ports (Linux from 32768, others from 49152): the system could assign one of those before the caller
+ * binds it.
  */
 const PORTS = { from: 20_000, to: 30_000 };
-const TRIES = 50;
+const MAX_TRIES = 50;
 
 export async function freePort(): Promise<number> {
   for (let tried = 1; ; tried += 1) {
@@ -17,7 +17,7 @@ export async function freePort(): Promise<number> {
     try {
       await once(probe, 'listening');
     } catch (error) {
-      if (tried === TRIES) throw error;
+      if (tried === MAX_TRIES) throw error;
       continue;
     }
     probe.close();

@@ -7,7 +7,7 @@ function lineOf(write: (log: ReturnType<typeof createLog>) => void): string {
   return line;
 }
 
-test('an error is logged without the row that the database quotes in it', () => {
+test('logs a database error without the row it quotes', () => {
   const refused = Object.assign(new Error('duplicate key value'), {
     code: '23505',
     detail: 'Failing row contains (my secret day).',
@@ -18,7 +18,7 @@ test('an error is logged without the row that the database quotes in it', () => 
   expect(line).not.toContain('secret');
 });
 
-test('values under private names are taken out', () => {
+test('redacts values under private names', () => {
   const line = lineOf((log) => log.info({ email: 'pat@example.com', token: 'abc', route: '/x' }, 'request'));
   expect(JSON.parse(line)).toMatchObject({ email: '[private]', token: '[private]', route: '/x' });
 });

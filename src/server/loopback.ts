@@ -1,3 +1,3 @@
-/** Whether a host name or address can only be reached from this machine. */
+/** Whether a host name or address is reachable only from this machine. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);

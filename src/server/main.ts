@@ -1,6 +1,6 @@
 /**
- * Starts the server, and the jobs once it answers. Stops it in order: no new requests, saves and jobs under way finish,
- * mail leaves, the database closes.
+ * Entry point: starts the server, then the jobs. Graceful shutdown: stop accepting requests, finish requests and jobs in
+ * flight, send queued mail, close the database.
  */
 import { ConfigError, readConfig } from './config.ts';
 import type { Config } from './config.ts';
@@ -13,7 +13,7 @@ import { serve } from './serve.ts';
 
 if (import.meta.main) await main();
 
-/** Resolves once the server answers; a server that cannot start says why and ends the process. */
+/** Resolves once the server accepts requests; on failure it prints the reason and exits. */
 export async function main(): Promise<void> {
   const config = readConfigOrExit();
   try {
@@ -44,7 +44,7 @@ async function run(config: Config, log: Logger): Promise<void> {
   if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
   if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
   else if (config.paypal.webhookId === null)
-    log.warn('no PAYPAL_WEBHOOK_ID: that money went back is noticed within a day, and some chargebacks not at all');
+    log.warn('no PAYPAL_WEBHOOK_ID: refunds are noticed within a day, and some chargebacks never');
   if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
 
   let stopping: Promise<void> | null = null;

@@ -1,4 +1,4 @@
-/** JSON from outside: undefined when the text is none. Whoever takes it from a stranger asks `hasMoreValues` first. */
+/** Parses untrusted JSON; undefined if invalid. Check `hasMoreValues` first. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -10,7 +10,7 @@ export function parseJson(text: string): unknown {
 /**
  * Whether a JSON text can hold more than `limit` values (list items, fields, lists, objects), without parsing it.
  *
- * Threat: `JSON.parse` and whatever walks over its result block the event loop in proportion to the number of values, and
+ * Threat: `JSON.parse` and code that walks its result block the event loop in proportion to the number of values, and
  * a megabyte holds half a million. This scan allocates nothing, skips over strings, and ends where the limit is passed.
  */
 export function hasMoreValues(text: string, limit: number): boolean {

@@ -1,4 +1,4 @@
-/** Whether a host can be taken for one of the operator's own network: nothing of it goes through the internet. */
+/** Tells whether a host is on a private network, so its traffic never crosses the internet. */
 import { BlockList, isIP } from 'node:net';
 import { isLoopback } from './loopback.ts';
 
@@ -12,10 +12,10 @@ PRIVATE.addSubnet('169.254.0.0', 16);
 PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
-/** Names that the public name service does not know: without a dot, or under what is kept for such. */
+/** Names that public DNS does not resolve: without a dot, or under a reserved suffix. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
 
-/** `host` as a `URL` has it. */
+/** @param host as `URL.hostname` has it */
 export function isPrivateNetworkHost(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   const family = isIP(address);

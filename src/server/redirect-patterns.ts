@@ -1,7 +1,7 @@
 /**
- * The patterns of AUTH_REDIRECT_URLS, matched part by part against a parsed address (wire-contract.md 0.6).
+ * The patterns of AUTH_REDIRECT_URLS, matched by component against a parsed URL (wire-contract.md 0.6).
  *
- * Threat: a pattern that is matched against the whole text is fooled by text that a browser reads differently:
+ * Threat: matching a pattern against the whole text fails where a browser parses the text differently:
  * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a listed
  * one. Here a host pattern sees the parsed host alone, and its wildcards stop where a label ends.
  */
@@ -23,12 +23,12 @@ export type RedirectPattern = {
 const PATTERN = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#:[\]\\@\s]*|\[[0-9a-f:]+\])(?::(\d{1,5}|\*))?(\/[^#\\\s]*)?$/i;
 /** Host labels with `*` for a part of one; `**` may stand for whole labels, on the left side alone. */
 const HOST_PATTERN = /^(?:\*\*(?:\.|$))?(?:[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)?$/i;
-/** These addresses run as script, or show what their sender wrote, in the page that opens them. */
+/** These URLs run as script or show attacker-controlled content. */
 const DANGEROUS_PROTOCOLS = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']);
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** Null when the text is no pattern that could ever match. */
+/** Null when the pattern is invalid. */
 export function parseRedirectPattern(text: string): RedirectPattern | null {
   const [, scheme = '', host = '', port = '', path = ''] = PATTERN.exec(text) ?? [];
   const protocol = scheme.toLowerCase();
@@ -57,7 +57,7 @@ export const isWeb = ({ protocol }: Pick<RedirectPattern, 'protocol'>): boolean 
 export const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
   url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
 
-/** A browser sends `https://[::1]` and `127.0.0.1` as they are; labels are compared without regard to case. */
+/** Compares labels case-insensitively. */
 function hostExpression(pattern: string): RegExp {
   const label = '[a-z0-9_-]';
   const source = pattern

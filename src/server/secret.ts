@@ -1,4 +1,4 @@
-/** A text that must never be written down by accident: logs, JSON and inspection show `[secret]`. */
+/** A string that cannot leak by accident: logs, JSON and inspection show `[secret]`. */
 import { inspect } from 'node:util';
 
 export class Secret {
@@ -8,7 +8,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself, for the one line that hands it to a driver. */
+  /** Returns the plain text; call it only where a driver needs it. */
   reveal(): string {
     return this.#text;
   }

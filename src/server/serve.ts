@@ -1,6 +1,6 @@
 /**
- * Puts the server together from its settings and a database, and starts listening. `main.ts` and the tests both come
- * through here, so what is tested is what runs.
+ * Wires the server from its settings and a database, and starts listening. `main.ts` and the tests share it, so tests run
+ * the production wiring.
  */
 import { join } from 'node:path';
 import { createApp } from './app.ts';
@@ -30,9 +30,9 @@ type Deps = { config: Config; database: Database; clock: Clock; log: Logger };
 
 export type RunningServer = {
   readonly port: number;
-  /** Begins with the work that nobody asks for; in the background, and never in the way of requests. */
+  /** Starts the background jobs. */
   startJobs(): void;
-  /** Requests and jobs under way finish, mail that waits is sent; the database is the caller's to close. */
+  /** Graceful shutdown; the caller closes the database. */
   stop(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Reads single settings by kind and collects what is wrong with them, each with an example of a good value. */
+/** Reads and validates settings by type, and collects problems, each with an example of a valid value. */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { parseRedirectPattern } from './redirect-patterns.ts';
@@ -17,7 +17,7 @@ export class SettingsReader {
     this.problems.push(`${name} ${trouble} (for example ${name}=${example})`);
   }
 
-  /** The value, or null where it is missing or blank: `NAME=` in an env file means "not set". */
+  /** Null if missing or blank: `NAME=` in an env file means "not set". */
   optional(name: string): string | null {
     const value = this.#env[name]?.trim();
     return value === undefined || value === '' ? null : value;
@@ -73,7 +73,7 @@ export class SettingsReader {
     return fallback ?? null;
   }
 
-  /** An address with credentials in it: a bad one is named, never shown. */
+  /** A URL with credentials: error messages name the setting but never show its value. */
   secretUrl(name: string, example: string, protocols: readonly string[]): Secret | null {
     const value = this.optional(name);
     if (value === null) return null;
@@ -85,8 +85,8 @@ export class SettingsReader {
   }
 
   /**
-   * A key that is sent in a header as it is: a bad one is named, never shown. Threat: what builds the request refuses
-   * such a header with an error that quotes it, and errors are logged.
+   * A key that is sent in a header: error messages never show its value. Threat: fetch rejects an invalid header with an
+   * error that quotes it, and errors are logged.
    */
   headerKey(name: string, example: string): Secret | null {
     const value = this.optional(name);
@@ -107,7 +107,7 @@ export class SettingsReader {
     });
   }
 
-  /** Who runs this installation; what is not set is left off the pages. */
+  /** The operator's contact details; pages omit unset ones. */
   contact(): ClientConfig['contact'] {
     const email = this.#address('CONTACT_EMAIL');
     const supportEmail = this.#address('SUPPORT_EMAIL');
@@ -122,7 +122,7 @@ export class SettingsReader {
     };
   }
 
-  /** A bare mail address: it becomes the target of a link, where more than that would be read as headers of the mail. */
+  /** A bare mail address. Threat: it becomes a `mailto:` link, where additional text would inject mail headers. */
   #address(name: string): string | null {
     const value = this.optional(name);
     if (value === null || /^[^\s@?&,<>"]+@[^\s@?&,<>"]+$/.test(value)) return value;

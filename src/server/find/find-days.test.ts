@@ -3,7 +3,7 @@ import { FIND_MAX_RESULTS, soughtWords } from '#domain/find/search.ts';
 import type { Database } from '../database/database.ts';
 import { findDays } from './find-days.ts';
 
-test('others are answered while what was found is made ready to be shown', async () => {
+test('yields to the event loop while it builds snippets', async () => {
   const row = { date: '2026-11-21', changed: false, text: '漢'.repeat(2_700) };
   const rows = Array.from({ length: FIND_MAX_RESULTS }, () => row);
   const database = { transactAsUser: () => Promise.resolve({ rows }) } as unknown as Database;

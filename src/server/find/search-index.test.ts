@@ -1,4 +1,3 @@
-/** Words are kept of the log that they were read from, whatever becomes of its day meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { DAYS, identityOf, PEOPLE, resetFixtures } from '../../../tests/policies/fixtures.ts';
@@ -19,11 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('a day that is deleted and begun anew between the look and the write gets its own words', async () => {
+test('indexes the new log when a day is deleted and recreated between read and write', async () => {
   const begin = 'insert into entries (user_id, date, content) values ($1, $2, $3)';
   await db.admin.query('delete from entries where user_id = $1', [userId]);
   await db.admin.query(begin, [userId, date, '<p>old</p>']);
-  let isAnew = false;
+  let isRecreated = false;
   const database: Database = {
     ...db.database,
     asService(reason) {
@@ -31,8 +30,8 @@ test('a day that is deleted and begun anew between the look and the write gets i
       return {
         ...service,
         async statement(text, values) {
-          if (!isAnew) {
-            isAnew = true;
+          if (!isRecreated) {
+            isRecreated = true;
             await db.admin.query('delete from entries where user_id = $1', [userId]);
             await db.admin.query(begin, [userId, date, '<p>new</p>']);
           }
@@ -42,7 +41,7 @@ test('a day that is deleted and begun anew between the look and the write gets i
     },
   };
   expect(await updateSearchIndex(database, { identity: identityOf('free'), userId }, () => true)).toBe(true);
-  expect(isAnew).toBe(true);
+  expect(isRecreated).toBe(true);
   const { rows } = await db.admin.query('select revision, words from entry_words where user_id = $1', [userId]);
   expect(rows).toEqual([{ revision: 1, words: ' new ' }]);
 });

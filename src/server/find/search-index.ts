@@ -1,11 +1,11 @@
 /**
- * Keeps the words of a user's logs ready for a search (`findForm`), in the table `entry_words`.
+ * Maintains the per-user search index (`findForm` of each log) in the table `entry_words`.
  *
- * They are made before a search and not with a save: somebody who writes saves fifty times for each time they search, and
- * what a save costs is felt. What the revision of a log shows to have changed since is made anew.
+ * Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save latency
+ * matters. An index row is stale when the log's revision differs.
  *
- * The logs are read as the user themselves. Whoever may not read a day must not learn from an answer, nor from its time,
- * that there is one: words of days that the plan does not open are made once it opens them.
+ * Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read under
+ * the user's own identity, and locked days are indexed once the plan opens them.
  */
 import { setImmediate } from 'node:timers/promises';
 import { findForm } from '#domain/find/search.ts';
@@ -14,8 +14,8 @@ import type { Database, Identity } from '../database/database.ts';
 /** How much text is taken in hand at once. */
 const BATCH_BYTES = 500_000;
 
-/** Always at least one log, however long it is; the newest first. Lengths are known without unpacking the texts. */
-const CHANGED = `
+/** Stale logs, newest first, at least one per batch. `octet_length` does not decompress the text. */
+const SELECT_STALE = `
   select id, date, revision, text from (
     select e.id, e.date, e.revision, e.content_text as text,
            sum(octet_length(e.content_text)) over (order by e.date desc) - octet_length(e.content_text) as bytes_before
@@ -24,10 +24,10 @@ const CHANGED = `
    where bytes_before < ${BATCH_BYTES} order by date desc`;
 
 /**
- * A log that was deleted meanwhile is left out, and one that is being deleted is waited for. A day that was begun anew
- * has another id: its revision may be the one that was read, and its words are not.
+ * Skips logs deleted meanwhile; `for key share` waits for a delete in flight. A recreated day has another id: its revision
+ * may equal the one read while its text differs.
  */
-const KEEP = `
+const UPSERT_WORDS = `
   insert into public.entry_words (user_id, date, revision, words)
   select e.user_id, e.date, made.revision, made.words
     from unnest($2::uuid[], $3::date[], $4::integer[], $5::text[]) made (id, date, revision, words)
@@ -35,28 +35,28 @@ const KEEP = `
    order by e.date for key share of e
   on conflict (user_id, date) do update set revision = excluded.revision, words = excluded.words`;
 
-type Changed = { id: string; date: string; revision: number; text: string };
+type StaleLog = { id: string; date: string; revision: number; text: string };
 
-/** Answers whether all are ready; false when `mayGoOn` said to stop before. */
+/** Returns true when the index is current; false when `shouldContinue` stopped it earlier. */
 export async function updateSearchIndex(
   database: Database,
   { identity, userId }: { identity: Identity; userId: string },
-  mayGoOn: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<boolean> {
   const user = database.asUser(identity);
-  // No client may write words, whoever they are of.
+  // Clients have no write access to `entry_words`.
   const service = database.asService('words for a search');
   for (;;) {
-    const { rows } = await user.statement<Changed>(CHANGED, [userId]);
+    const { rows } = await user.statement<StaleLog>(SELECT_STALE, [userId]);
     if (rows.length === 0) return true;
-    if (!mayGoOn()) return false;
+    if (!shouldContinue()) return false;
     const words: string[] = [];
     for (const { text } of rows) {
       words.push(findForm(text));
       // Some ten milliseconds for the longest log: others are answered in between.
       await setImmediate();
     }
-    await service.statement(KEEP, [
+    await service.statement(UPSERT_WORDS, [
       userId,
       rows.map(({ id }) => id),
       rows.map(({ date }) => date),

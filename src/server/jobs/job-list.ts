@@ -1,4 +1,4 @@
-/** Every job of this installation, and when it runs. What is not set up has none. */
+/** The jobs of this installation and their schedules; features that are not configured have none. */
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/database.ts';
@@ -51,7 +51,7 @@ export function jobList(deps: Deps): Job[] {
   if (config.mail.smtpUrl !== null) {
     jobs.push({
       name: 'send-receipts',
-      // Every change of a payment asks for it as well.
+      // Also requested after every payment change.
       everySeconds: 5 * MINUTE,
       retryDelaySeconds: 30,
       run: (signal) => sendReceipts(deps, signal),

@@ -1,6 +1,6 @@
 /**
- * Runs the jobs through pg-boss: its tables in our own PostgreSQL are what several servers agree by, so that each job
- * runs once among them (docs/decisions/0011). Loaded when the server has long been answering.
+ * Runs the jobs with pg-boss: its tables in our PostgreSQL coordinate several servers, so each job runs once
+ * (docs/decisions/0011).
  */
 import { PgBoss } from 'pg-boss';
 import type { QueueOptions, SendOptions } from 'pg-boss';
@@ -10,29 +10,29 @@ import type { Job, JobName } from './job.ts';
 import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
 import { installPgBossSchema } from './pg-boss-schema.ts';
 
-/** What this server asks for is looked at once: this is for what another asked for and could not finish. */
+/** This server's own requests notify the worker; polling finds jobs of other servers that did not finish. */
 const POLL_SECONDS = 20;
-/** The least that pg-boss takes. A job whose server died is taken up again this long and one monitor's round later. */
+/** pg-boss's minimum. A crashed server's job is retried after this plus one monitor interval. */
 const HEARTBEAT_SECONDS = 10;
 const MONITOR_SECONDS = 30;
-/** Nothing here takes as long; what does has come to a halt. */
+/** No job takes this long; one that does hangs. */
 const EXPIRE_SECONDS = 600;
-const RETRIES = 6;
+const MAX_RETRIES = 6;
 const HOUR_SECONDS = 3_600;
 
-/** How long a stop waits for jobs under way. What is not done by then is given back, for another server or the next start. */
+/** How long a stop waits for running jobs. Unfinished ones are released for another server or the next start. */
 const STOP_LIMIT_MS = 4_000;
 
 export type JobQueue = {
-  /** Has a job run as soon as possible, here or on another server; nothing where it waits or runs already. */
+  /** Requests a run as soon as possible, on any server; a no-op if one is queued or running. */
   request(name: JobName): Promise<void>;
-  /** Jobs under way end at their next row, or are given back. */
+  /** Running jobs end at their next row or are released. */
   stop(): Promise<void>;
 };
 
 type Deps = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
 
-/** @throws what the database says when it is not there; nothing is left running then. */
+/** @throws the database's error; nothing is left running. */
 export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Deps): Promise<JobQueue> {
   await installPgBossSchema(database);
   const boss = new PgBoss({
@@ -42,17 +42,17 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     superviseIntervalSeconds: MONITOR_SECONDS,
     monitorIntervalSeconds: MONITOR_SECONDS,
     maintenanceIntervalSeconds: HOUR_SECONDS,
-    // Its cron knows every rule of every calendar, and the first look at a time zone costs 15 MB.
+    // We need no cron, and its first time zone lookup costs 15 MB.
     schedule: false,
-    // For jobs that wait for other jobs, of which there are none.
+    // For dependent jobs, which we do not use.
     flowIntervalSeconds: 24 * HOUR_SECONDS,
-    // Needs the owner of the tables, and ours stay small.
+    // Needs the table owner, and our tables stay small.
     reindex: false,
     monitorVacuum: false,
   });
-  // Without a listener each of these would end the process. They carry statements and rows, so only the message is kept.
-  boss.on('error', ({ message }) => log.warn({ reason: message }, 'the job queue has trouble'));
-  boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the job queue warns'));
+  // Without a listener, each event would end the process. They carry statements and rows, so log only the message.
+  boss.on('error', ({ message }) => log.warn({ reason: message }, 'job queue error'));
+  boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
 
   const stopping = new AbortController();
   const workers = new Map<JobName, string>();
@@ -70,7 +70,7 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     throw error;
   }
 
-  /** pg-boss writes what a job throws into its tables, with every property: not the error itself, which may hold rows. */
+  /** pg-boss stores all properties of a thrown error in its tables, and ours may hold row data: throw a plain one. */
   async function run(job: Job): Promise<void> {
     if (!(await succeeds(job))) throw new Error(`${job.name} failed`);
   }
@@ -80,7 +80,7 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     try {
       const did = await work(stopping.signal);
       const ms = Math.round(performance.now() - startedAt);
-      // A sweep that found nothing to do is no news.
+      // Runs without work are logged at debug level.
       const level = Object.values(did).some((count) => count > 0) ? 'info' : 'debug';
       log[level]({ job: name, ms, ...did }, 'job done');
       return true;
@@ -90,14 +90,14 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     }
   }
 
-  /** Every server asks, and the queue takes one job for each stretch of time: whoever asks first. */
+  /** Every server requests the job; pg-boss accepts the first request per interval. */
   async function repeat({ name, everySeconds: singletonSeconds }: Job): Promise<void> {
-    await ask(name, { singletonSeconds }).catch((error: unknown) =>
-      log.warn({ err: error, job: name }, 'a job could not be asked for'),
+    await requestRun(name, { singletonSeconds }).catch((error: unknown) =>
+      log.warn({ err: error, job: name }, 'a job request failed'),
     );
   }
 
-  async function ask(name: JobName, options: SendOptions = {}): Promise<void> {
+  async function requestRun(name: JobName, options: SendOptions = {}): Promise<void> {
     const worker = workers.get(name);
     if (worker === undefined || stopping.signal.aborted) return;
     await boss.send(name, null, options);
@@ -105,7 +105,7 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
   }
 
   return {
-    request: (name) => ask(name),
+    request: (name) => requestRun(name),
     async stop() {
       stopping.abort();
       for (const timer of timers) clearInterval(timer);
@@ -116,16 +116,16 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
   };
 }
 
-/** At most one of a kind waits or runs, on all servers together. What is given here replaces what an older server set. */
+/** Policy `exclusive`: at most one job per queue is waiting or running across all servers. Updates older options. */
 async function prepareQueue(boss: PgBoss, { name, everySeconds, retryDelaySeconds }: Job): Promise<void> {
   const options: QueueOptions = {
     expireInSeconds: EXPIRE_SECONDS,
     heartbeatSeconds: HEARTBEAT_SECONDS,
-    retryLimit: RETRIES,
+    retryLimit: MAX_RETRIES,
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
     retryDelayMax: HOUR_SECONDS,
-    // While a job of this stretch of time is kept, no second one is taken.
+    // Keeps the job for the whole interval, so `singletonSeconds` rejects a second one.
     deleteAfterSeconds: Math.max(everySeconds, HOUR_SECONDS),
   };
   await boss.createQueue(name, { ...options, policy: 'exclusive' });

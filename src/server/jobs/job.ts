@@ -1,4 +1,4 @@
-/** Work that the server does by itself, again and again, and once on all servers of a database. */
+/** Recurring background work that runs once across all servers of a database. */
 
 export type JobName =
   | 'reconcile-payments'
@@ -9,13 +9,13 @@ export type JobName =
 
 export type Job = {
   readonly name: JobName;
-  /** How often it runs, besides the start of a server: once in every such stretch of time, counted from 1970 in UTC. */
+  /** The period: once per interval, aligned to the Unix epoch in UTC, besides the run at server start. */
   readonly everySeconds: number;
-  /** The wait after its first failure; it doubles from there, and an hour is the longest. */
+  /** Delay after the first failure; exponential backoff up to an hour. */
   readonly retryDelaySeconds: number;
   /**
-   * Does what is due and answers what it did, as counts for the log: no addresses, no ids. May be run twice, also at
-   * once: what must happen once is held by the rows themselves. Ends early, between two rows, when `signal` says so.
+   * Does the due work and returns counts for the log (no addresses, no ids). Must be idempotent and safe to run
+   * concurrently. Stops between two rows when `signal` aborts.
    */
   run(signal: AbortSignal): Promise<Readonly<Record<string, number>>>;
 };

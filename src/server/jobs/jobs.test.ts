@@ -1,4 +1,3 @@
-/** Jobs on a real database: once among several servers, again after a failure, and never in the way of the server. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
@@ -57,7 +56,7 @@ async function stored(): Promise<{ state: string; output: unknown }[]> {
 }
 const states = async (): Promise<string[]> => (await stored()).map(({ state }) => state);
 
-test('a job runs at the start of a server, and whenever it is asked for', async () => {
+test('a job runs at server start and on request', async () => {
   let runs = 0;
   const jobs = startJobs(async () => ({ mailed: (runs += 1) }));
   await expect.poll(() => said('"mailed":1')).toBe(1);
@@ -66,7 +65,7 @@ test('a job runs at the start of a server, and whenever it is asked for', async 
   await expect.poll(() => said('"mailed":2')).toBe(1);
 });
 
-test('two servers on one database run it once between them, however often both are asked', async () => {
+test('two servers on one database run a job once for repeated requests', async () => {
   const other = await openDatabase({ config: { databaseUrl: new Secret(db.url), dataDir: '' }, log });
   const { promise: gate, resolve: open } = Promise.withResolvers<Record<string, number>>();
   let runs = 0;
@@ -86,7 +85,7 @@ test('two servers on one database run it once between them, however often both a
   await other.close();
 });
 
-test('without being asked it runs once in every stretch of time, whichever server is first', async () => {
+test('a scheduled job runs once per interval across servers', async () => {
   const runs: string[] = [];
   const every = (name: string): Job => jobThat(async () => ({ mailed: runs.push(name) }), 1);
   for (const name of ['one', 'other']) {
@@ -99,7 +98,7 @@ test('without being asked it runs once in every stretch of time, whichever serve
   expect(rows).toEqual([]);
 });
 
-test('a job that fails runs again later, and neither the log nor the tables hold what it failed on', async () => {
+test('a failed job is retried, and neither log nor tables contain row data', async () => {
   let runs = 0;
   const queue = await startQueue(() => {
     runs += 1;
@@ -111,11 +110,11 @@ test('a job that fails runs again later, and neither the log nor the tables hold
   await expect.poll(states).toEqual(['retry']);
   expect(lines.join('')).toContain('no such row');
   expect(lines.join('') + JSON.stringify(await stored())).not.toMatch(/ada@|diary/);
-  // Asked for again it only looks whether its time has come.
+  // A request does not bypass the retry delay.
   await expect.poll(() => queue.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(2);
 });
 
-test('a stop waits for the row under way and takes no further one', async () => {
+test('a stop waits for the current row and starts no other', async () => {
   let done = 0;
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const queue = await startQueue(async (signal) => {
@@ -131,7 +130,7 @@ test('a stop waits for the row under way and takes no further one', async () => 
   expect(await states()).toEqual(['completed']);
 });
 
-test('a job that does not end in time is given back, and the next server takes it', async () => {
+test('a job that outlasts the stop limit is released and run by the next server', async () => {
   const queue = await startQueue(() => new Promise(() => {}), db.database, 1);
   await queue.request('send-receipts');
   await expect.poll(states).toEqual(['active']);
@@ -142,7 +141,7 @@ test('a job that does not end in time is given back, and the next server takes i
   await expect.poll(() => next.request('send-receipts').then(() => runs), { timeout: 10_000 }).toBe(1);
 });
 
-test('while the database refuses, the start is tried again and a request does nothing', async () => {
+test('retries the start while the database is unavailable, and ignores requests meanwhile', async () => {
   let refusals = 3;
   const shaky: Database = {
     ...db.database,
@@ -158,7 +157,7 @@ test('while the database refuses, the start is tried again and a request does no
   expect(said('the jobs cannot start yet')).toBe(3);
 });
 
-test('a stop before the start has come about ends it', async () => {
+test('a stop cancels a pending start', async () => {
   const away: Database = { ...db.database, asOwner: () => Promise.reject(new Error('gone')) };
   const jobs = startJobs(async () => ({}), away);
   await expect.poll(() => said('the jobs cannot start yet')).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 /**
- * The jobs as the rest of the server sees them: they begin once it answers requests, and whatever ails them, it goes on
- * answering. What runs them is loaded then, and not before.
+ * Starts the jobs in the background once the server accepts requests; a job failure never stops the server. The queue
+ * library is loaded lazily.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
@@ -9,16 +9,16 @@ import type { Job, JobName } from './job.ts';
 import type { JobQueue } from './job-queue.ts';
 
 const FIRST_RETRY_MS = 1_000;
-const LONGEST_RETRY_MS = 60_000;
-/** A start that hangs on a database that is gone must not keep the process from ending. */
+const MAX_RETRY_MS = 60_000;
+/** Bounds shutdown when the start hangs on an unreachable database. */
 const STOP_LIMIT_MS = 2_000;
 
 export type Jobs = {
-  /** Begins in the background, and tries again for as long as it takes. Every job runs once now, whatever its hour. */
+  /** Starts in the background and retries until it succeeds. Every job then runs once immediately. */
   start(): void;
   /**
-   * Has a job run within seconds, and waits for nothing. Only ever a hint: while the jobs are not up nothing happens,
-   * and the next round finds the work all the same.
+   * Requests a run within seconds, without waiting. Best effort: a no-op until the queue has started, because the next
+   * scheduled run does the work anyway.
    */
   request(name: JobName): void;
   stop(): Promise<void>;
@@ -36,8 +36,8 @@ export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS 
   let queue: JobQueue | null = null;
   let starting: Promise<void> | null = null;
 
-  async function startUntilItWorks(): Promise<void> {
-    for (let waitMs = firstRetryMs; !stopping.signal.aborted; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
+  async function startWithRetries(): Promise<void> {
+    for (let waitMs = firstRetryMs; !stopping.signal.aborted; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
         const { startJobQueue } = await import('./job-queue.ts');
         queue = await startJobQueue({ database, log, jobs });
@@ -52,12 +52,12 @@ export function createJobs({ database, log, jobs, firstRetryMs = FIRST_RETRY_MS 
   }
 
   function request(name: JobName): void {
-    queue?.request(name).catch((error: unknown) => log.warn({ err: error, job: name }, 'a job could not be asked for'));
+    queue?.request(name).catch((error: unknown) => log.warn({ err: error, job: name }, 'a job request failed'));
   }
 
   return {
     start() {
-      starting ??= startUntilItWorks();
+      starting ??= startWithRetries();
     },
     request,
     async stop() {

@@ -1,15 +1,14 @@
-/** How pg-boss reaches its own schema `pgboss`: as the service, through the server's pool. */
+/** Lets pg-boss use its schema `pgboss` through the server's pool, as the service role. */
 import type { Db } from 'pg-boss';
 import type { Database, Result } from '../database/database.ts';
 
 export const JOBS_SCHEMA = 'pgboss';
 
-/** A text of several statements. pg-boss writes these as one transaction of its own. */
+/** A multi-statement text, which pg-boss wraps in BEGIN and COMMIT. */
 const TRANSACTION = /^\s*BEGIN;(?<statements>[^]*?)COMMIT;?\s*$/;
 
 /**
- * One statement at a time: every queue looks for its jobs at the same moment, and each would open a connection for
- * that, which a server at rest should not hold.
+ * Serialises statements: all queues poll at the same moment, and an idle server should not open a connection for each.
  */
 export function pgBossDatabase(database: Database): Db {
   const service = database.asService('jobs');

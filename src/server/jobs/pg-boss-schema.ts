@@ -1,14 +1,14 @@
 /**
- * Makes the schema `pgboss`, or brings it up to date: pg-boss has migrations of its own. As the owner of the tables, on
- * a connection that ends with it; from then on the service works with the tables and can change none of them.
+ * Creates or migrates the schema `pgboss` as the table owner, on a connection of its own. Afterwards the service role can
+ * use the tables but not alter them.
  */
 import { PgBoss } from 'pg-boss';
 import type { Database } from '../database/database.ts';
 import { JOBS_SCHEMA } from './pg-boss-adapter.ts';
 
 /**
- * Any number but that of the migrations. pg-boss lets two servers make the schema at once and forgives the slower one,
- * whose connection it leaves in a transaction that has failed; so here one waits for the other.
+ * Arbitrary, but not the migrations' key. Without this lock, two servers create the schema concurrently, and pg-boss leaves
+ * the slower one's connection in a failed transaction.
  */
 const LOCK_KEY = 4_871_203_945;
 
@@ -19,7 +19,7 @@ const GRANT = `
 
 export function installPgBossSchema(database: Database): Promise<void> {
   return database.asOwner('the tables of the jobs', async (owner) => {
-    // The lock belongs to the session and ends with it.
+    // Ending the session releases the advisory lock.
     await owner.query('select pg_advisory_lock($1)', [LOCK_KEY]);
     const boss = new PgBoss({
       db: { executeSql: (text, values) => owner.query(text, values) },
@@ -27,7 +27,7 @@ export function installPgBossSchema(database: Database): Promise<void> {
       supervise: false,
       schedule: false,
     });
-    // Without a listener an error would end the process; those that matter reject the start.
+    // Without a listener, an error event would end the process; relevant errors reject `start`.
     boss.on('error', () => undefined);
     try {
       await boss.start();

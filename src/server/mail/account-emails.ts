@@ -1,6 +1,6 @@
 /**
- * The words of every mail. Short, second person, nothing that a user has typed except addresses, so that nobody can
- * send words of their own through us.
+ * The texts of account mails: short, second person. Threat: a mail must not contain user input other than addresses, or
+ * an attacker could send arbitrary text through our server.
  */
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';

@@ -1,4 +1,4 @@
-/** Sets a mail in plain text and in HTML from the same parts. */
+/** Renders a mail as plain text and as HTML from the same blocks. */
 import { escapeHtml } from '../escape-html.ts';
 import type { MailMessage } from './mail-message.ts';
 
@@ -6,7 +6,7 @@ export type EmailBlock =
   | string
   | { link: string; label: string }
   | { code: string }
-  /** What is what, one under the other. */
+  /** A two-column table: label and value. */
   | { rows: readonly (readonly [string, string])[] };
 
 export function renderEmail(to: string, subject: string, parts: readonly EmailBlock[]): MailMessage {
@@ -18,7 +18,7 @@ export function renderEmail(to: string, subject: string, parts: readonly EmailBl
   };
 }
 
-/** A code stands alone on its line, where people and password managers find it. */
+/** A code gets a line of its own, so people and password managers find it. */
 function asText(part: EmailBlock): string {
   if (typeof part === 'string') return part;
   if ('rows' in part) return part.rows.map(([name, value]) => `${name}: ${value}`).join('\n');
@@ -42,7 +42,7 @@ function asHtml(part: EmailBlock): string {
 const row = (name: string, value: string): string =>
   `<tr><td style="padding:2px 24px 2px 0;color:#6b6257">${name}</td><td style="padding:2px 0">${value}</td></tr>`;
 
-/** Mail programs read neither style sheets nor variables, so what is needed stands in each element. */
+/** Mail clients ignore style sheets and CSS variables, so all styles are inline. */
 const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title></head>

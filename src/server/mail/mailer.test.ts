@@ -25,7 +25,7 @@ afterEach(async () => {
 const message = (to: string, text = 'Words.\n') => ({ to, subject: 'Subject', text, html: '<p>Words.</p>' });
 
 describe('the mailer', () => {
-  test('returns at once and delivers before it closes', async () => {
+  test('returns immediately and delivers before it closes', async () => {
     mailer.send(message('a@example.com'));
     expect(mailbox.messagesTo('a@example.com')).toHaveLength(0);
     await mailer.close();
@@ -34,7 +34,7 @@ describe('the mailer', () => {
     ]);
   });
 
-  test('tries again after "later", and not after "never"', async () => {
+  test('retries after a 4xx reply, and not after a 5xx', async () => {
     mailbox.refuseNext(2, 451);
     mailer.send(message('later@example.com'));
     await expect.poll(() => mailbox.messagesTo('later@example.com')).toHaveLength(1);
@@ -45,7 +45,7 @@ describe('the mailer', () => {
     expect(mailbox.messagesTo('never@example.com')).toHaveLength(0);
   });
 
-  test('writes neither addresses nor words into the log', async () => {
+  test('logs neither addresses nor text', async () => {
     mailer.send(message('secret-name@example.com', 'secret words'));
     mailbox.refuseNext(1, 550);
     mailer.send(message('secret-name@example.com', 'secret words'));
@@ -54,7 +54,7 @@ describe('the mailer', () => {
     expect(lines.join('')).not.toMatch(/secret/);
   });
 
-  test('sends one message, whatever end-of-message marks stand in the text', async () => {
+  test('is not fooled by SMTP end-of-data marks in the text', async () => {
     const smuggled = [
       'before',
       '.',
@@ -73,7 +73,7 @@ describe('the mailer', () => {
     expect([0, 1, 2].map((index) => mailbox.messagesTo(`reader-${index}@example.com`).length)).toEqual([1, 1, 1]);
   });
 
-  test('lets no address add a recipient or a header', async () => {
+  test('rejects addresses and subjects that inject a recipient or a header', async () => {
     mailer.send(message('a@example.com>\r\nRCPT TO:<victim@example.com'));
     mailer.send(message('a@example.com, victim@example.com'));
     mailer.send({ ...message('b@example.com'), subject: 'Hello\r\nBcc: victim@example.com' });
@@ -81,7 +81,7 @@ describe('the mailer', () => {
     expect(mailbox.messagesTo('victim@example.com')).toHaveLength(0);
   });
 
-  test('does prepared work after the present turn, and outlives its failure', async () => {
+  test('runs prepared work after the current tick and survives its failure', async () => {
     const order: string[] = [];
     mailer.prepare(async () => {
       order.push('prepared');
@@ -94,21 +94,21 @@ describe('the mailer', () => {
     expect(mailbox.messagesTo('c@example.com')).toHaveLength(1);
   });
 
-  test('hands a mail over in one try, and says whether another may help', async () => {
+  test('delivers in one attempt and tells permanent from temporary failures', async () => {
     await mailer.deliver(message('now@example.com'));
     expect(mailbox.messagesTo('now@example.com')).toHaveLength(1);
     mailbox.refuseNext(1, 451);
     await expect(mailer.deliver(message('later@example.com'))).rejects.toBeInstanceOf(MailDeferred);
     mailbox.refuseNext(1, 550);
     await expect(mailer.deliver(message('never@example.com'))).rejects.toBeInstanceOf(MailRejected);
-    const nobody = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'x@example.com' };
-    const lonely = createMailer(nobody, createLog('info', { write: (line: string) => void lines.push(line) }));
-    await expect(lonely.deliver(message('gone@example.com'))).rejects.toBeInstanceOf(MailDeferred);
-    await lonely.close();
+    const unreachable = { smtpUrl: new Secret('smtp://127.0.0.1:1'), from: 'x@example.com' };
+    const failing = createMailer(unreachable, createLog('info', { write: (line: string) => void lines.push(line) }));
+    await expect(failing.deliver(message('gone@example.com'))).rejects.toBeInstanceOf(MailDeferred);
+    await failing.close();
     expect(lines.join('')).not.toMatch(/example|Words/);
   });
 
-  test('without a mail server says so and drops', async () => {
+  test('drops mail with a log line when SMTP_URL is not set', async () => {
     const silent = createMailer(
       { smtpUrl: null, from: 'x' },
       createLog('warn', { write: (line: string) => void lines.push(line) }),

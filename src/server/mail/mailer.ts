@@ -1,20 +1,20 @@
 /**
- * Mail leaves through SMTP from a queue in this process, so that no request waits for somebody else's server and no
- * answer takes longer for an address that has an account.
+ * Sends mail over SMTP from an in-memory queue, so no request waits for the mail server. Threat: response times must not
+ * reveal whether an address has an account.
  *
- * Links and codes expire within the hour: one that cannot leave is lost when the process ends, and its owner asks for
- * another. What must not be lost is kept by a job until the mail server has taken it (`deliver`). The log says what
- * happened to each, without the address or the words.
+ * The queue is best effort: links and codes expire within an hour, so an unsent one is lost when the process ends and the
+ * user requests another. Mail that must not be lost is sent by a job that retries `deliver`. Log lines contain neither
+ * addresses nor text.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
 import type { Secret } from '#server/secret.ts';
 import type { MailMessage } from './mail-message.ts';
 
-const QUEUE_LIMIT = 1_000;
-const CONNECTIONS = 2;
+const MAX_QUEUED = 1_000;
+const MAX_CONNECTIONS = 2;
 const TIMEOUT_MS = 10_000;
-/** A mail server that does not answer must not keep the process from ending. */
+/** Bounds shutdown when the mail server does not respond. */
 const CLOSE_LIMIT_MS = 8_000;
 const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
 
@@ -22,27 +22,27 @@ export interface Mailer {
   /** Queues a mail and returns at once. */
   send(message: MailMessage): void;
   /**
-   * Does work that ends in mails, or in none, after the present request has been answered: its time tells nothing.
-   * A failure is logged; the person asks again.
+   * Runs work that may send mail after the current response has been sent, so the response time reveals nothing.
+   * Failures are logged; the user can request the mail again.
    */
   prepare(work: () => Promise<void>): void;
   /**
-   * Resolves when the mail server has taken the mail, so that a job may note it. One try: the job comes again.
-   * @throws MailRejected, or MailDeferred when another try may help
+   * Resolves once the mail server has accepted the mail. One attempt, no retry: the calling job retries.
+   * @throws MailRejected, or MailDeferred when a retry may succeed
    */
   deliver(message: MailMessage): Promise<void>;
-  /** Sends what is queued, without further retries, and closes the connections. */
+  /** Drains the queue without further retries and closes the connections. */
   close(): Promise<void>;
 }
 
-/** The mail server will never take this mail: no such address, or it does not like what it says. */
+/** A permanent failure (5xx) for this recipient or content. */
 export class MailRejected extends Error {}
-/** No mail server, none that answers, or one that says "later". */
+/** A temporary failure: no mail server, no response, or a 4xx reply. */
 export class MailDeferred extends Error {}
 
 type MailConfig = { readonly smtpUrl: Secret | null; readonly from: string };
 
-/** @param retryDelaysMs how long to wait after each try that was not the last */
+/** @param retryDelaysMs the delay after each failed attempt */
 export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RETRY_DELAYS_MS): Mailer {
   if (config.smtpUrl === null) {
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
@@ -50,20 +50,20 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     return { send: drop, prepare: drop, deliver: refuse, close: async () => {} };
   }
   const { smtpUrl } = config;
-  // Loaded with the first mail: it takes ten megabytes, and most servers send a few mails a day.
+  // Loaded lazily: it takes ten megabytes, and most servers send few mails.
   let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let closed = false;
 
-  async function hand(message: MailMessage): Promise<void> {
+  async function sendOnce(message: MailMessage): Promise<void> {
     const transport = await (connecting ??= connect(smtpUrl));
     await transport.sendMail({ ...message, from: config.from, to: { name: '', address: message.to }, headers });
   }
 
   async function deliver(message: MailMessage): Promise<void> {
-    // The driver's own error quotes the address, and jobs log what they catch.
-    const failure = await hand(message).then(
+    // Nodemailer's error quotes the address, and jobs log what they catch.
+    const failure = await sendOnce(message).then(
       () => null,
       (error: unknown) => error as SmtpFailure,
     );
@@ -72,18 +72,18 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
       return;
     }
     const { code, responseCode, command } = failure;
-    // Any other refusal is about us: a password, a sender. Somebody sets it right.
+    // Other 5xx replies concern our configuration (credentials, sender), which the operator can fix.
     const refused = isFinal(responseCode) && (command === 'RCPT TO' || command === 'DATA');
     log.warn({ mail: refused ? 'refused' : 'not_taken', code, responseCode, command }, 'mail not accepted');
     throw refused
-      ? new MailRejected('the mail server refused it for good')
-      : new MailDeferred('the mail server did not take it');
+      ? new MailRejected('the mail server rejected the mail')
+      : new MailDeferred('the mail server deferred the mail');
   }
 
   async function sendWithRetries(message: MailMessage): Promise<void> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await hand(message);
+        await sendOnce(message);
         log.info({ mail: 'sent', attempt }, 'mail sent');
         return;
       } catch (error) {
@@ -100,15 +100,15 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   }
 
   function queue(work: () => Promise<void>): void {
-    if (closed || underWay.size >= QUEUE_LIMIT) {
-      log.error({ mail: 'dropped', queued: underWay.size }, 'mail dropped: the queue is full or closed');
+    if (closed || inFlight.size >= MAX_QUEUED) {
+      log.error({ mail: 'dropped', queued: inFlight.size }, 'mail dropped: the queue is full or closed');
       return;
     }
     const task = nextTurn()
       .then(work)
       .catch((error: unknown) => log.error({ err: error, mail: 'not_prepared' }, 'mail could not be prepared'))
-      .finally(() => underWay.delete(task));
-    underWay.add(task);
+      .finally(() => inFlight.delete(task));
+    inFlight.add(task);
   }
 
   return {
@@ -117,9 +117,9 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     deliver,
     async close() {
       closing.abort();
-      // Work that is prepared may still send; what it sends is waited for as well.
+      // Prepared work may still queue mail, so loop until the queue is empty.
       const allSent = async (): Promise<void> => {
-        while (underWay.size > 0) await Promise.all(underWay);
+        while (inFlight.size > 0) await Promise.all(inFlight);
       };
       await Promise.race([allSent(), delay(CLOSE_LIMIT_MS, undefined, { ref: false })]);
       closed = true;
@@ -130,10 +130,10 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
 
 type SmtpFailure = { code?: string; responseCode?: number; command?: string };
 
-/** Asks vacation replies and the like to keep quiet (RFC 3834). */
+/** Suppresses automatic replies (RFC 3834). */
 const headers = { 'Auto-Submitted': 'auto-generated' };
 
-/** 5xx is the other server's last word; 4xx, time-outs and lost connections are not. */
+/** 5xx is permanent; 4xx, timeouts and lost connections are temporary. */
 const isFinal = (responseCode: number | undefined): boolean => responseCode !== undefined && responseCode >= 500;
 
 async function connect(smtpUrl: Secret) {
@@ -141,17 +141,17 @@ async function connect(smtpUrl: Secret) {
   return createTransport({
     ...connectionOf(smtpUrl),
     pool: true,
-    maxConnections: CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS,
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // A message of ours never names a file or an address to fetch.
+    // Threat: message content must never make nodemailer read files or fetch URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
 }
 
-/** The address is taken apart here, because nodemailer ignores other options beside a URL. */
+/** Parses the URL here, because nodemailer ignores other options next to a URL. */
 function connectionOf(smtpUrl: Secret) {
   const url = new URL(smtpUrl.reveal());
   const secure = url.protocol === 'smtps:';

@@ -1,4 +1,4 @@
-/** The words of mails about money and about a paid year. The same rules as in `messages.ts`: nothing that a user typed. */
+/** The texts of mails about payments and paid years. As in `account-emails.ts`, they contain no user input. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
 import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
@@ -13,7 +13,7 @@ type Receipt = {
   amount: string;
   paidOn: string;
   orderId: string;
-  /** Null: without end. */
+  /** Null: no end date. */
   validUntil: string | null;
   receiptLink: string;
   profileLink: string;

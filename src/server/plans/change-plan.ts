@@ -1,4 +1,4 @@
-/** The one way a plan changes: the profile and a line in the ledger, both or neither (decisions.md 6). */
+/** The only place that changes a plan: profile and ledger row in one transaction (decisions.md 6). */
 import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import type { AsService, Database } from '../database/database.ts';
@@ -7,21 +7,21 @@ import { queryBuilder } from '../database/query-builder.ts';
 export type PlanChange = {
   userId: string;
   plan: PlanId;
-  /** The last valid day; null means without end (premium) or none (free). */
+  /** The last valid day; null means no end date (premium) or no plan (free). */
   accessValidUntil: Day | null;
   /** Names the cause in the ledger, for example `operator grant`. */
   reason: string;
-  /** The payment that brought it about, and the day from which its year was counted. */
+  /** The payment that caused the change, and the first day of its year. */
   paymentId?: string;
   validFrom?: Day | null;
 };
 
-/** Answers false when there is no such profile; nothing is written then. */
+/** Returns false, and writes nothing, when the profile does not exist. */
 export function changePlan(database: Database, change: PlanChange): Promise<boolean> {
   return database.transactAsService(change.reason, (transaction) => changePlanInTransaction(transaction, change));
 }
 
-/** The same as a part of something larger, which commits or fails as a whole. */
+/** Like `changePlan`, within the caller's transaction. */
 export async function changePlanInTransaction(transaction: AsService, change: PlanChange): Promise<boolean> {
   const { userId, plan, accessValidUntil, reason, paymentId = null, validFrom = null } = change;
   const changed = await transaction.run(

@@ -1,6 +1,6 @@
 /**
- * Writes down which plans have ended. Nothing waits for it: every policy judges the date itself, so a plan ends on its
- * day whether or not this has run.
+ * Records expired plans. Access does not depend on it: every policy checks the date itself, so a plan ends on its day even
+ * if this job has not run.
  */
 import { earliestToday } from '#domain/day/day.ts';
 import type { Clock } from '../clock.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { changePlanInTransaction } from './change-plan.ts';
 
-/** Answers how many. */
+/** Returns the number of expired plans. */
 export async function expirePlans(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
   const today = earliestToday(clock.now());
   const ended = await database
@@ -24,7 +24,7 @@ export async function expirePlans(database: Database, clock: Clock, signal?: Abo
   for (const { id: userId } of ended) {
     if (signal?.aborted) break;
     expired += await database.transactAsService('expiry', async (transaction) => {
-      // Somebody may have paid since.
+      // Re-check under the row lock: the user may have renewed meanwhile.
       const [still] = await transaction.run(
         queryBuilder
           .selectFrom('profiles')

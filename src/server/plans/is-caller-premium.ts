@@ -1,6 +1,6 @@
-/** Whether a caller is a Closer at this moment. The database is asked, so that there is one rule and one clock. */
 import type { Database, Identity } from '../database/database.ts';
 
+/** Asks the database, so there is one rule and one clock. */
 export async function isCallerPremium(database: Database, identity: Identity): Promise<boolean> {
   const { rows } = await database
     .asUser(identity)

@@ -1,4 +1,4 @@
-/** What a payment does to a plan, inside the transaction that books its money: a year is added, or taken away again. */
+/** Adds a paid year to a plan or withdraws it, within the transaction that books the money. */
 import { latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
@@ -9,7 +9,7 @@ import { changePlanInTransaction } from './change-plan.ts';
 
 export type PaidYear = { userId: string; paymentId: string; now: Date };
 
-/** Answers false when the account is gone. A second grant for the same payment fails in the database. */
+/** Returns false when the account no longer exists. A unique index rejects a second grant for the same payment. */
 export async function grantPaidYear(transaction: AsService, { userId, paymentId, now }: PaidYear): Promise<boolean> {
   const plan = await lockPlan(transaction, userId);
   if (!plan) return false;
@@ -18,7 +18,7 @@ export async function grantPaidYear(transaction: AsService, { userId, paymentId,
   return changePlanInTransaction(transaction, {
     userId,
     plan: 'premium',
-    // An operator may have given a plan without end while the payer was at PayPal: it stays.
+    // Keep an endless plan that an operator granted while the user was at PayPal.
     accessValidUntil: isEndless(plan) ? null : extendPlan(until, today),
     reason: 'payment',
     paymentId,
@@ -26,7 +26,7 @@ export async function grantPaidYear(transaction: AsService, { userId, paymentId,
   });
 }
 
-/** The year of a payment that went back. What other payments and the operator gave stays. */
+/** Withdraws the year of a refunded or reversed payment. Other payments' years and operator grants stay. */
 export async function withdrawPaidYear(
   transaction: AsService,
   { userId, paymentId, now }: PaidYear,
@@ -52,7 +52,7 @@ const isEndless = (plan: PlanFacts): boolean =>
 const paidUntil = (plan: PlanFacts): Day | null =>
   plan.subscription_plan === 'premium' ? plan.access_valid_until : null;
 
-/** Locked until the end of the transaction, so that two changes of one plan add up. */
+/** Locks the profile row, so concurrent changes of one plan add up. */
 export async function lockPlan(transaction: AsService, userId: string): Promise<PlanFacts | undefined> {
   const [plan] = await transaction.run(
     queryBuilder
@@ -64,7 +64,7 @@ export async function lockPlan(transaction: AsService, userId: string): Promise<
   return plan;
 }
 
-/** Null when the end of the plan does not come from this payment any more: it ran out, or an operator set another. */
+/** Null when the plan's end no longer stems from this payment: it expired, or an operator overrode it. */
 async function yearStillCounted(
   transaction: AsService,
   userId: string,

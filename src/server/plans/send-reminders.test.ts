@@ -1,4 +1,3 @@
-/** Reminders of a plan's end, on a real database: each once, the nearest one only, and none where nothing ends. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
@@ -35,7 +34,7 @@ const run = (signal = new AbortController().signal) =>
     signal,
   );
 
-/** Somebody whose plan ends so many days from now; null: without end. */
+/** Creates a user whose plan ends in `endsIn` days; null: no end date. */
 async function closer(email: string, endsIn: number | null, plan = 'premium'): Promise<Day | null> {
   const { rows } = await db.admin.query('insert into auth.users (email) values ($1) returning id', [email]);
   const endsOn = endsIn === null ? null : addDays(earliestToday(now), endsIn);
@@ -51,7 +50,7 @@ const pass = (days: number): void => {
   now = new Date(now.getTime() + days * 86_400_000);
 };
 
-test('a year that is run through day by day brings two mails, 30 and 3 days before its end', async () => {
+test('daily runs over a year send two mails, 30 and 3 days before its end', async () => {
   const endsOn = (await closer('ada@example.com', 40))!;
   const mailedAfter: number[] = [];
   for (let passed = 0; passed <= 42; passed += 1) {
@@ -70,8 +69,8 @@ test.each<[string, number | null, string, number]>([
   ['a plan without end', null, 'premium', 0],
   ['a plan that ends in 31 days', 31, 'premium', 0],
   ['a plan that ends in 30 days', 30, 'premium', 1],
-  ['a run that comes late for the first', 17, 'premium', 1],
-  ['a run that comes late for both, which sends the nearest alone', 2, 'premium', 1],
+  ['a run late for the first reminder', 17, 'premium', 1],
+  ['a run late for both, which sends only the nearest', 2, 'premium', 1],
   ['the last day', 0, 'premium', 1],
   ['a plan that has ended', -1, 'premium', 0],
   ['a free plan with a date', 10, 'free', 0],
@@ -82,7 +81,7 @@ test.each<[string, number | null, string, number]>([
   expect(sent).toHaveLength(mails);
 });
 
-test('a renewal moves the date, and its own reminders come when that is near', async () => {
+test('a renewal restarts the reminders for the new date', async () => {
   await closer('ada@example.com', 30);
   await run();
   await db.admin.query('update profiles set access_valid_until = access_valid_until + 365');
@@ -92,7 +91,7 @@ test('a renewal moves the date, and its own reminders come when that is near', a
   expect(await run()).toEqual({ mailed: 1, dropped: 0 });
 });
 
-test('a renewal that comes while the list is read is not reminded', async () => {
+test('skips a plan that is renewed during the run', async () => {
   await closer('first@example.com', 3);
   await closer('second@example.com', 3);
   deliver = async (message) => {
@@ -103,7 +102,7 @@ test('a renewal that comes while the list is read is not reminded', async () => 
   expect(sent).toHaveLength(1);
 });
 
-test('two servers at once send each once, to more people than one statement reads', async () => {
+test('two concurrent servers send each reminder once, across pages', async () => {
   await db.admin.query(
     "insert into auth.users (email) select 'p' || n || '@example.com' from generate_series(1, 450) n",
   );
@@ -115,7 +114,7 @@ test('two servers at once send each once, to more people than one statement read
   expect(sent).toHaveLength(450);
 });
 
-test('what is not taken is sent by the next run, and what is refused is not', async () => {
+test('the next run sends deferred mails, and not rejected ones', async () => {
   await closer('later@example.com', 3);
   await closer('never@example.com', 3);
   deliver = ({ to }) =>
@@ -126,7 +125,7 @@ test('what is not taken is sent by the next run, and what is refused is not', as
   expect(sent.map(({ to }) => to)).toEqual(['later@example.com']);
 });
 
-test('a run that is told to stop writes to nobody', async () => {
+test('an aborted run sends nothing', async () => {
   await closer('ada@example.com', 3);
   expect(await run(AbortSignal.abort())).toEqual({ mailed: 0, dropped: 0 });
 });

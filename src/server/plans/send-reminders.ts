@@ -1,6 +1,6 @@
 /**
- * Writes to Closers whose plan is about to end: 30 and 3 days before, once each. A run that comes late sends the nearest
- * one alone; a plan without end, or one that a renewal has moved on, gets none.
+ * Mails Closers 30 and 3 days before their plan ends, once each. A late run sends only the nearest reminder; endless and
+ * renewed plans get none.
  */
 import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -23,12 +23,11 @@ type Deps = {
   mailer: Pick<Mailer, 'deliver'>;
 };
 
-/** Accounts that are looked at in one statement. */
-const PAGE = 200;
-/** So many mails in a row that are not taken mean that none is. */
+const PAGE_SIZE = 200;
+/** After this many deferred mails the mail server is considered down. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 
-/** @throws MailDeferred when some have to wait: the next run sends them. */
+/** @throws MailDeferred when some mails were deferred: the next run sends them. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { database, clock, log, mailer } = deps;
   const service = database.asService('reminders');
@@ -45,7 +44,7 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ 
       count.mailed += 1;
     } catch (error) {
       if (error instanceof MailRejected) {
-        log.warn({ user: reminder.userId }, 'a reminder was refused');
+        log.warn({ user: reminder.userId }, 'a reminder was rejected');
         count.dropped += 1;
         continue;
       }
@@ -54,13 +53,13 @@ export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ 
       failures += 1;
     }
   }
-  if (failures > 0) throw new MailDeferred(`${failures} reminders have to wait`);
+  if (failures > 0) throw new MailDeferred(`${failures} reminders were deferred`);
   return count;
 }
 
 type Reminder = { userId: string; email: string; endsOn: Day; daysBefore: number };
 
-/** The nearest first: who has three days left needs no word about thirty. */
+/** Nearest first, so a user with three days left gets no 30-day reminder. */
 async function* dueReminders(service: AsService, today: Day): AsyncGenerator<Reminder> {
   let from = today;
   for (const daysBefore of [...REMINDER_DAYS].toSorted((a, b) => a - b)) {
@@ -94,16 +93,16 @@ async function* remindersBetween(service: AsService, { from, to, daysBefore }: E
         ),
       )
       .orderBy('profiles.id')
-      .limit(PAGE);
+      .limit(PAGE_SIZE);
     if (after !== null) query = query.where('profiles.id', '>', after);
     const rows = await service.run(query);
     for (const { userId, email, endsOn } of rows) yield { userId, email: email!, endsOn: endsOn!, daysBefore };
-    if (rows.length < PAGE) return;
+    if (rows.length < PAGE_SIZE) return;
     after = rows.at(-1)!.userId;
   }
 }
 
-/** Noted before it is sent, so that no second server sends it too. False: sent by another, or renewed since. */
+/** Claims the reminder before sending, so no other server sends it. False: already claimed, or renewed meanwhile. */
 async function claim(service: AsService, { userId, endsOn, daysBefore }: Reminder, now: Date): Promise<boolean> {
   const { rowCount } = await service.statement(
     `insert into plan_reminders (user_id, access_valid_until, days_before, mailed_at)

@@ -1,6 +1,6 @@
 /**
- * The built client, read into memory when the server starts: about a megabyte, and no request ever names a path on disk,
- * so there is nothing to traverse.
+ * The built client, held in memory (about a megabyte). Threat: path traversal is impossible, because requests never touch
+ * the file system.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { extname, join, relative, sep } from 'node:path';
 export type BuiltFile = {
   readonly type: string;
   readonly body: Uint8Array<ArrayBuffer>;
-  /** The same bytes compressed by the build; null where that does not pay (fonts, pictures). */
+  /** The Brotli variant from the build; null for already compressed formats (fonts, images). */
   readonly brotli: Uint8Array<ArrayBuffer> | null;
   readonly etag: string;
 };
@@ -32,11 +32,11 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Weak, because the compressed and the plain form of a file share it. */
+/** A weak ETag, because compressed and plain variants share it. */
 export const etagOf = (body: Uint8Array | string): string =>
   `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** Everything the build wrote except source maps and hidden folders. Empty where nothing has been built yet. */
+/** All build output except source maps and hidden folders. Empty without a build. */
 export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = names

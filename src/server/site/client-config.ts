@@ -1,9 +1,9 @@
-/** What the browser may know of the settings (`/config.json`, and the same in every page so that no request is needed). */
+/** The public settings for the browser (`/config.json`, also inlined into every page to save a request). */
 import type { ClientConfig } from '#domain/client-config.ts';
 import type { Config } from '../config.ts';
 
 export function clientConfig(config: Config): ClientConfig {
-  // A real model may be set up beside the sandbox's mail and payments, so the sandbox alone does not say it.
+  // A real model may be configured while mail and payments use the sandbox.
   const sandboxModel = config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url;
   return {
     apiUrl: config.apiUrl,

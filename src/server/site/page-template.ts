@@ -1,11 +1,11 @@
-/** Fills what only the running server knows into the built HTML; everything is escaped, nothing is a script. */
+/** Fills runtime values into the built HTML. All values are escaped; none is a script. */
 import type { Config } from '../config.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { clientConfig } from './client-config.ts';
 
 const link = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`;
 
-/** The text for each `<!--slot:NAME-->`; an empty one where the operator has set nothing. */
+/** The value of each `<!--slot:NAME-->`; empty if the operator has not set it. */
 export function templateValues(config: Config): Record<string, string> {
   const { contact } = config;
   const social = contact.social.map(({ label, url }) => `<li>${link(url, label)}</li>`).join('');
@@ -16,7 +16,7 @@ export function templateValues(config: Config): Record<string, string> {
         ? ''
         : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
-    // One address for both stands there once.
+    // Show an address that serves both purposes once.
     support:
       contact.supportEmail === undefined || contact.supportEmail === contact.email
         ? ''
@@ -29,7 +29,7 @@ export function templateValues(config: Config): Record<string, string> {
   };
 }
 
-/** Which parts between `<!--when:NAME-->` and `<!--/when-->` this server shows. They do not nest. */
+/** The names of the `<!--when:NAME-->…<!--/when-->` sections that this server shows. Sections do not nest. */
 export const visibleSections = ({ coach }: Pick<Config, 'coach'>): ReadonlySet<string> =>
   new Set([coach === null ? 'nocoach' : 'coach']);
 

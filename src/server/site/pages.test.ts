@@ -39,7 +39,7 @@ const visit = async (path: string, headers: Record<string, string> = {}, env: Re
   pageRoutes(await loadSite(dist, readConfig(env))).request(path, { headers });
 
 describe('files', () => {
-  test('a hashed file is compressed where the browser takes it, and kept for good', async () => {
+  test('serves a hashed file compressed and immutable', async () => {
     const answer = await visit('/assets/app-1.js', { 'accept-encoding': 'gzip, br' });
     expect(answer.headers.get('content-encoding')).toBe('br');
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
@@ -49,7 +49,7 @@ describe('files', () => {
   });
 
   test.each(['', 'gzip', 'br;q=0', 'gzip, br;q=0.0'])(
-    'it is plain for a browser that accepts "%s"',
+    'serves it uncompressed for Accept-Encoding "%s"',
     async (accepted) => {
       const answer = await visit('/assets/app-1.js', { 'accept-encoding': accepted });
       expect(answer.headers.get('content-encoding')).toBeNull();
@@ -57,13 +57,13 @@ describe('files', () => {
     },
   );
 
-  test('a browser that has it already gets no second copy', async () => {
+  test('answers 304 for a matching ETag', async () => {
     const etag = (await visit('/assets/app-1.js')).headers.get('etag')!;
     const again = await visit('/assets/app-1.js', { 'if-none-match': etag });
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  test('a file without a hash is asked for each time', async () => {
+  test('revalidates a file without a hash', async () => {
     expect((await visit('/favicon.svg')).headers.get('cache-control')).toBe('no-cache');
   });
 
@@ -81,16 +81,13 @@ describe('files', () => {
 });
 
 describe('pages', () => {
-  test.each(['/login', '/signup', '/journal', '/settings'])(
-    '%s is the app’s page, asked for each time',
-    async (path) => {
-      const answer = await visit(path);
-      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
-      expect(await answer.text()).toContain('name="hustle-forge-config"');
-    },
-  );
+  test.each(['/login', '/signup', '/journal', '/settings'])('%s serves the app page and revalidates', async (path) => {
+    const answer = await visit(path);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(await answer.text()).toContain('name="hustle-forge-config"');
+  });
 
-  test('what the operator has set is escaped, and what is not set leaves no trace', async () => {
+  test('escapes operator settings and omits unset ones', async () => {
     const settings = { OPERATOR_NAME: '<script>"Forge"</script>', SOCIAL_LINKS: 'A&B=https://example.com/?a=1&b=2' };
     const text = await (await visit('/', {}, settings)).text();
     expect(text).toContain('&lt;script&gt;&quot;Forge&quot;&lt;/script&gt;');
@@ -98,31 +95,31 @@ describe('pages', () => {
     expect(await (await visit('/')).text()).toBe('<p>  </p>reads');
   });
 
-  test('what only a server with a coach shows is left out by one without', async () => {
+  test('shows coach sections only on a server with a coach', async () => {
     expect(await (await visit('/', {}, { AI_PROVIDER: 'google', AI_API_KEY: 'key' })).text()).toContain('</p>asks');
   });
 
-  test('the settings in the page are those of /config.json', async () => {
+  test('inlines the same settings as /config.json', async () => {
     const page = await (await visit('/login')).text();
     const content = /content="([^"]*)"/.exec(page)![1]!.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     expect(JSON.parse(content)).toEqual(await (await visit('/config.json')).json());
   });
 
-  test('only a running sandbox is shown', async () => {
+  test('shows the sandbox badge only while the sandbox runs', async () => {
     expect(await (await visit('/login')).text()).not.toContain('/sandbox');
     expect(await (await visit('/login', {}, { SANDBOX_URL: 'http://127.0.0.1:1' })).text()).toContain(
       'href="/sandbox"',
     );
   });
 
-  test('a route names the chunks it needs, so that they are fetched at once', async () => {
+  test('sends preload headers for the chunks of a route', async () => {
     expect((await visit('/journal')).headers.get('link')).toBe(
       '</assets/journal-1.js>; rel=modulepreload, </assets/shared-1.js>; rel=modulepreload, ' +
         '</assets/journal-1.css>; rel=preload; as=style; crossorigin',
     );
   });
 
-  test('without a build there is still an API', async () => {
+  test('serves the API without a build', async () => {
     const site = await loadSite(join(dist, 'nowhere'), readConfig({}));
     expect((await pageRoutes(site).request('/login')).status).toBe(404);
     expect((await pageRoutes(site).request('/config.json')).status).toBe(200);

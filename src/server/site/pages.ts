@@ -1,6 +1,6 @@
 /**
- * The HTML pages. The landing and legal pages are prerendered, every other route shares the app's page; which route it
- * is decides only which chunks the browser is told to fetch at once, so that a deep link never loads in a staircase.
+ * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route decides
+ * only the preloaded chunks, so a deep link causes no request waterfall.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const APP_PAGE = '/app.html';
 type Page = { file: BuiltFile; preloads: string };
 export type Site = { files: BuiltFiles; pages: ReadonlyMap<string, Page>; configJson: string };
 
-/** Reads what the build wrote. A folder without a build makes a server that has an API and no pages. */
+/** Reads the build output. Without a build, the server has an API but no pages. */
 export async function loadSite(folder: string, config: Config): Promise<Site> {
   const files = await readBuiltFiles(folder);
   const manifest = await readManifest(folder);
@@ -66,7 +66,7 @@ async function readManifest(folder: string): Promise<BuildManifest> {
   return JSON.parse(text) as BuildManifest;
 }
 
-/** Pages, `/config.json` and files. What is none of these is left to the app's not-found answer. */
+/** Routes for pages, `/config.json` and files; anything else falls through to the app's not-found handler. */
 export function pageRoutes(site: Site): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.get('/config.json', (context) => {
@@ -75,7 +75,7 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
   });
   for (const [path, { file, preloads }] of site.pages) {
     routes.get(path, (context) => {
-      // Ask each time: a page names the hashed files of one build, and those of the build before may be gone.
+      // Revalidate: a page references the hashed files of one build, and files of an earlier build may be gone.
       context.header('Cache-Control', 'no-cache');
       if (preloads !== '') context.header('Link', preloads);
       return answerWith(file, context);

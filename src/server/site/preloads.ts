@@ -1,4 +1,4 @@
-/** Which built chunks a route needs beyond those its page names, so that the browser fetches all of them at once. */
+/** The lazily loaded chunks of each route, preloaded to avoid a request waterfall. */
 import type { RouteName } from '#domain/routes.ts';
 
 type Chunk = { file: string; src?: string; imports?: string[]; dynamicImports?: string[]; css?: string[] };
@@ -37,12 +37,12 @@ export function preloadedChunks(route: RouteName, manifest: BuildManifest): Rout
   return { scripts, styles };
 }
 
-/** A `Link` header's value; empty when nothing is known about the route. */
+/** The `Link` header's value; empty when the route has no lazy chunks. */
 export function preloadsFor(route: RouteName, manifest: BuildManifest): string {
   const { scripts, styles } = preloadedChunks(route, manifest);
   return [
     ...[...scripts].map((file) => `</${file}>; rel=modulepreload`),
-    // Vite asks for a chunk's style sheet with CORS: a preload without it would be fetched and thrown away.
+    // Vite requests style sheets with CORS: a preload without `crossorigin` would be fetched twice.
     ...[...styles].map((file) => `</${file}>; rel=preload; as=style; crossorigin`),
   ].join(', ');
 }

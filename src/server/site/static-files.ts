@@ -1,19 +1,19 @@
-/** Answers with a built file: compressed where the browser takes it, unchanged where the browser has it already. */
+/** Serves built files with content negotiation and conditional requests. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../http/app-env.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 
-/** Vite puts a hash of the content into these names, so they never change under the same name. */
+/** Vite puts a content hash into these names, so they are immutable. */
 const HASHED_FOLDER = '/assets/';
-const FOREVER = 'public, max-age=31536000, immutable';
-const ASK_EACH_TIME = 'no-cache';
+const CACHE_IMMUTABLE = 'public, max-age=31536000, immutable';
+const CACHE_REVALIDATE = 'no-cache';
 
 /** The file for a path, or null when the build has none (pages are answered by `pages.ts`). */
 export function staticFile(files: BuiltFiles, context: Context<AppEnv>): Response | null {
   const { path } = context.req;
   const file = path.endsWith('.html') ? undefined : files.get(path);
   if (!file) return null;
-  context.header('Cache-Control', path.startsWith(HASHED_FOLDER) ? FOREVER : ASK_EACH_TIME);
+  context.header('Cache-Control', path.startsWith(HASHED_FOLDER) ? CACHE_IMMUTABLE : CACHE_REVALIDATE);
   return answerWith(file, context);
 }
 
