@@ -1,5 +1,6 @@
 /** A world for the day saver's tests: time that stands still until it is moved, one server row, and an editor. */
 import { createDayDrafts } from '#client/lib/day-drafts.ts';
+import { mergeLogs } from '#client/features/journal/log-lines.ts';
 import { createDaySaver } from '#client/features/journal/day-saver.ts';
 import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
 import type {
@@ -138,7 +139,7 @@ export function createDaySaverHarness() {
         drafts: { keep: (draft) => drafts.keep(DATE, draft), drop: () => drafts.drop(DATE) },
         onStored: (stored) => void world.acknowledged.push(stored),
       });
-      const draft = drafts.take(DATE);
+      const draft = drafts.take(DATE, mergeLogs);
       if (draft) world.saver.restore(draft, !world.locked);
       world.editing = false;
       if (!world.locked) world.openEditor();

@@ -22,16 +22,16 @@ export type DayDraft = {
 
 export type DayDrafts = ReturnType<typeof createDayDrafts>;
 
-function parse(json: string | null): (DayDraft & { writer: unknown }) | null {
+function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | null {
   try {
-    const draft = JSON.parse(json ?? 'null') as Partial<DayDraft & { writer: unknown }> | null;
+    const draft = JSON.parse(json ?? 'null') as Partial<DayDraft> | null;
     if (typeof draft?.html !== 'string' || typeof draft.at !== 'number') return null;
     const baseRevision = typeof draft.baseRevision === 'number' ? draft.baseRevision : null;
     const baseId = typeof draft.baseId === 'string' ? draft.baseId : undefined;
     const base = typeof draft.base === 'string' ? draft.base : undefined;
     const sent: unknown[] = Array.isArray(draft.sent) ? draft.sent : [];
     return {
-      ...{ html: draft.html, baseRevision, baseId, at: draft.at, base, writer: draft.writer },
+      ...{ html: draft.html, baseRevision, baseId, at: draft.at, base },
       sent: sent.filter((text) => typeof text === 'string'),
     };
   } catch {
@@ -39,9 +39,13 @@ function parse(json: string | null): (DayDraft & { writer: unknown }) | null {
   }
 }
 
-/** `writer` tells this page from another tab of the same user, whose drafts this one must not throw away. */
+/**
+ * `writer` tells this page from another tab of the same user: each keeps a draft of its own. With one for all of them, the
+ * words of a tab that was closed without a connection would be lost as soon as another tab wrote on that day.
+ */
 export function createDayDrafts(storage: Storage, userId: string, writer: string) {
-  const keyOf = (date: Day): string => `${PREFIX}${userId}:${date}`;
+  const prefix = `${PREFIX}${userId}:`;
+  const ownKey = (date: Day): string => `${prefix}${date}:${writer}`;
   let closed = false;
 
   return {
@@ -49,33 +53,36 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
     keep(date: Day, draft: DayDraft): boolean {
       if (closed) return true;
       try {
-        storage.setItem(keyOf(date), JSON.stringify({ ...draft, writer }));
+        storage.setItem(ownKey(date), JSON.stringify(draft));
         return true;
       } catch {
         return false;
       }
     },
 
-    /** Finds what a page before this one left, and makes it this page's own. */
-    take(date: Day): DayDraft | null {
-      const draft = parse(read(storage, keyOf(date)));
-      if (!draft) return null;
-      const { writer: _, ...found } = draft;
-      this.keep(date, found);
+    /**
+     * Finds what other pages left, and makes it this page's own: the newest draft, with what `merge` adds to it of the
+     * others.
+     */
+    take(date: Day, merge: (newest: string, older: string) => string): DayDraft | null {
+      const keys = keysUnder(storage, prefix + date);
+      const [newest, ...others] = keys.flatMap((key) => parse(read(storage, key)) ?? []).sort((a, b) => b.at - a.at);
+      if (!newest) return null;
+      const sent = [newest, ...others].flatMap((draft) => draft.sent);
+      const html = others.reduce((all, older) => merge(all, older.html), newest.html);
+      const found = { ...newest, html, sent: [...new Set(sent)] };
+      if (this.keep(date, found)) for (const key of keys) if (key !== ownKey(date)) storage.removeItem(key);
       return found;
     },
 
     /** To be called when the server has the words. Another tab's draft of the same day stays. */
     drop(date: Day): void {
-      if (parse(read(storage, keyOf(date)))?.writer === writer) storage.removeItem(keyOf(date));
+      if (read(storage, ownKey(date)) !== null) storage.removeItem(ownKey(date));
     },
 
     /** The days with a draft of this user. */
     days(): Day[] {
-      const prefix = keyOf('' as Day);
-      return keysUnder(storage, prefix)
-        .map((key) => key.slice(prefix.length))
-        .filter(isDay);
+      return daysOfDrafts(keysUnder(storage, prefix));
     },
 
     /** Writes nothing from now on: this user has signed out, and a late timer must not bring the words back. */
@@ -89,7 +96,7 @@ export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
 
 /** The days that these drafts are of. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
-  [...new Set(keys.map((key) => key.slice(key.lastIndexOf(':') + 1)))].filter(isDay).sort();
+  [...new Set(keys.map((key) => key.slice(PREFIX.length).split(':')[1]))].filter(isDay).sort();
 
 function keysUnder(storage: Storage, prefix: string): string[] {
   try {

@@ -414,6 +414,7 @@ describe('when the log was moved to another day elsewhere', () => {
     await world.pass(100);
     world.moveAway();
     world.serverMode = 'fine';
+    world.saver.close();
     world.load();
     await world.pass(60_000);
     expect(world.saver.view().conflict).toMatchObject({ moved: { date: '2026-11-18' } });

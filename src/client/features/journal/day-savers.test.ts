@@ -53,6 +53,20 @@ test('words of this tab and drafts of other tabs are unsent, each day once', () 
   expect(savers.unsentDays()).toEqual([MONDAY, TUESDAY]);
 });
 
+test('the words of a tab that was closed without a connection outlive what another tab writes on that day', async () => {
+  failure = { kind: 'unreachable' };
+  const [first, second] = [openTab('one').savers, openTab('two').savers];
+  first.open(MONDAY, null, 0);
+  second.open(MONDAY, null, 0).write(log('written in the second'), 0);
+  second.close();
+  now = 1;
+  first.opened(MONDAY)!.write(log('written in the first'), 0);
+  first.close();
+  failure = null;
+  expect(await openTab('three').savers.sendAll()).toEqual([]);
+  expect(inserted).toEqual([log('written in the first', 'written in the second')]);
+});
+
 test('a user who signs out sends what an error had stopped and what another tab left', async () => {
   const { savers } = openTab('one');
   failure = { kind: 'refused', reason: 'no' };

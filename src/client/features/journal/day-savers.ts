@@ -3,6 +3,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/lib/day-drafts.ts';
 import { createDaySaver } from './day-saver.ts';
 import type { DaySaver, Timers } from './day-saver.ts';
+import { mergeLogs } from './log-lines.ts';
 import type { EntryTransport, StoredLog } from './save-outcome.ts';
 
 export type DaySaversOptions = {
@@ -42,7 +43,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     });
     saver.subscribe(show);
     savers.set(date, saver);
-    const draft = drafts.take(date);
+    const draft = drafts.take(date, mergeLogs);
     if (draft) saver.restore(draft, readable);
     return saver;
   }
@@ -143,7 +144,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       for (const date of drafts.days()) {
         const saver = savers.get(date);
         if (!saver || saver.view().unsaved) continue;
-        const draft = drafts.take(date);
+        const draft = drafts.take(date, mergeLogs);
         if (draft) saver.restore(draft);
       }
       this.retry();
