@@ -11,7 +11,7 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 /** Matches links in plain text. The group makes `split` keep them. */
 export const LINK = /(https?:\/\/[^\s<>"]+)/;
 
-/** The JSON format that decisions.md 8 specifies for scripts and tests. */
+/** The JSON format that docs/specification/sandbox-and-running.md 2 specifies for scripts and tests. */
 export type ReceivedMail = {
   to: string;
   subject: string;

@@ -1,4 +1,4 @@
-/** What `/config.json` tells the browser at run time, so that one build serves every installation (decisions.md 5). */
+/** What `/config.json` tells the browser at run time, so that one build serves every installation (docs/specification/wire.md 1). */
 export type ClientConfig = {
   /** Origin of the auth, data and functions API; an empty text means the page's own origin. */
   apiUrl: string;

@@ -1,5 +1,5 @@
 /**
- * The product's error catalogue (product.md 8): what a person reads when something goes wrong.
+ * The product's error catalogue (docs/specification/messages.md 1): what a person reads when something goes wrong.
  *
  * A provider's error is recognised by its code, or by its class where the client made it up itself. Words in messages change with every release of a service, and
  * a text that is matched today is shown raw tomorrow. What the catalogue does not name is shown as the provider put it.

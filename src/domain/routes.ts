@@ -1,4 +1,4 @@
-/** Every page of the product (product.md 2). The server, the router and the tests read the same table. */
+/** Every page of the product (docs/specification/screens.md 1). The server, the router and the tests read the same table. */
 export const ROUTES = {
   landing: { path: '/', access: 'guests' },
   login: { path: '/login', access: 'guests' },

@@ -14,7 +14,7 @@ import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
-/** Identifies browser clients; public by design and grants nothing (wire-contract.md 0.3). */
+/** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
 export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
 
 export type Config = {

@@ -1,4 +1,4 @@
-/** The PayPal simulator's orders (providers.md 1.2, 1.3, 1.6), over HTTP. */
+/** The PayPal simulator's orders (docs/specification/providers.md 1, 2 and 4), over HTTP. */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, createOrderBody, usePaypalClient, PUBLIC_URL, refusal, USD } from './paypal-client.ts';
 import type { Json } from './paypal-client.ts';

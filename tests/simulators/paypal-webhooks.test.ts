@@ -1,4 +1,4 @@
-/** The PayPal simulator's webhooks and pages (providers.md 1.4, decisions.md 8). */
+/** The PayPal simulator's webhooks and pages (docs/specification/providers.md 3 and docs/specification/sandbox-and-running.md 2). */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** How often anybody may ask (wire-contract 0.7, decisions.md 5). */
+/** How often anybody may ask (docs/specification/accounts.md 9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld } from './auth-world.ts';

@@ -1,4 +1,4 @@
-/** What comes by mail: confirmation, recovery, address changes, codes (wire-contract 1, 4.1, 5, 6, 7). */
+/** What comes by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld, WireBody } from './auth-world.ts';

@@ -1,4 +1,4 @@
-/** The sandbox's mailbox, as scripts and people read it (decisions.md 8). */
+/** The sandbox's mailbox, as scripts and people read it (docs/specification/sandbox-and-running.md 2). */
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startMailbox } from '../../simulators/mailbox.ts';

@@ -1,4 +1,4 @@
-/** Renewing a session: rotation, two tabs, lost answers and stolen tokens (wire-contract 2.2). */
+/** Renewing a session: rotation, two tabs, lost answers and stolen tokens (docs/specification/wire.md 10). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../support/fuzz-budget.ts';

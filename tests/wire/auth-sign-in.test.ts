@@ -1,4 +1,4 @@
-/** Signing up, in and out, over the real client and by hand (wire-contract 1, 2.1, 3, 4). */
+/** Signing up, in and out, over the real client and by hand (docs/specification/wire.md 8, 9, 11 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, newAddress, startAuthWorld } from './auth-world.ts';
 import type { AuthWorld, WireBody } from './auth-world.ts';

@@ -1,4 +1,4 @@
-/** The caller's own account, and who counts as a caller (wire-contract 0.5, 4). */
+/** The caller's own account, and who counts as a caller (docs/specification/wire.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What holds for the whole auth wire: error shapes, bodies, limits, keys, storms (wire-contract 0, 11). */
+/** What holds for the whole auth wire: error shapes, bodies, limits, keys, storms (docs/specification/wire.md 2, 3 and 17). */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

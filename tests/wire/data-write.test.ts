@@ -209,7 +209,7 @@ describe("a save in the specification's own shape", () => {
   });
   const none = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
 
-  /** As `product.md` 7 has it: look for the day, update it or insert it, and retry a duplicate as an update. */
+  /** As `docs/specification/days-and-saving.md` 5 has it: look for the day, update it or insert it, and retry a duplicate as an update. */
   async function saveEntry(content: string, date: Day) {
     const { data: found } = await entries().select('id').eq('user_id', ana.id).eq('date', date).maybeSingle();
     const update = () =>

@@ -1,4 +1,4 @@
-/** Google's generateContent and streamGenerateContent APIs, `v1beta` and `v1` (providers.md 2.2). */
+/** Google's generateContent and streamGenerateContent APIs, `v1beta` and `v1` (docs/specification/providers.md 5). */
 import { readBody, RefusedError, sse, readText } from './protocol.ts';
 import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 

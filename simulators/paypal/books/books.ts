@@ -1,5 +1,5 @@
 /**
- * The state machine of orders, captures and refunds (providers.md 1.6). Uses no network and no timers: expiry is evaluated
+ * The state machine of orders, captures and refunds (docs/specification/providers.md 4). Uses no network and no timers: expiry is evaluated
  * lazily against the injected clock.
  */
 import type { Ids } from './ids.ts';

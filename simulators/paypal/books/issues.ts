@@ -1,4 +1,4 @@
-/** PayPal's error responses: status, name and description of each issue (providers.md 1.3). */
+/** PayPal's error responses: status, name and description of each issue (docs/specification/providers.md 2). */
 const NAMES = {
   400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
   401: ['AUTHENTICATION_FAILURE', 'Authentication failed due to missing authorization header, or invalid credentials.'],

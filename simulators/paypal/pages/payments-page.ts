@@ -5,7 +5,7 @@ import type { Order } from '../books/model.ts';
 import { moneyBody } from '../books/money.ts';
 import { moneyText } from './approval-page.ts';
 
-/** The JSON format that decisions.md 8 specifies for scripts and tests. */
+/** The JSON format that docs/specification/sandbox-and-running.md 2 specifies for scripts and tests. */
 export type ListedPayment = {
   orderId: string;
   /** The status of the capture if there is one, otherwise of the order. */

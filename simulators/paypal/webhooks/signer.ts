@@ -1,5 +1,5 @@
 /**
- * Signs webhooks as PayPal does (providers.md 1.4): RSA over the transmission and a CRC-32 of the body. Only the
+ * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the body. Only the
  * simulator's own `verify-webhook-signature` checks it. The key takes a moment to make, so the first event makes it.
  */
 import { generateKeyPair, sign, verify } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** How each auth event changes who is signed in: the rules of product.md 4, as one function without side effects. */
+/** How each auth event changes who is signed in: the rules of docs/specification/accounts.md 1, as one function without side effects. */
 import type { AuthChangeEvent, Session, User } from '@supabase/auth-js';
 
 export type AccountState = {

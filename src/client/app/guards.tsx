@@ -1,4 +1,4 @@
-/** Who may see which screen (product.md 2, route table). */
+/** Who may see which screen (docs/specification/screens.md 1). */
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** The full-screen "Loading..." of product.md 2. */
+/** The full-screen "Loading..." of docs/specification/screens.md 2. */
 import { Waiting } from '#client/ui/waiting.tsx';
 import styles from './full-screen.module.css';
 

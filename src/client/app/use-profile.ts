@@ -1,4 +1,4 @@
-/** The signed-in user's profile row: read once per user, once more after two seconds when there is none (product.md 4). */
+/** The signed-in user's profile row: read once per user, once more after two seconds when there is none (docs/specification/accounts.md 10). */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session.ts';
@@ -9,7 +9,7 @@ const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
 
 /**
- * A row, null where there is none (a new user, product.md 8), or that the reading failed: that says nothing about the
+ * A row, null where there is none (a new user, docs/specification/accounts.md 10), or that the reading failed: that says nothing about the
  * plan. `late` is a reading that nobody should have to wait for twice.
  */
 type Reading = Profile | null | 'failed' | 'late';

@@ -96,7 +96,7 @@ const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const
 const problem = (reason: AnalysisProblem) =>
   failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
 
-/** What is said of an answer that says nothing itself (product.md 8). */
+/** What is said of an answer that says nothing itself (docs/specification/messages.md 7). */
 function unreadable(reason: 'network' | 'general', name: Question<unknown>['name']): CoachFailure {
   const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
   return { kind: 'problem', reason, message, retryAt: null };

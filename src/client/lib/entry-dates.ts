@@ -21,7 +21,7 @@ const datesQuery = (data: DataClient, userId: string) =>
       return answer.data.map((row) => row.date);
     },
     networkMode: 'always',
-    // The journal opens without them (product.md 8), so it must not wait for a second failure.
+    // The journal opens without them (docs/specification/messages.md 5), so it must not wait for a second failure.
     retry: false,
   });
 

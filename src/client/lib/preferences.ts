@@ -1,4 +1,4 @@
-/** The two choices that stay in this browser: theme and editor font (product.md 3). */
+/** The two choices that stay in this browser: theme and editor font (docs/specification/product.md 5). */
 import { FONT_KEY, RESTING_FONT_KEY, THEME_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';

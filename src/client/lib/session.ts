@@ -11,7 +11,7 @@ export type SessionState = {
   /** The last user known; stays while `expired`, so that the page somebody is writing on keeps its owner. */
   user: User | null;
   profile: Profile | null;
-  /** `missing`: there is no row. `unread`: it could not be read, so nothing is known about the plan (product.md 8). */
+  /** `missing`: there is no row. `unread`: it could not be read, so nothing is known about the plan (docs/specification/accounts.md 10). */
   profileState: 'loading' | 'ready' | 'missing' | 'unread';
   /** The session ended without the user asking. The screen stays as it is and a sign-in overlay lies over it. */
   expired: boolean;
@@ -60,7 +60,7 @@ export function givenName(user: User | null): string {
   return typeof name === 'string' ? name.trim() : '';
 }
 
-/** The name, or `User` (product.md 2, sidebar). */
+/** The name, or `User` (docs/specification/screens.md 7). */
 export const nameOf = (user: User | null): string => givenName(user) || 'User';
 
 export type { User };

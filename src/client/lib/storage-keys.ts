@@ -10,5 +10,5 @@ export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The id of the user who asked to sign out here, and when: tells a wish from an expiry, in every tab (session-provider). */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
-/** Where supabase-js keeps the session, so that any Supabase client on this origin finds it (wire-contract 12). */
+/** Where supabase-js keeps the session, so that any Supabase client on this origin finds it (docs/specification/wire.md 18). */
 export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;

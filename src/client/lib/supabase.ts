@@ -55,7 +55,7 @@ export function createSupabase(config: ClientConfig): Supabase {
     const { data, error } = await auth.getSession();
     if (!data.session && !isAuthRetryableFetchError(error)) {
       void renewOrEnd(auth);
-      // The words of product.md 8; as a code they would cost the journal the whole catalogue.
+      // The words of docs/specification/messages.md 4; as a code they would cost the journal the whole catalogue.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
     }
     const headers = new Headers(init?.headers);

@@ -1,4 +1,4 @@
-/** Whether the coach may read this account's logs (decisions.md 7), and how its owner says so or takes it back. */
+/** Whether the coach may read this account's logs (docs/specification/coach.md 1), and how its owner says so or takes it back. */
 import { useState } from 'react';
 import { useData } from './data-client.ts';
 import { useSession, useUser } from './session.ts';

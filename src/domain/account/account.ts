@@ -1,13 +1,13 @@
 /** Rules for names, addresses and passwords. Each answers with the message to show, or null when all is well. */
 export const PASSWORD_MIN_LENGTH = 6;
-/** argon2 and every Supabase client agree on this upper bound, in UTF-8 bytes (wire-contract 0.7). */
+/** argon2 and every Supabase client agree on this upper bound, in UTF-8 bytes (docs/specification/limits.md 2). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
 /** The pattern of a required name: `required` alone is content with spaces. */
 export const NAME_PATTERN = '.*\\S.*';
 
-/** text @ text . text, without spaces (product.md 5). */
+/** text @ text . text, without spaces (docs/specification/messages.md 3). */
 const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 export const emailProblem = (email: string): string | null =>

@@ -1,5 +1,5 @@
 /**
- * The coach: what it may be asked, what it answers, and in which words it says that it cannot (product.md 5, 8 and 9).
+ * The coach: what it may be asked, what it answers, and in which words it says that it cannot (docs/specification/coach.md 2 and docs/specification/messages.md 7).
  * The database and `src/server/coach` hold the rules; the screens repeat them for comfort.
  */
 import type { Citation } from './citations.ts';

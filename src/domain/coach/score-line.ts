@@ -1,6 +1,6 @@
 /**
  * The score and the missing fact as lines of text, `HustleScore: N/10` and `MissingFact: …`, for models that cannot be
- * held to a form (product.md 5).
+ * held to a form (docs/specification/coach.md 9).
  *
  * Threat: somebody writes that line into their log, and the score is theirs to choose. So only what the model itself
  * answered is ever read here, and where it says two different scores, one of them may be the log's: then there is none.

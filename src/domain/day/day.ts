@@ -93,13 +93,13 @@ const ISO_DATE = /(?<![\w./+-])\d{4}-\d{2}-\d{2}(?![\w/+-]|\.\w)/g;
 export const withDateLabels = (text: string): string =>
   text.replaceAll(ISO_DATE, (date) => (isDay(date) ? dateLabel(date) : date));
 
-/** `Saturday - November 21, 2026`: the label of the journal and the header stored with a log (product.md 2). */
+/** `Saturday - November 21, 2026`: the label of the journal and the header stored with a log (docs/specification/screens.md 5). */
 export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)}`;
 
 /**
  * The first and the last day that it can be anywhere on Earth at an instant (UTC-12 and UTC+14).
  * The server does not know where a user is, so it judges with these; the browser judges with the exact day
- * (decisions.md 2). `database/migrations/app` repeats them in SQL, and tests/policies holds both to the same rows.
+ * (docs/specification/days-and-saving.md 2). `database/migrations/app` repeats them in SQL, and tests/policies holds both to the same rows.
  */
 export const earliestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() - 12 * MS_PER_HOUR));
 export const latestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() + 14 * MS_PER_HOUR));

@@ -1,4 +1,4 @@
-/** Which day the journal opens on (product.md 4): today; for a Closer the day after the latest log, capped at today. */
+/** Which day the journal opens on (docs/specification/days-and-saving.md 3): today; for a Closer the day after the latest log, capped at today. */
 import { addDays, earlierOf } from './day.ts';
 import type { Day } from './day.ts';
 

@@ -1,4 +1,4 @@
-/** How long ago something happened, as product.md 4 words it. */
+/** How long ago something happened, as docs/specification/coach.md 5 words it. */
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,4 @@
-/** JSON: everything there is about a day, exactly as it is stored (decisions.md 11). One day a line, for other tools. */
+/** JSON: everything there is about a day, exactly as it is stored (docs/specification/export-and-import.md 3). One day a line, for other tools. */
 import { isDay } from '../day/day.ts';
 import { withoutDateHeader } from '../log/entry-html.ts';
 import { refused } from './exported-entry.ts';

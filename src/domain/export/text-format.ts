@@ -1,5 +1,5 @@
 /**
- * Plain text, as decisions.md 11 lays it out: a line with the day, a line of dashes, the text, an empty line. Lists carry
+ * Plain text, as docs/specification/export-and-import.md 2 lays it out: a line with the day, a line of dashes, the text, an empty line. Lists carry
  * their numbers, nested ones stand two spaces further in.
  *
  * A line that could be mistaken for something else (a paragraph that begins with `1.`, a line of dashes under a date, a

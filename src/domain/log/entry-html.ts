@@ -1,5 +1,5 @@
 /**
- * What the HTML of a log may consist of (decisions.md 4): the one list that the editor's schema, the server's cleaning
+ * What the HTML of a log may consist of (docs/specification/days-and-saving.md 4): the one list that the editor's schema, the server's cleaning
  * and the tests share, the date header that stands before every stored log, and a check that costs next to nothing.
  */
 import { dayLabel } from '../day/day.ts';

@@ -31,7 +31,7 @@ export function entryText(html: string): string {
     .replace(EDGES, '');
 }
 
-/** Nothing but tags and blanks: such a log is deleted, not saved (product.md 5). */
+/** Nothing but tags and blanks: such a log is deleted, not saved (docs/specification/days-and-saving.md 7). */
 export function isEmptyLog(html: string): boolean {
   return entryText(html).trim() === '';
 }

@@ -1,7 +1,7 @@
 /** A log: what one person wrote for one day. Names are the columns of the `entries` table, as the wire carries them. */
 import type { Day } from '../day/day.ts';
 
-/** The largest log the server takes, in UTF-8 bytes of HTML (decisions.md 4). */
+/** The largest log the server takes, in UTF-8 bytes of HTML (docs/specification/days-and-saving.md 4). */
 export const ENTRY_MAX_BYTES = 256 * 1024;
 
 /** The line on the landing page that becomes the first item of the first log, in UTF-16 units. */

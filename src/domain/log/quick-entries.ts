@@ -1,4 +1,4 @@
-/** The four canned logs for a day that needs no words of its own (product.md 2). Stored without the emoji. */
+/** The four canned logs for a day that needs no words of its own (docs/specification/screens.md 6). Stored without the emoji. */
 export const QUICK_ENTRIES = [
   { emoji: '😴', text: 'Did nothing today' },
   { emoji: '🛋️', text: 'Had a lazy day' },

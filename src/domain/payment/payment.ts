@@ -1,4 +1,4 @@
-/** The rules of paying: what an order is called, how far a year reaches, and when money is given back (decisions.md 6). */
+/** The rules of paying: what an order is called, how far a year reaches, and when money is given back (docs/specification/plans-and-money.md 7). */
 import { addDays, addYears, daysBetween, isBefore } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 
@@ -56,7 +56,7 @@ const EEA_COUNTRIES: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO'.split(' '),
 );
 export const COOLING_OFF_DAYS = 14;
-/** More than that is significant use (decisions.md 6). */
+/** More than that is significant use (docs/specification/plans-and-money.md 7). */
 export const COOLING_OFF_ANALYSES = 3;
 
 export type Purchase = {

@@ -10,7 +10,7 @@ export type PlanId = keyof typeof PLANS;
 
 export const PREMIUM_PRICE = { amount: '24.00', currency: 'USD', label: '$24/year' } as const;
 
-/** Free users see today and the 29 days before it (product.md 9). */
+/** Free users see today and the 29 days before it (docs/specification/days-and-saving.md 2). */
 export const FREE_WINDOW_DAYS = 30;
 
 /** What the profile row says about a plan. `access_valid_until` is the last valid day; null means without end. */

@@ -1,4 +1,4 @@
-/** The two spans that a Hustle Review looks back on: today and the days before it (decisions.md 7). */
+/** The two spans that a Hustle Review looks back on: today and the days before it (docs/specification/coach.md 6). */
 import { addDays } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 

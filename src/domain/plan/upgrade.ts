@@ -1,4 +1,4 @@
-/** What the upgrade dialog says for each thing that only a Closer may do (product.md 2). */
+/** What the upgrade dialog says for each thing that only a Closer may do (docs/specification/screens.md 12). */
 import { FAIR_USE_NOTE } from '../coach/coach.ts';
 
 export type UpgradeFeature =
@@ -17,7 +17,7 @@ const ASK_FREELY = 'Ask as often as you like';
 const PATTERNS = 'Pattern recognition over 7 and 30 days';
 const WITHOUT_NUMBER: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
-/** All that a Closer has (product.md 1). */
+/** All that a Closer has (docs/specification/product.md 2). */
 const CLOSER_BENEFITS: readonly string[] = [
   'Unlimited history',
   FEEDBACK,

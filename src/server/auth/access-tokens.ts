@@ -45,7 +45,7 @@ export class AccessTokenError extends Error {
   }
 }
 
-/** What a token says about its user and session (wire-contract 0.8). */
+/** What a token says about its user and session (docs/specification/wire.md 7). */
 type Subject = {
   userId: string;
   email: string;

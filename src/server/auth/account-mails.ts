@@ -67,7 +67,7 @@ export async function mailAccountExists(parts: AuthParts, service: AsService, ow
 type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | null; redirectTo: string };
 
 /**
- * One mail to each address, and both must agree (wire-contract 4.1). Where the new address belongs to somebody, they
+ * One mail to each address, and both must agree (docs/specification/wire.md 13). Where the new address belongs to somebody, they
  * get a notice instead of a link, so the change can never be completed and the asker learns nothing.
  */
 export async function mailAddressChange(parts: AuthParts, service: AsService, change: AddressChange) {

@@ -1,5 +1,5 @@
 /**
- * GET /verify and the button on its page: a link that leads to somebody else's app (wire-contract.md 6.1).
+ * GET /verify and the button on its page: a link that leads to somebody else's app (docs/specification/wire.md 15).
  *
  * Threat: mail programs and scanners open every link, and upstream's GET would use the token up. Here GET, and HEAD with
  * it, shows a page and asks the database nothing, so it also tells nobody whether a token is good. The button's POST uses
@@ -21,7 +21,7 @@ export const showLink: Endpoint = (context, { config }) => {
   return context.html(body, 200, headers);
 };
 
-/** The `error` of a redirect by an error's status (wire-contract.md 6.1); others have none. */
+/** The `error` of a redirect by an error's status (docs/specification/wire.md 15); others have none. */
 const ERROR_NAMES: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   401: 'unauthorized_client',

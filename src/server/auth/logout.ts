@@ -1,4 +1,4 @@
-/** POST /logout?scope=global|local|others: ends sessions of the caller (wire-contract 3). */
+/** POST /logout?scope=global|local|others: ends sessions of the caller (docs/specification/wire.md 11). */
 import type { Endpoint } from './auth-deps.ts';
 import { endSessions } from './accounts/sessions.ts';
 import type { EndScope, SessionRow } from './accounts/sessions.ts';

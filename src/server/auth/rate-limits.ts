@@ -1,5 +1,5 @@
 /**
- * How often one network address may ask (wire-contract.md 0.7), and how often one account's password may be tried. The
+ * How often one network address may ask (docs/specification/accounts.md 9), and how often one account's password may be tried. The
  * counters live in the database.
  */
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';

@@ -1,4 +1,4 @@
-/** GET /reauthenticate: mails the code that PUT /user asks of an old session (wire-contract 7). */
+/** GET /reauthenticate: mails the code that PUT /user asks of an old session (docs/specification/wire.md 14). */
 import { mailReauthentication } from './account-mails.ts';
 import type { Endpoint } from './auth-deps.ts';
 import { callerOf } from './wire/caller.ts';

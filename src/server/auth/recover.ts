@@ -1,4 +1,4 @@
-/** POST /recover: mails a link and a code with which to choose a new password (wire-contract 5). */
+/** POST /recover: mails a link and a code with which to choose a new password (docs/specification/wire.md 14). */
 import { mailRecovery } from './account-mails.ts';
 import type { Endpoint } from './auth-deps.ts';
 import { userByEmail } from './accounts/accounts.ts';

@@ -1,4 +1,4 @@
-/** POST /resend: the mail of a sign-up or an address change once more (wire-contract 7). */
+/** POST /resend: the mail of a sign-up or an address change once more (docs/specification/wire.md 14). */
 import { mailAddressChange, mailConfirmation, mailIntervalMs } from './account-mails.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';
 import { claimMail, userByEmail } from './accounts/accounts.ts';

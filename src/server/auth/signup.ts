@@ -1,8 +1,8 @@
 /**
- * POST /signup: a new account (wire-contract 1).
+ * POST /signup: a new account (docs/specification/wire.md 8).
  *
  * Without autoconfirm the answer is the same whether the address is new, waits for its confirmation or has an account
- * (decisions.md 5), and so is its time: a password is hashed in each case, and no answer leaves early. Upstream's
+ * (docs/specification/accounts.md 2), and so is its time: a password is hashed in each case, and no answer leaves early. Upstream's
  * "obfuscated user" has no identities and another id at each call, by which anybody can tell; ours is built like a new
  * one, with ids that stay the same for an address.
  */

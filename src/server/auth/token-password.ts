@@ -1,4 +1,4 @@
-/** POST /token?grant_type=password: signs in. Every call is a session of its own (wire-contract 2.1). */
+/** POST /token?grant_type=password: signs in. Every call is a session of its own (docs/specification/wire.md 9). */
 import type { Endpoint } from './auth-deps.ts';
 import { accountById, userByEmail } from './accounts/accounts.ts';
 import { startSession } from './accounts/sessions.ts';

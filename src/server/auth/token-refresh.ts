@@ -1,5 +1,5 @@
 /**
- * POST /token?grant_type=refresh_token: the next tokens of a session (wire-contract 2.2).
+ * POST /token?grant_type=refresh_token: the next tokens of a session (docs/specification/wire.md 10).
  *
  * A valid token is never answered with 429: the client takes that as final and signs its user out. Only failures count.
  */

@@ -1,4 +1,4 @@
-/** GET and PUT /user: the caller's own account (wire-contract 4). */
+/** GET and PUT /user: the caller's own account (docs/specification/wire.md 12). */
 import { mailAddressChange, mailIntervalMs, mailPasswordChanged } from './account-mails.ts';
 import type { JsonObject } from '#server/database/auth-tables.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';
@@ -16,7 +16,7 @@ import { AuthError } from './wire/errors.ts';
 import { redirectTarget } from './wire/redirects.ts';
 import { userJson } from './wire/user-json.ts';
 
-/** An older session must prove itself again before it changes how the account is reached (decisions.md 5). */
+/** An older session must prove itself again before it changes how the account is reached (docs/specification/accounts.md 7). */
 const FRESH_SESSION_MS = 24 * 3_600_000;
 
 export const showUser: Endpoint = async (context, parts) =>
@@ -99,7 +99,7 @@ async function claimAddressMail(parts: AuthParts, user: UserRow, newEmail: strin
   throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
 }
 
-/** Ends every other session and every link on its way: whoever else had the old password is out (wire-contract 4). */
+/** Ends every other session and every link on its way: whoever else had the old password is out (docs/specification/wire.md 12). */
 async function changePassword(parts: AuthParts, user: UserRow, session: SessionRow | null, passwordHash: string) {
   const ended = await parts.database.transactAsService('change a password', async (transaction) => {
     const change = { password_hash: passwordHash, updated_at: parts.clock.now() };

@@ -1,4 +1,4 @@
-/** POST /verify: a link or a code from a mail becomes a session (wire-contract.md 6.2). */
+/** POST /verify: a link or a code from a mail becomes a session (docs/specification/wire.md 16). */
 import type { OneTimePurpose } from '#server/database/auth-tables.ts';
 import { mailAddressChanged } from './account-mails.ts';
 import type { AuthParts, Endpoint } from './auth-deps.ts';

@@ -1,5 +1,5 @@
 /**
- * Which of the five classes of product.md 8 a provider's failure belongs to, and whether and when to try again.
+ * Which of the five classes of docs/specification/coach.md 8 a provider's failure belongs to, and whether and when to try again.
  * Codes, types and status decide, in this order; words never do: they change, and they quote what was sent.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';

@@ -193,7 +193,7 @@ export function createCoachStore(database: Database) {
 
     /**
      * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something, which is a
-     * use of the plan as much as an answer that is kept (the refund rule of decisions.md 6).
+     * use of the plan as much as an answer that is kept (the refund rule of docs/specification/plans-and-money.md 7).
      */
     async giveBack(claim: Claim, counted: boolean, used: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {

@@ -1,5 +1,5 @@
 /**
- * A date on the data wire is `YYYY-MM-DD` and nothing else (decisions.md 12).
+ * A date on the data wire is `YYYY-MM-DD` and nothing else (docs/specification/wire.md 19).
  *
  * PostgreSQL also reads `yesterday`, `now`, `20260101` and `January 8, 1999`. Those depend on the session's zone and style,
  * so one request would mean different days, and a typing error could become a real day.

@@ -1,5 +1,5 @@
 /**
- * What is stored of a log that a client sends: exactly the HTML of the allow-list (decisions.md 4), whoever sent it.
+ * What is stored of a log that a client sends: exactly the HTML of the allow-list (docs/specification/days-and-saving.md 4), whoever sent it.
  *
  * Threat: a stored script that runs in the reader's session. The journal's own editor never produces one, but anybody
  * may call the data API. Content that already is clean, as the editor's always is, is stored as sent; everything else

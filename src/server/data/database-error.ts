@@ -1,4 +1,4 @@
-/** The one place where an error of PostgreSQL becomes an answer of the data wire (wire-contract 13.3). */
+/** The one place where an error of PostgreSQL becomes an answer of the data wire (docs/specification/wire.md 21). */
 import { dataError, DataError } from './errors.ts';
 
 /** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */

@@ -1,5 +1,5 @@
 /**
- * The closed catalogue of the data wire's errors (wire-contract 13.3): a code without a status and a text does not
+ * The closed catalogue of the data wire's errors (docs/specification/wire.md 21): a code without a status and a text does not
  * compile. Five-character codes are PostgreSQL's own, used where the wire refuses what the database would refuse too.
  */
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';

@@ -1,4 +1,4 @@
-/** The answers of the data wire: status, `Content-Range` and body as wire-contract 13.2 and 13.3 have them. */
+/** The answers of the data wire: status, `Content-Range` and body as docs/specification/wire.md 20 and 21 have them. */
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';

@@ -1,5 +1,5 @@
 /**
- * The data wire: what PostgREST answers to postgrest-js, for the tables of `exposed-tables.ts` (wire-contract 13).
+ * The data wire: what PostgREST answers to postgrest-js, for the tables of `exposed-tables.ts` (docs/specification/wire.md 19).
  *
  * parse -> clean -> one statement as the caller -> respond. What a caller may see or change is decided by PostgreSQL
  * (row-level security, column grants), never here. One of its rules is repeated, because its answer would come after the

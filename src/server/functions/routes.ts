@@ -1,6 +1,6 @@
 /**
  * The server's own functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
- * (wire-contract 14). A function is a line in the table below; signing in is checked before it runs.
+ * (docs/specification/wire.md 22). A function is a line in the table below; signing in is checked before it runs.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';

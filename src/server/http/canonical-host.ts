@@ -1,5 +1,5 @@
 /**
- * Redirects pages that are asked for under another host name to PUBLIC_URL (decisions.md 12).
+ * Redirects pages that are asked for under another host name to PUBLIC_URL (docs/specification/accounts.md 11).
  *
  * A session belongs to one origin: whoever opens a mail's link on `127.0.0.1` instead of `localhost` would be signed in
  * where they never look again. Browsers carry a fragment over by themselves.

@@ -21,7 +21,7 @@ export type Start =
   | { outcome: 'no account' }
   | { outcome: 'PayPal failed' };
 
-/** Where PayPal redirects the payer. It adds `token`, the order's id (product.md 4). */
+/** Where PayPal redirects the payer. It adds `token`, the order's id (docs/specification/plans-and-money.md 5). */
 const DONE_PATH = '/journal?payment=success';
 const CANCELLED_PATH = '/journal?payment=cancelled';
 

@@ -4,7 +4,7 @@ const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'ema
 type LinkType = (typeof TYPES)[number];
 
 export type MailLink =
-  /** Is spent by a click only, so that scanners that open mails cannot use it up (wire-contract 15.8). */
+  /** Is spent by a click only, so that scanners that open mails cannot use it up (docs/specification/accounts.md 8). */
   | { kind: 'hash'; type: LinkType; tokenHash: string }
   /** A session, as hosted account services send it. */
   | { kind: 'tokens'; type: LinkType; access_token: string; refresh_token: string }

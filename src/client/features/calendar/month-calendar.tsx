@@ -1,4 +1,4 @@
-/** The months with their marks: the days with logs, and the days that the plan does not open (product.md 2). */
+/** The months with their marks: the days with logs, and the days that the plan does not open (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import { DayPicker } from 'react-day-picker';

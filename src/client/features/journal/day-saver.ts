@@ -1,7 +1,7 @@
 /**
  * Saves one day. Knows nothing of React, the network or the clock on the wall: all three are handed in.
  *
- * The rules (decisions.md 4): a save leaves 2 s after the last edit, at the latest 10 s after the first unsaved one; one
+ * The rules (docs/specification/days-and-saving.md 5): a save leaves 2 s after the last edit, at the latest 10 s after the first unsaved one; one
  * request at a time; what is sent is a snapshot, so what is typed meanwhile is still unsaved when the answer comes; every
  * write names the version it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
  * A day that the plan has closed is asked about again only when somebody has a reason to: see `retry`.

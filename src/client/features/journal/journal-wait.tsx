@@ -1,4 +1,4 @@
-/** What stands in for the page while the profile is read, and when there is none (product.md 2 and 4). */
+/** What stands in for the page while the profile is read, and when there is none (docs/specification/screens.md 5). */
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useSession } from '#client/lib/session.ts';

@@ -1,4 +1,4 @@
-/** Four canned logs for a past day that needs no words of its own (product.md 2). */
+/** Four canned logs for a past day that needs no words of its own (docs/specification/screens.md 6). */
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, quickEntryIn } from '#domain/log/quick-entries.ts';
 import styles from './quick-options.module.css';

@@ -1,5 +1,5 @@
 /**
- * The journal's keys (look.md): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Alt+M to move the log, Ctrl
+ * The journal's keys (docs/specification/screens.md 18): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Alt+M to move the log, Ctrl
  * or Cmd+K to find.
  */
 import { useEffect, useEffectEvent } from 'react';

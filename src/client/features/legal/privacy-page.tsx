@@ -1,4 +1,4 @@
-/** The privacy policy, in plain English (product.md 2, legal pages). */
+/** The privacy policy, in plain English (docs/specification/screens.md 16). */
 import { ROUTES } from '#domain/routes.ts';
 import { LegalPage } from './legal-page.tsx';
 import type { LegalSection } from './legal-page.tsx';

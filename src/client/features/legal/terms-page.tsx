@@ -1,4 +1,4 @@
-/** The terms of service, in plain English (product.md 2, legal pages). */
+/** The terms of service, in plain English (docs/specification/screens.md 16). */
 import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** Name, address and password in one form (product.md 2 and 5). */
+/** Name, address and password in one form (docs/specification/accounts.md 7). */
 import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';

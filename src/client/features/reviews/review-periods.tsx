@@ -28,7 +28,7 @@ export function ReviewPeriods() {
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
   const [result, setResult] = useState<TrendResult | null>(null);
   const logged = useLoggedDays(today);
-  // Another period begins without the result and the error of the one before (product.md 4).
+  // Another period begins without the result and the error of the one before (docs/specification/screens.md 11).
   const choose = (next: ReviewPeriod): void => {
     setPeriod(next);
     setResult(null);

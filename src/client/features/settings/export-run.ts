@@ -1,5 +1,5 @@
 /**
- * Writes all logs into one file, in the browser (decisions.md 11). The text goes into blobs page by page, which browsers
+ * Writes all logs into one file, in the browser (docs/specification/export-and-import.md 4). The text goes into blobs page by page, which browsers
  * keep outside the page's memory, so ten years of logs never stand in it at once.
  */
 import type { Day } from '#domain/day/day.ts';

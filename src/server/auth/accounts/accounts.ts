@@ -72,7 +72,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
 
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
-/** What an e-mail identity knows; copied into the user's metadata as Supabase does (wire-contract 0.8). */
+/** What an e-mail identity knows; copied into the user's metadata as Supabase does (docs/specification/wire.md 7). */
 export const emailFacts = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,
   email_verified: verified,

@@ -2,7 +2,7 @@
  * Refresh tokens: each is used once, and using one twice ends the session, because one of the two users is a thief.
  *
  * Except that honest browsers also use one twice: two tabs wake at the same moment, or the answer with the new token is
- * lost on the way. Both are given the active token again (wire-contract.md 2.2 b, c). Only hashes are stored, so the
+ * lost on the way. Both are given the active token again (docs/specification/wire.md 10 b, c). Only hashes are stored, so the
  * active token must be computable from the one presented: a token is the HMAC of its parent, with a salt from its row
  * and a key from outside the database. Who has a parent token can have its child anyway; who has only read the
  * database can compute nothing.

@@ -9,7 +9,7 @@ import { firstRefreshToken } from './refresh-tokens.ts';
 export type SessionRow = Selectable<AuthTables['auth.sessions']>;
 export type Device = { ip: string; userAgent: string | null };
 
-/** How a session began, in the words of the `amr` claim (wire-contract 0.8). */
+/** How a session began, in the words of the `amr` claim (docs/specification/wire.md 7). */
 type SignInMethod = 'password' | 'otp';
 
 type Start = { userId: string; method: SignInMethod; device: Device; now: Date };

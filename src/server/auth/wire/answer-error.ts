@@ -26,7 +26,7 @@ export function answerError(context: Context<AppEnv>, thrown: unknown, log: Logg
   if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
   if (wantsNewShape(context)) {
-    // The client reads the response's header before it believes `code` (wire-contract 0.2).
+    // The client reads the response's header before it believes `code` (docs/specification/wire.md 3).
     context.header(VERSION_HEADER, NEW_SHAPE_SINCE);
     return context.json({ code: error.code, message: error.message, ...weak }, error.status);
   }

@@ -18,7 +18,7 @@ export class Body {
     this.#fields = fields;
   }
 
-  /** Missing and null count as empty, as the clients send them (wire-contract 0.1). */
+  /** Missing and null count as empty, as the clients send them (docs/specification/wire.md 2). */
   text(name: string): string {
     const value = this.#fields[name] ?? '';
     if (typeof value !== 'string') throw new AuthError('bad_json', `${name} must be a string`);

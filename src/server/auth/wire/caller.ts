@@ -1,4 +1,4 @@
-/** Who calls a protected route: the checks of wire-contract 0.5, in its order. */
+/** Who calls a protected route: the checks of docs/specification/wire.md 5, in its order. */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { AccessTokenError, UUID } from '../access-tokens.ts';

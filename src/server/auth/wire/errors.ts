@@ -1,4 +1,4 @@
-/** Every error that the auth wire can answer: code, status and words, once (wire-contract.md 0.2 and below). */
+/** Every error that the auth wire can answer: code, status and words, once (docs/specification/wire.md 3). */
 
 type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
 
@@ -167,7 +167,7 @@ const CATALOGUE = {
     text: 'For security purposes, you can only request this after % seconds.',
   },
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
-  /** Retryable for every client version, unlike 429, which would sign people out (wire-contract 0.3 and 12). */
+  /** Retryable for every client version, unlike 429, which would sign people out (docs/specification/wire.md 4). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
   unexpected_failure: {
     status: 500,
@@ -178,7 +178,7 @@ const CATALOGUE = {
 
 export type AuthErrorName = keyof typeof CATALOGUE;
 
-/** The wire's words for what is weak about a password (wire-contract.md 0.2). */
+/** The wire's words for what is weak about a password (docs/specification/wire.md 3). */
 const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>> = {
   weak_password: ['length'],
   common_password: ['pwned'],

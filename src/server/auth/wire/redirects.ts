@@ -1,4 +1,4 @@
-/** Where a link in a mail may lead: nowhere that the operator has not allowed (wire-contract.md 0.6). */
+/** Where a link in a mail may lead: nowhere that the operator has not allowed (docs/specification/wire.md 6). */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/loopback.ts';
 import { matchesPattern } from '#server/redirect-patterns.ts';

@@ -7,7 +7,7 @@ import { userJson } from './user-json.ts';
 
 /**
  * `expires_at` is left out on purpose: the client then counts `expires_in` on its own clock, and a device whose clock
- * is wrong does not sign itself out (wire-contract 0.8, complaint 13).
+ * is wrong does not sign itself out (docs/specification/wire.md 7).
  */
 export async function sessionAnswer(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;

@@ -1,4 +1,4 @@
-/** A user and a session as the clients read them (wire-contract 0.8). */
+/** A user and a session as the clients read them (docs/specification/wire.md 7). */
 import type { Account, IdentityRow } from '../accounts/accounts.ts';
 
 /** RFC 3339 in UTC. */

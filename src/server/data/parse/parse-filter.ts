@@ -1,5 +1,5 @@
 /**
- * The filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))` (wire-contract 13.1).
+ * The filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))` (docs/specification/wire.md 19).
  *
  * A value is never looked at here, only cut out: it becomes a parameter of the statement. Names are replaced by the
  * allow-list's own objects, so no text of the request can reach SQL by way of a column or an operator.

@@ -1,4 +1,4 @@
-/** The headers that shape an answer of the data wire: `Prefer`, `Accept`, `Range` and the schema (wire-contract 13.1). */
+/** The headers that shape an answer of the data wire: `Prefer`, `Accept`, `Range` and the schema (docs/specification/wire.md 19). */
 import { dataError } from '../errors.ts';
 import type { Preferences, Range } from '../query.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The query string of a data request, understood or refused (wire-contract 13.1). Pure: a table's description and the
+ * The query string of a data request, understood or refused (docs/specification/wire.md 19). Pure: a table's description and the
  * parameters in, a `Query` out. Names are answered by the allow-list's objects, values stay texts.
  */
 import { dataError } from '../errors.ts';
