@@ -139,7 +139,7 @@ function localDayIn(zone: string): (at: Date) => Day {
 
 /** The browser's own rule, in a process whose machine stands in that zone. */
 async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
-  const module = new URL('#domain/day/day.ts', import.meta.url).href;
+  const module = new URL('../../src/domain/day/day.ts', import.meta.url).href;
   const program = `import { dayOf } from ${JSON.stringify(module)};
     console.log(JSON.stringify(JSON.parse(process.argv[1]).map((at) => dayOf(new Date(at)))));`;
   const { stdout } = await promisify(execFile)(
