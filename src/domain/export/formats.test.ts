@@ -255,6 +255,10 @@ describe('whatever a log is made of', () => {
   };
 
   describe.each(Object.entries(FORMATS))('%s', (_name, format) => {
+    test('brings a mark back that begins where the one before it ended', () => {
+      comesBack(format, [day('2026-11-21')], ['<p><s><em><strong>one</strong></em></s><strong>two</strong></p>']);
+    });
+
     test.each(Object.entries(LOGS))('brings %s back with identical text', (_logs, arbitrary) => {
       fc.assert(
         fc.property(days, fc.array(arbitrary, { minLength: 1, maxLength: 3 }), (dates, logs) => {

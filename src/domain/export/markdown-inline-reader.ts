@@ -134,7 +134,6 @@ function pairDelimiters(parts: readonly Part[]): void {
       }
       const opener = openers[at]!;
       openers.length = at + 1;
-      for (const sign of Object.keys(bottoms)) bottoms[sign] = Math.min(bottoms[sign]!, openers.length);
       const width = part.sign === '~' || (part.count >= 2 && opener.count >= 2) ? 2 : 1;
       const mark: Mark = part.sign === '~' ? 's' : width === 2 ? 'strong' : 'em';
       opener.opens.unshift(mark);
@@ -142,6 +141,7 @@ function pairDelimiters(parts: readonly Part[]): void {
       opener.count -= width;
       part.count -= width;
       if (opener.count === 0) openers.pop();
+      for (const sign of Object.keys(bottoms)) bottoms[sign] = Math.min(bottoms[sign]!, openers.length);
     }
     if (part.canOpen && part.count > 0) openers.push(part);
   }
