@@ -14,7 +14,7 @@ import { chromium } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import pg from 'pg';
 import { entryText } from '#domain/log/entry-text.ts';
-import type { ReadDay } from '#domain/export/exported-entry.ts';
+import type { ParsedDay } from '#domain/export/exported-entry.ts';
 import { readMarkdown } from '#domain/export/markdown-format.ts';
 import { readText } from '#domain/export/text-format.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
@@ -207,7 +207,7 @@ async function loadTexts(userId: string): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.day, row.content_text]));
 }
 
-function compareTexts(format: string, reads: Iterable<ReadDay>, words: Map<string, string>): Figure {
+function compareTexts(format: string, reads: Iterable<ParsedDay>, words: Map<string, string>): Figure {
   let same = 0;
   for (const read of reads) {
     if (read.kind === 'day' && words.get(read.day.date) === entryText(read.day.content)) same += 1;

@@ -1,23 +1,23 @@
-/** What `/config.json` tells the browser at run time, so that one build serves every installation (docs/specification/wire.md 1). */
+/** The body of `/config.json`, so that one build serves every installation (docs/specification/wire.md 1). */
 export type ClientConfig = {
-  /** Origin of the auth, data and functions API; an empty text means the page's own origin. */
+  /** Origin of the auth, data and functions API; an empty string means the page's own origin. */
   apiUrl: string;
   publishableKey: string;
   features: {
-    /** Sign-up goes straight in; otherwise a mail asks for confirmation first. */
+    /** Sign-up signs the user in without confirming the mail address. */
     autoconfirm: boolean;
     payments: boolean;
     coach: boolean;
     mail: boolean;
     sandbox: boolean;
   };
-  /** The coach asks the sandbox's own model, and what it says must be labelled so. */
+  /** The coach uses the sandbox's simulated model, so its output must be labelled as simulated. */
   sandboxModel: boolean;
-  /** Who reads what the coach is asked about, to be put after "are sent to"; null without a coach. */
+  /** The model provider's name, shown after "are sent to"; null without a coach. */
   coachProvider: string | null;
-  /** Two-letter codes of countries whose residents cannot pay. */
+  /** ISO 3166 alpha-2 codes of countries whose residents cannot pay. */
   paymentBlockedCountries: readonly string[];
-  /** What the operator has set; what is missing is left off the screen. */
+  /** The operator's contact data; unset fields are not shown. */
   contact: {
     email?: string;
     supportEmail?: string;

@@ -1,39 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import {
   codeMessage,
+  isRetryable,
   isSessionGone,
-  isWorthRetrying,
   linkMessage,
   MESSAGES,
   providerMessage,
-  recoverMessage,
+  recoveryMessage,
   resetMessage,
   signInMessage,
 } from './messages.ts';
 
-describe('an error of the account service is shown in the words of the product', () => {
+describe('known error codes of the auth service have messages of the product', () => {
   test.each([
     [signInMessage, 'invalid_credentials', MESSAGES.invalidCredentials],
     [signInMessage, 'email_not_confirmed', MESSAGES.emailNotConfirmed],
     [signInMessage, 'over_request_rate_limit', MESSAGES.tooManyLogins],
-    [recoverMessage, 'over_request_rate_limit', MESSAGES.tooManyRequests],
-    [recoverMessage, 'over_email_send_rate_limit', MESSAGES.tooManyRequests],
+    [recoveryMessage, 'over_request_rate_limit', MESSAGES.tooManyRequests],
+    [recoveryMessage, 'over_email_send_rate_limit', MESSAGES.tooManyRequests],
     [resetMessage, 'session_not_found', MESSAGES.resetLinkExpired],
     [resetMessage, 'bad_jwt', MESSAGES.resetLinkExpired],
     [resetMessage, 'same_password', MESSAGES.passwordUpdateFailed],
     [resetMessage, 'weak_password', MESSAGES.passwordUpdateFailed],
   ])('%o: %s', (message, code, shown) => {
-    expect(message({ code, message: 'the words of the provider', status: 400 })).toBe(shown);
+    expect(message({ code, message: 'provider text', status: 400 })).toBe(shown);
   });
 });
 
-test('the words of a message decide nothing', () => {
+test('error messages are not matched by their text', () => {
   const error = { code: 'user_banned', message: 'Invalid login credentials', status: 403 };
   expect(signInMessage(error)).toBe('Invalid login credentials');
   expect(resetMessage({ code: 'user_banned', message: 'session', status: 403 })).toBe('session');
 });
 
-test('an unknown code is shown as the provider put it', () => {
+test('an unknown code shows the message of the provider', () => {
   expect(signInMessage({ code: 'user_banned', message: 'User is banned', status: 403 })).toBe('User is banned');
 });
 
@@ -41,18 +41,18 @@ test.each([
   { message: 'Failed to fetch', status: 0 },
   { message: 'upstream connect error', status: 503 },
   { message: '' },
-])('where the service did not answer, its words are not shown: %o', (error) => {
+])('hides the message of an error that did not come from the service: %o', (error) => {
   expect(providerMessage(error)).toBe(MESSAGES.unexpected);
 });
 
 test.each([
   ['otp_expired', MESSAGES.signInLinkInvalid],
   ['over_request_rate_limit', MESSAGES.tooManyRequests],
-  ['email_exists', 'That address already belongs to another account, so nothing has changed.'],
+  ['email_exists', 'This address belongs to another account. Nothing has changed.'],
   ['toString', MESSAGES.linkUnusable],
   ['', MESSAGES.linkUnusable],
   [undefined, MESSAGES.linkUnusable],
-])('a link that brought the code %s', (code, shown) => expect(linkMessage(code)).toBe(shown));
+])('a link with the code %s has its message', (code, shown) => expect(linkMessage(code)).toBe(shown));
 
 test.each([
   [{ name: 'AuthRetryableFetchError', message: 'Failed to fetch', status: 0 }, true],
@@ -61,11 +61,11 @@ test.each([
   [{ code: 'otp_expired', message: '', status: 403 }, false],
   [{ name: 'AuthSessionMissingError', message: 'Auth session missing!', status: 400 }, false],
   [{ name: 'AuthApiError', message: 'invalid_grant', status: 400 }, false],
-])('%o is worth another try: %s', (error, isWorth) => expect(isWorthRetrying(error)).toBe(isWorth));
+])('isRetryable of %o is %s', (error, expected) => expect(isRetryable(error)).toBe(expected));
 
-describe('an error that the client library made up is known by its class', () => {
+describe('errors raised by the client library are matched by class', () => {
   const missing = { name: 'AuthSessionMissingError', message: 'Auth session missing!', status: 400, code: undefined };
-  test('a missing session', () => {
+  test('a missing session has its messages', () => {
     expect(providerMessage(missing)).toBe('No user is signed in');
     expect(resetMessage(missing)).toBe('Your reset link has expired. Please request a new one.');
     expect(isSessionGone(missing)).toBe(true);
@@ -75,15 +75,15 @@ describe('an error that the client library made up is known by its class', () =>
     'AuthUnknownError',
     'AuthInvalidCredentialsError',
     'AuthInvalidTokenResponseError',
-  ])('the words of %s are not shown', (name) =>
+  ])('hides the message of %s', (name) =>
     expect(providerMessage({ name, message: 'Auth internals', status: 400 })).toBe(MESSAGES.unexpected),
   );
-  test('an answer of the service without a code is shown as it put it', () => {
+  test('shows the message of a service error without a code', () => {
     expect(providerMessage({ name: 'AuthApiError', message: 'Nonces mismatch', status: 400 })).toBe('Nonces mismatch');
   });
 });
 
-test('a wrong code of a mail', () => {
+test('a rejected code from a mail has its message', () => {
   expect(codeMessage({ code: 'otp_expired', message: '', status: 403 })).toBe(MESSAGES.codeInvalid);
   expect(codeMessage({ code: 'over_request_rate_limit', message: '', status: 429 })).toBe(MESSAGES.tooManyRequests);
 });

@@ -1,14 +1,14 @@
 /**
- * The product's error catalogue (docs/specification/messages.md 1): what a person reads when something goes wrong.
+ * The catalogue of error messages (docs/specification/messages.md 1).
  *
- * A provider's error is recognised by its code, or by its class where the client made it up itself. Words in messages change with every release of a service, and
- * a text that is matched today is shown raw tomorrow. What the catalogue does not name is shown as the provider put it.
+ * Errors of the auth service are matched by code, or by class if the client library raised them: message texts change with
+ * every release of a service. Unknown errors are shown with the provider's own message.
  */
 export type ProviderError = {
   code?: string | undefined;
   message: string;
   status?: number | undefined;
-  /** The class of an error of the client library, which has a code only where the service sent one. */
+  /** The error class of the client library; `code` is set only if the service sent one. */
   name?: string | undefined;
 };
 
@@ -37,36 +37,36 @@ export const MESSAGES = {
   paymentPending: 'PayPal is still checking your payment. You will get an e-mail.',
   paymentsOff: 'Payments are not set up on this server.',
   emptyPeriod: 'No entries found for the selected period',
-  serverUnreachable: 'The server cannot be reached, so your other devices stay signed in.',
-  codeIncomplete: 'Enter the six digits from the mail.',
-  codeInvalid: 'This code is wrong or has expired. Use the code of the newest mail, or ask for a new one.',
-  linkUnusable: 'This link cannot be used. Ask for a new one.',
+  serverUnreachable: 'Your other devices are still signed in because the server could not be reached.',
+  codeIncomplete: 'Enter the six-digit code from the email.',
+  codeInvalid: 'This code is wrong or has expired. Use the code from the latest email, or request a new one.',
+  linkUnusable: 'This link is not valid. Request a new one.',
   signInLinkInvalid: 'This link has expired or was already used.',
-  firstCodeAccepted: 'Confirmed. Now type the code that we sent to your other address.',
+  firstCodeAccepted: 'Confirmed. Now enter the code that we sent to your other address.',
   firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
 } as const;
 
 const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit']);
 
-/** The same request may be answered otherwise soon: nothing was decided about what it carried. */
-export const isWorthRetrying = (error: ProviderError): boolean =>
+/** True for transient errors: the service made no decision about the request. */
+export const isRetryable = (error: ProviderError): boolean =>
   error.name === 'AuthRetryableFetchError' || RATE_LIMITS.has(error.code ?? '');
 
-/** Codes of a session that is of no more use. */
+/** Codes that make a session unusable. */
 const SESSION_GONE = new Set(['session_not_found', 'session_expired', 'bad_jwt', 'no_authorization', 'user_not_found']);
 
-/** The client has no session, or the service no longer knows it. */
+/** The client has no session, or the service has ended it. */
 export const isSessionGone = (error: ProviderError): boolean =>
   error.code === undefined ? error.name === 'AuthSessionMissingError' : SESSION_GONE.has(error.code);
 
-/** Words of the service are worth showing; those of the client library, about itself or the network, are not. */
-const cameFromService = ({ code, name = 'AuthApiError', status = 0 }: ProviderError): boolean =>
+/** True if the service wrote the message; messages of the client library about itself or the network are not shown. */
+const isServiceMessage = ({ code, name = 'AuthApiError', status = 0 }: ProviderError): boolean =>
   code !== undefined || (name === 'AuthApiError' && status >= 400 && status < 500);
 
-/** The provider's words, or ours where there are none. */
+/** The provider's message, or a generic one. */
 export function providerMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.notSignedIn;
-  return cameFromService(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
+  return isServiceMessage(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
 }
 
 export function signInMessage(error: ProviderError): string {
@@ -76,20 +76,20 @@ export function signInMessage(error: ProviderError): string {
   return providerMessage(error);
 }
 
-/** What to say of a code that was typed from a mail. */
+/** For a code that the user typed from a mail. */
 export function codeMessage(error: ProviderError): string {
-  return error.code === 'otp_expired' ? MESSAGES.codeInvalid : recoverMessage(error);
+  return error.code === 'otp_expired' ? MESSAGES.codeInvalid : recoveryMessage(error);
 }
 
-export function recoverMessage(error: ProviderError): string {
+export function recoveryMessage(error: ProviderError): string {
   return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);
 }
 
-const PASSWORD_REFUSED = new Set(['weak_password', 'same_password']);
+const PASSWORD_REJECTED = new Set(['weak_password', 'same_password']);
 
 export function resetMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.resetLinkExpired;
-  if (error.code && PASSWORD_REFUSED.has(error.code)) return MESSAGES.passwordUpdateFailed;
+  if (error.code && PASSWORD_REJECTED.has(error.code)) return MESSAGES.passwordUpdateFailed;
   return providerMessage(error);
 }
 
@@ -97,9 +97,9 @@ const TRY_LATER = 'Something went wrong on our side. Open the link again in a fe
 const LINK_MESSAGES: Readonly<Record<string, string>> = {
   otp_expired: MESSAGES.signInLinkInvalid,
   flow_state_expired: MESSAGES.signInLinkInvalid,
-  access_denied: 'Access was not allowed, so nothing has changed.',
+  access_denied: 'Access was denied. Nothing has changed.',
   user_banned: 'This account is suspended.',
-  email_exists: 'That address already belongs to another account, so nothing has changed.',
+  email_exists: 'This address belongs to another account. Nothing has changed.',
   over_request_rate_limit: MESSAGES.tooManyRequests,
   over_email_send_rate_limit: MESSAGES.tooManyRequests,
   unexpected_failure: TRY_LATER,
@@ -108,6 +108,6 @@ const LINK_MESSAGES: Readonly<Record<string, string>> = {
   temporarily_unavailable: TRY_LATER,
 };
 
-/** Why a link did not work, by the code that it brought or was answered with; never by words in an address. */
+/** By the code in the link's address or in the response. Never shows text from an address: anyone can write a link. */
 export const linkMessage = (code: string | undefined): string =>
   (Object.hasOwn(LINK_MESSAGES, code ?? '') && LINK_MESSAGES[code ?? '']) || MESSAGES.linkUnusable;

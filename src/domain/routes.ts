@@ -1,4 +1,4 @@
-/** Every page of the product (docs/specification/screens.md 1). The server, the router and the tests read the same table. */
+/** Every page of the product (docs/specification/screens.md 1), for the server, the router and the tests. */
 export const ROUTES = {
   landing: { path: '/', access: 'guests' },
   login: { path: '/login', access: 'guests' },
@@ -11,7 +11,7 @@ export const ROUTES = {
   reviews: { path: '/reviews', access: 'protected' },
   settings: { path: '/settings', access: 'protected' },
   profile: { path: '/profile', access: 'protected' },
-  /** `?payment=<id>`: one payment, to be printed. */
+  /** `?payment=<id>` selects the payment. */
   receipt: { path: '/receipt', access: 'protected' },
 } as const satisfies Record<string, { path: `/${string}`; access: 'guests' | 'public' | 'protected' }>;
 

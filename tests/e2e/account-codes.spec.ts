@@ -33,7 +33,7 @@ test('the code of a reset mail sets a new password, and stores no session before
 
   await field.fill('123');
   await useCode(page);
-  await expect(field).toHaveAccessibleDescription('Enter the six digits from the mail.');
+  await expect(field).toHaveAccessibleDescription('Enter the six-digit code from the email.');
   const code = await waitForMailedCode(page, email);
   await field.fill(another(code));
   await useCode(page);

@@ -100,7 +100,7 @@ test('an error in a link is explained by its code, in our words, with a way to a
   await expect(page).toHaveURL('/reset-password');
 
   await page.goto('/#access_token=a.b.c&refresh_token=none');
-  await expect(page.getByText('This link cannot be used. Ask for a new one.')).toBeVisible();
+  await expect(page.getByText('This link is not valid. Request a new one.')).toBeVisible();
   await page.goto('/#error=server_error');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await expect(page.getByLabel('Password')).toBeVisible();

@@ -101,7 +101,7 @@ test('a new address counts once the codes of both mails were typed', async ({ pa
     await code.press('Enter');
   };
   await type(email);
-  await expect(page.getByText('Confirmed. Now type the code that we sent to your other address.')).toBeVisible();
+  await expect(page.getByText('Confirmed. Now enter the code that we sent to your other address.')).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
   await type(wanted);

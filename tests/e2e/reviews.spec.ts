@@ -1,7 +1,7 @@
 /** Hustle Reviews: the pitch, and what a Closer sees. */
 import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { workdaysOf } from '#domain/day/workdays.ts';
+import { countWorkdays } from '#domain/day/workdays.ts';
 import { PUBLISHABLE_KEY } from '#server/config.ts';
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../support/e2e-journal.ts';
@@ -155,7 +155,7 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   await page.goto('/reviews');
   const today = dayOf(new Date());
   const days = new Set([0, 3].map((back) => addDays(today, -back)));
-  const { accounted, workdays } = workdaysOf(addDays(today, -6), today, today, days);
+  const { accounted, workdays } = countWorkdays(addDays(today, -6), today, today, days);
   await expect(page.getByRole('heading', { name: `${accounted} of ${workdays} workdays accounted for` })).toBeVisible();
   await expect(page.getByText('4 days with a log')).toBeVisible();
 

@@ -4,7 +4,7 @@
  */
 import { latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
+import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import { isOpen, canBookCapture } from '#server/payments/payment-store.ts';
@@ -290,7 +290,7 @@ export class MemoryPaymentStore implements PaymentStore {
     const { subscription_plan: plan, access_valid_until: validUntil } = buyer;
     const before = plan === 'premium' ? validUntil : null;
     const until = plan === 'premium' && validUntil === null ? null : extendPlan(before, today);
-    const validFrom = yearBegins(before, today);
+    const validFrom = paidYearStart(before, today);
     this.changePlan({ userId, plan: 'premium', until, reason: 'payment', paymentId, validFrom });
     return true;
   }
@@ -304,7 +304,7 @@ export class MemoryPaymentStore implements PaymentStore {
     if (!grant?.until || !grant.validFrom) return;
     if (own.slice(granted + 1).some((change) => change.paymentId === null || change.plan === 'free')) return;
     const year = { from: grant.validFrom, until: grant.until };
-    const left = withdrawYear(buyer.access_valid_until, year, latestToday(now));
+    const left = revokeYear(buyer.access_valid_until, year, latestToday(now));
     const plan = left === null ? 'free' : 'premium';
     this.changePlan({ userId, plan, until: left, reason, paymentId, validFrom: null });
   }

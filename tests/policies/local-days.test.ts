@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { firstOpenDay, isPremium } from '#domain/plan/plan.ts';
-import type { PlanFacts } from '#domain/plan/plan.ts';
+import type { PlanColumns } from '#domain/plan/plan.ts';
 
 import { createDatabaseClock } from '../support/database-clock.ts';
 import type { DatabaseClock } from '../support/database-clock.ts';
@@ -60,7 +60,7 @@ describe('what the domain and SQL say', () => {
     await fc.assert(
       fc.asyncProperty(nearAnEdge, facts, async (at, { subscription_plan, daysLeft }) => {
         const today = earliestToday(at);
-        const plan: PlanFacts = {
+        const plan: PlanColumns = {
           subscription_plan,
           access_valid_until: daysLeft === null ? null : addDays(today, daysLeft),
         };

@@ -1,7 +1,7 @@
 /** The model simulator's answers, parsed by the AI SDK's three providers over HTTP. */
 import { generateText } from 'ai';
 import { expect, test } from 'vitest';
-import { reviewParts } from '#domain/coach/win-bullets.ts';
+import { splitReview } from '#domain/coach/win-bullets.ts';
 import { composeFeedback, composeReview } from '../../simulators/ai-model/coach/compose-answer.ts';
 import { fitSchema } from '../../simulators/ai-model/coach/fit-schema.ts';
 import {
@@ -170,7 +170,7 @@ test('a review names the period, its best days and its vague days', () => {
   expect(text).toMatch(/^Sandbox model: 2 days with 5 items/);
   expect(text).toContain('1 day without anything that can be checked, such as 2026-11-19');
   expect(wins.map(({ date }) => date)).toEqual(['2026-11-18']);
-  expect(reviewParts(text).wins).toEqual(wins);
+  expect(splitReview(text).wins).toEqual(wins);
 });
 
 test('the page shows requests and answers with HTML escaped', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { reviewParts } from '#domain/coach/win-bullets.ts';
+import { splitReview } from '#domain/coach/win-bullets.ts';
 import { GOOD_DAY, PROVIDERS, startCoachWorld } from './coach-world.ts';
 import type { CoachWorld } from './coach-world.ts';
 import { daysAgo, today } from './data-world.ts';
@@ -51,7 +51,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
 
   test('ends in lines to copy, of days that it was given a log of', async () => {
-    expect(reviewParts((await world.trend(closer, review('7-day'))).text).wins).toEqual(
+    expect(splitReview((await world.trend(closer, review('7-day'))).text).wins).toEqual(
       [6, 2, 0].map((days) => ({ date: daysAgo(days), text: GOOD_DAY[0] })),
     );
     const prose = 'What you began you ended, and the best of it went to customers the same day.';

@@ -3,7 +3,7 @@
  * Google Docs says bold with styles and puts nested lists beside their item, the cells of a table would run into one
  * word, and the address of a link would be lost. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
  */
-import { addressOfLink } from '#domain/log/links.ts';
+import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
 import { parseInert, withoutStyles } from './inert-html.ts';
 
@@ -49,9 +49,9 @@ function rename(element: Element, tag: string): Element {
 function keepAddresses(root: Element): void {
   for (const link of root.querySelectorAll('a[href]')) {
     if (link.closest('pre, code')) continue;
-    const { after, instead } = addressOfLink(textOf(link), link.getAttribute('href')!);
-    if (instead !== null) link.textContent = instead;
-    if (after !== null) link.append(after);
+    const { suffix, replacement } = linkAsText(textOf(link), link.getAttribute('href')!);
+    if (replacement !== null) link.textContent = replacement;
+    if (suffix !== null) link.append(suffix);
   }
 }
 

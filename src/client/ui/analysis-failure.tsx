@@ -1,6 +1,6 @@
 /** Why there is no answer, how often it was tried, and when another try is of use. */
 import { useEffect, useState } from 'react';
-import { failureText } from '#domain/coach/coach.ts';
+import { failureMessage } from '#domain/coach/coach.ts';
 import type { CoachFailure } from '#client/lib/coach-stream.ts';
 import { Notice } from './notice.tsx';
 import { SupportedText } from './support-link.tsx';
@@ -12,7 +12,7 @@ const COUNTED_MS = 10 * 60_000;
 export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; failures: number }) {
   return (
     <Notice kind="error">
-      <SupportedText text={failureText(failure.reason, failure.message, failures)} about="AI feedback" />
+      <SupportedText text={failureMessage(failure.reason, failure.message, failures)} about="AI feedback" />
     </Notice>
   );
 }

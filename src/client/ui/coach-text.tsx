@@ -1,7 +1,7 @@
 /** What the coach wrote, as React elements and nothing else: see `#domain/coach/coach-text.ts` for the threat. */
 import { useMemo } from 'react';
 import type { Citation } from '#domain/coach/citations.ts';
-import { coachBlocks } from '#domain/coach/coach-text.ts';
+import { parseCoachText } from '#domain/coach/coach-text.ts';
 import type { CoachSpan } from '#domain/coach/coach-text.ts';
 import styles from './coach-text.module.css';
 
@@ -23,7 +23,7 @@ export function CoachText({ text, writing = false, onCitation, cited = NONE }: C
     [cited, onCitation],
   );
   const refs = useMemo(() => new Set(lines.keys()), [lines]);
-  const blocks = useMemo(() => coachBlocks(text, { writing, refs }), [text, writing, refs]);
+  const blocks = useMemo(() => parseCoachText(text, { isPartial: writing, refs }), [text, writing, refs]);
   const show = (spans: readonly CoachSpan[]) =>
     spans.map((span, index) => <Span key={index} span={span} onRef={(ref) => onCitation?.(lines.get(ref)!)} />);
   return (

@@ -1,6 +1,6 @@
 /** The six digits of a mail, typed: for people who read their mail on another device. */
 import type { ReactNode } from 'react';
-import { readCode } from '#domain/account/account.ts';
+import { parseCode } from '#domain/account/account.ts';
 import { codeMessage, MESSAGES } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { useSubmit } from '#client/lib/use-submit.ts';
@@ -25,7 +25,7 @@ type CodeFormProps = {
 export function CodeForm({ className, label = 'Code from your e-mail', autoFocus, check, children }: CodeFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const typed = form.get('code');
-    const code = typeof typed === 'string' ? readCode(typed) : null;
+    const code = typeof typed === 'string' ? parseCode(typed) : null;
     if (code === null) return { kind: 'error', text: MESSAGES.codeIncomplete, field: 'code' };
     const result = await check(code, form);
     if ('outcome' in result) return result.outcome;

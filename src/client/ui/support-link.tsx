@@ -1,5 +1,5 @@
 /** The address of support, where the operator has set one. */
-import { namesSupport, supportHref } from '#domain/account/support.ts';
+import { mentionsSupport, supportHref } from '#domain/account/support.ts';
 import { useClientConfig } from '#client/lib/supabase.ts';
 
 export const useSupportAddress = (): string | undefined => useClientConfig().contact.supportEmail;
@@ -12,7 +12,7 @@ export function SupportLink({ about }: { about: string }) {
 
 /** A message, and the address behind one that says to contact support. */
 export function SupportedText({ text, about }: { text: string; about: string }) {
-  if (!namesSupport(text)) return text;
+  if (!mentionsSupport(text)) return text;
   return (
     <>
       {text} <SupportLink about={about} />

@@ -1,20 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import {
   COMMON_PASSWORD_PROBLEM,
-  emailProblem,
   isCommonPassword,
-  newPasswordProblem,
-  profileProblem,
-  readCode,
-  signUpProblem,
+  parseCode,
+  validateEmail,
+  validateNewPassword,
+  validateProfile,
+  validateSignUp,
 } from './account.ts';
 
-test.each(['a@b.c', 'pat+log@example.co.uk', ' pat@example.com '])('%j is taken as an address', (email) => {
-  expect(emailProblem(email)).toBeNull();
+test.each(['a@b.c', 'pat+log@example.co.uk', ' pat@example.com '])('validateEmail accepts %j', (email) => {
+  expect(validateEmail(email)).toBeNull();
 });
-test.each(['', 'pat', 'pat@example', '@example.com', 'pat @example.com', 'a@b@c.d'])('%j is no address', (email) => {
-  expect(emailProblem(email)).toBe('Please enter a valid email address');
-});
+test.each(['', 'pat', 'pat@example', '@example.com', 'pat @example.com', 'a@b@c.d'])(
+  'validateEmail rejects %j',
+  (email) => {
+    expect(validateEmail(email)).toBe('Please enter a valid email address');
+  },
+);
 
 test.each([
   ...['123456', '12345678', '1234567890', '654321', '111111', '121212', '123123', 'aaaaaaaa', 'abcdefgh', 'ABCDEF'],
@@ -31,29 +34,29 @@ test.each([
   'haha haha',
   'äöüäöö',
   '👍👎👍👎👍',
-])('%s is no common password', (password) => expect(isCommonPassword(password)).toBe(false));
+])('%s is not a common password', (password) => expect(isCommonPassword(password)).toBe(false));
 
-describe('signing up', () => {
-  test('asks for the terms first, then for a password of six', () => {
-    expect(signUpProblem({ password: '', acceptsTerms: false })).toMatch(/^You must accept the Terms/);
-    expect(signUpProblem({ password: '12345', acceptsTerms: true })).toBe(
+describe('validateSignUp', () => {
+  test('checks the terms first, then the length of the password, then common passwords', () => {
+    expect(validateSignUp({ password: '', acceptsTerms: false })).toMatch(/^You must accept the Terms/);
+    expect(validateSignUp({ password: '12345', acceptsTerms: true })).toBe(
       'Password must be at least 6 characters long',
     );
-    expect(signUpProblem({ password: '123456', acceptsTerms: true })).toBe(COMMON_PASSWORD_PROBLEM);
-    expect(signUpProblem({ password: '1923-x', acceptsTerms: true })).toBeNull();
+    expect(validateSignUp({ password: '123456', acceptsTerms: true })).toBe(COMMON_PASSWORD_PROBLEM);
+    expect(validateSignUp({ password: '1923-x', acceptsTerms: true })).toBeNull();
   });
 });
 
-describe('a new password', () => {
-  test('must be typed twice the same, then be long enough', () => {
-    expect(newPasswordProblem('abc', 'abd')).toBe('Passwords do not match');
-    expect(newPasswordProblem('abc', 'abc')).toBe('Password must be at least 6 characters');
-    expect(newPasswordProblem('abcdef', 'abcdef')).toBe(COMMON_PASSWORD_PROBLEM);
-    expect(newPasswordProblem('anvils', 'anvils')).toBeNull();
+describe('validateNewPassword', () => {
+  test('checks the confirmation first, then the length, then common passwords', () => {
+    expect(validateNewPassword('abc', 'abd')).toBe('Passwords do not match');
+    expect(validateNewPassword('abc', 'abc')).toBe('Password must be at least 6 characters');
+    expect(validateNewPassword('abcdef', 'abcdef')).toBe(COMMON_PASSWORD_PROBLEM);
+    expect(validateNewPassword('anvils', 'anvils')).toBeNull();
   });
 });
 
-describe('the profile form', () => {
+describe('validateProfile', () => {
   const now = { name: 'Pat', email: 'pat@example.com' };
   test.each([
     [{ ...now, password: '', confirmation: '' }, 'No changes to save'],
@@ -65,14 +68,14 @@ describe('the profile form', () => {
     [{ ...now, password: 'abcdef', confirmation: 'abcdef' }, COMMON_PASSWORD_PROBLEM],
     [{ ...now, password: 'anvils', confirmation: 'anvils' }, null],
   ])('%j -> %j', (form, expected) => {
-    expect(profileProblem(form, now)).toBe(expected);
+    expect(validateProfile(form, now)).toBe(expected);
   });
 });
 
 test.each(['042117', ' 042117 ', '042 117', '042-117', '042–117', '042\u00a0117', '0 4 2 1 1 7\n', '０４２１１７'])(
-  '%j is the code 042117',
-  (typed) => expect(readCode(typed)).toBe('042117'),
+  'parseCode reads 042117 from %j',
+  (typed) => expect(parseCode(typed)).toBe('042117'),
 );
-test.each(['', '04211', '0421177', 'O42117', '042117 is it', '4.2117'])('%j is no code', (typed) => {
-  expect(readCode(typed)).toBeNull();
+test.each(['', '04211', '0421177', 'O42117', '042117 is it', '4.2117'])('parseCode rejects %j', (typed) => {
+  expect(parseCode(typed)).toBeNull();
 });

@@ -1,19 +1,19 @@
-/** Rules for names, addresses and passwords. Each answers with the message to show, or null when all is well. */
+/** Validation of names, mail addresses and passwords. Each validator returns the message to show, or null if valid. */
 export const PASSWORD_MIN_LENGTH = 6;
-/** argon2 and every Supabase client agree on this upper bound, in UTF-8 bytes (docs/specification/limits.md 2). */
+/** In UTF-8 bytes: the limit of the auth API (docs/specification/limits.md 2). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
-/** The pattern of a required name: `required` alone is content with spaces. */
+/** The pattern of a required name: `required` alone accepts spaces. */
 export const NAME_PATTERN = '.*\\S.*';
 
 /** text @ text . text, without spaces (docs/specification/messages.md 3). */
 const SIMPLE_EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-export const emailProblem = (email: string): string | null =>
+export const validateEmail = (email: string): string | null =>
   SIMPLE_EMAIL.test(email.trim()) ? null : 'Please enter a valid email address';
 
-/** What every guesser tries first, beyond the runs and repetitions that `isCommonPassword` recognises. Lower case. */
+/** Most common passwords in lower case, besides the sequences and repetitions that `isCommonPassword` detects. */
 const COMMON_PASSWORDS = new Set(
   (
     'password password1 passw0rd p@ssw0rd p@ssword passwort qwerty qwerty1 qwerty12 qwerty123 qwertyuiop qwertz azerty ' +
@@ -26,8 +26,8 @@ const COMMON_PASSWORDS = new Set(
 /** `aaaaaa`, `ababab`, `123123`. */
 const REPEATED_UNIT = /^(.{1,3})\1+$/;
 
-/** `123456`, `654321`, `abcdefg`: every character is the neighbour of the one before, in one direction. */
-function isStraightRun(password: string): boolean {
+/** Consecutive characters, up or down: `123456`, `654321`, `abcdefg`. */
+function isSequence(password: string): boolean {
   const step = password.charCodeAt(1) - password.charCodeAt(0);
   if (Math.abs(step) !== 1) return false;
   for (let index = 2; index < password.length; index += 1) {
@@ -36,20 +36,20 @@ function isStraightRun(password: string): boolean {
   return true;
 }
 
-/** Whether a password is among the first that anybody guesses; such a one is refused at sign-up and at a change. */
+/** True for passwords that attackers guess first; they are rejected at sign-up and at a change. */
 export function isCommonPassword(password: string): boolean {
   const plain = password.toLowerCase();
-  return COMMON_PASSWORDS.has(plain) || REPEATED_UNIT.test(plain) || isStraightRun(plain);
+  return COMMON_PASSWORDS.has(plain) || REPEATED_UNIT.test(plain) || isSequence(plain);
 }
 
 type SignUpForm = { password: string; acceptsTerms: boolean };
-export function signUpProblem(form: SignUpForm): string | null {
+export function validateSignUp(form: SignUpForm): string | null {
   if (!form.acceptsTerms) return 'You must accept the Terms of Service & Privacy Policy to create an account';
   if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
   return isCommonPassword(form.password) ? COMMON_PASSWORD_PROBLEM : null;
 }
 
-export function newPasswordProblem(password: string, confirmation: string): string | null {
+export function validateNewPassword(password: string, confirmation: string): string | null {
   if (password !== confirmation) return 'Passwords do not match';
   if (password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters';
   return isCommonPassword(password) ? COMMON_PASSWORD_PROBLEM : null;
@@ -57,7 +57,7 @@ export function newPasswordProblem(password: string, confirmation: string): stri
 
 type ProfileForm = { name: string; email: string; password: string; confirmation: string };
 type ProfileNow = { name: string; email: string };
-export function profileProblem(form: ProfileForm, now: ProfileNow): string | null {
+export function validateProfile(form: ProfileForm, now: ProfileNow): string | null {
   if (form.password !== '' || form.confirmation !== '') {
     if (form.password !== form.confirmation) return 'Passwords do not match';
     if (form.password.length < PASSWORD_MIN_LENGTH) return 'Password must be at least 6 characters long';
@@ -67,8 +67,8 @@ export function profileProblem(form: ProfileForm, now: ProfileNow): string | nul
   return unchanged ? 'No changes to save' : null;
 }
 
-/** The six digits of a mail's code, however they were typed or pasted; null when they are not six digits. */
-export function readCode(typed: string): string | null {
+/** Parses a six-digit code from a mail, tolerating spaces, dashes and full-width digits; null if it has not six digits. */
+export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : null;
 }

@@ -1,45 +1,45 @@
 /**
- * How the coach names a line of a log: by what the page shows. That is the line's number (`3`, or `3.2` for an item of a
- * list inside item 3), or its first words where it has no number or the page shows the same number twice.
- * Prompt, reply parser, export and benchmark share this rule.
+ * Citations of lines of a log. The coach cites a line by its ref: the list number that the page shows (`3`, or `3.2` for an
+ * item nested in item 3), or the line's first words if it has no number or the number is not unique. The prompt, the reply
+ * parser, the export and the benchmark share this rule.
  */
 import { isItem, logLines } from '../export/log-lines.ts';
 import type { Line } from '../export/log-lines.ts';
 import { isHeading } from '../log/log-outline.ts';
-import { plainWords } from './strip-invisible.ts';
+import { stripInvisible } from './strip-invisible.ts';
 
-/** `ref` is what stands in the brackets of a citation; null for a line that no citation can name, such as `---`. */
+/** `ref` is null for a line that cannot be cited, such as `---`. */
 export type CitableLine = { readonly ref: string | null; readonly text: string; readonly isHeading: boolean };
-/** A line that a feedback cites. `line` is its place among the lines of the log that hold text, from 1. */
+/** `line` is the 1-based position among the lines of the log that contain text. */
 export type Citation = { readonly ref: string; readonly line: number };
 
-/** Of a line's words, so many name it; more where other lines begin alike. Characters are counted as code points. */
-const REF_WORDS = { usual: 6, most: 14 } as const;
-const REF_CHARS = { usual: 40, most: 80 } as const;
-/** Longer brackets are no citation. With room for several lines in one. */
-export const MAX_CITATION = 200;
+/** Length of a ref made of words: the default, and the maximum if other lines start alike. In code points. */
+const REF_WORDS = { default: 6, max: 14 } as const;
+const REF_CHARS = { default: 40, max: 80 } as const;
+/** Of the text in brackets, which may cite several lines. */
+export const MAX_CITATION_LENGTH = 200;
 
-/** Has a meaning in a citation, in Markdown or in the JSON of a prompt, so no ref contains it. */
-const SIGNS = /[\s[\]()*_`<>|~#!"“”„«»\\,;]+/gu;
+/** Excluded from refs, because they have a meaning in a citation, in Markdown or in the prompt's JSON. */
+const RESERVED = /[\s[\]()*_`<>|~#!"“”„«»\\,;]+/gu;
 const NUMBER = /^(?:items?\s)?(\d{1,7}(?:\.\d{1,7}){0,40})\.?$/i;
 
-/** The lines of a log that hold text, in order, each with its ref. Refs of different lines differ, unless their words are the same. */
+/** The lines of a log that contain text, in order. Refs are unique, except for lines with the same text. */
 export function citableLines(html: string): CitableLine[] {
   const lines = logLines(html);
   const numbers = lines.map((line, index) => pageNumber(line, lines[index - 1]));
   const counts = countEach(numbers);
-  const kept = lines
-    .map((line, index) => ({ line, text: plainWords(line.text).trim(), number: numbers[index]! }))
+  const textLines = lines
+    .map((line, index) => ({ line, text: stripInvisible(line.text).trim(), number: numbers[index]! }))
     .filter(({ line }) => line.text.trim() !== '');
-  const starts = countEach(kept.flatMap(({ text }) => startsOf(text)));
-  return kept.map(({ line, text, number }) => ({
+  const starts = countEach(textLines.flatMap(({ text }) => candidateRefs(text)));
+  return textLines.map(({ line, text, number }) => ({
     ref: number !== '' && counts.get(number) === 1 ? number : firstWords(text, starts),
     text,
     isHeading: isHeading(line),
   }));
 }
 
-/** `3.2` for the first line of an item whose lists are all numbered; otherwise empty. */
+/** `3.2` for the first line of an item whose enclosing lists are all numbered; otherwise empty. */
 function pageNumber({ path }: Line, before: Line | undefined): string {
   const items = path.filter(isItem);
   const innermost = items.at(-1);
@@ -48,32 +48,32 @@ function pageNumber({ path }: Line, before: Line | undefined): string {
   return numbers.every((number) => /^\d+$/.test(number)) ? numbers.join('.') : '';
 }
 
-/** Every beginning of a line that may name it, the usual one first. */
-function startsOf(text: string): string[] {
-  const words = text.replaceAll(SIGNS, ' ').trim().split(' ');
+/** The prefixes of a line that may serve as its ref, shortest first. */
+function candidateRefs(text: string): string[] {
+  const words = text.replaceAll(RESERVED, ' ').trim().split(' ');
   const starts: string[] = [];
-  for (let count = REF_WORDS.usual; count <= REF_WORDS.most; count += 1) {
-    const longest = count === REF_WORDS.usual ? REF_CHARS.usual : REF_CHARS.most;
-    const start = cutAt(words.slice(0, count).join(' '), longest);
-    // What reads as a number, or as nothing, names no line.
+  for (let count = REF_WORDS.default; count <= REF_WORDS.max; count += 1) {
+    const maxLength = count === REF_WORDS.default ? REF_CHARS.default : REF_CHARS.max;
+    const start = truncate(words.slice(0, count).join(' '), maxLength);
+    // A prefix without letters, or one that reads as a number, is ambiguous.
     if (!/\p{L}/u.test(start) || NUMBER.test(start)) continue;
     if (start !== starts.at(-1)) starts.push(start);
   }
   return starts;
 }
 
-/** The shortest beginning that no other line has. Lines that do not differ in it share the longest. */
+/** The shortest unique prefix; lines without one share the longest prefix. */
 function firstWords(text: string, starts: ReadonlyMap<string, number>): string | null {
-  const own = startsOf(text);
+  const own = candidateRefs(text);
   return own.find((start) => starts.get(start) === 1) ?? own.at(-1) ?? null;
 }
 
-/** At the end of a word, where the language has blanks between words. */
-function cutAt(text: string, longest: number): string {
-  const signs = Array.from(text);
-  if (signs.length <= longest) return text;
-  const cut = signs.slice(0, longest + 1).join('');
-  return cut.includes(' ') ? cut.replace(/ \S*$/u, '') : signs.slice(0, longest).join('');
+/** Truncates at a word boundary if the text contains spaces. */
+function truncate(text: string, maxLength: number): string {
+  const codePoints = Array.from(text);
+  if (codePoints.length <= maxLength) return text;
+  const cut = codePoints.slice(0, maxLength + 1).join('');
+  return cut.includes(' ') ? cut.replace(/ \S*$/u, '') : codePoints.slice(0, maxLength).join('');
 }
 
 function countEach(texts: readonly string[]): Map<string, number> {
@@ -82,44 +82,44 @@ function countEach(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Finds the cited line by what a model wrote in the brackets: the ref, or any unambiguous beginning of the line's words. */
-export type FindCited = (written: string) => Citation | null;
+/** Resolves the text in brackets of a reply: a ref, or any unambiguous prefix of a line's text. */
+export type FindCitation = (bracketed: string) => Citation | null;
 
-export function citedIn(lines: readonly CitableLine[]): FindCited {
+export function createCitationFinder(lines: readonly CitableLine[]): FindCitation {
   const byRef = new Map<string, Citation>();
-  const words: (readonly [string, Citation])[] = [];
+  const texts: (readonly [string, Citation])[] = [];
   for (const [index, { ref, text }] of lines.entries()) {
     if (ref === null) continue;
     const citation = { ref, line: index + 1 };
     if (!byRef.has(keyOf(ref))) byRef.set(keyOf(ref), citation);
-    words.push([keyOf(text.slice(0, MAX_CITATION)), citation]);
+    texts.push([keyOf(text.slice(0, MAX_CITATION_LENGTH)), citation]);
   }
-  return (written) => {
-    const key = keyOf(written);
+  return (bracketed) => {
+    const key = keyOf(bracketed);
     const found = byRef.get(key);
-    if (found || key.length < MIN_START || isNumber(key)) return found ?? null;
-    const beginning = words.filter(([text]) => text.startsWith(key));
-    return beginning.length === 1 ? beginning[0]![1] : null;
+    if (found || key.length < MIN_PREFIX_LENGTH || isNumber(key)) return found ?? null;
+    const matches = texts.filter(([text]) => text.startsWith(key));
+    return matches.length === 1 ? matches[0]![1] : null;
   };
 }
 
-/** Of a beginning that names a line although it is not its ref. */
-const MIN_START = 8;
+/** Of a prefix that is not a ref. */
+const MIN_PREFIX_LENGTH = 8;
 
 const isNumber = (text: string): boolean => NUMBER.test(text.trim());
 
 function keyOf(text: string): string {
-  const plain = plainWords(text).replaceAll(SIGNS, ' ').trim().toLowerCase();
+  const plain = stripInvisible(text).replaceAll(RESERVED, ' ').trim().toLowerCase();
   const words = plain.replace(/(?:…|\.{2,})$/u, '');
   return NUMBER.exec(words)?.[1] ?? words;
 }
 
-/** Begins at the first of the blanks before it and nowhere within them: many blanks would take quadratic time. */
-const CITATION = new RegExp(`(?<![ \\t])([ \\t]*)\\[([^\\[\\]\\n]{1,${MAX_CITATION}})\\]`, 'g');
-/** What the next piece of a text may still make one, with the blanks before it. */
-export const OPEN_CITATION = new RegExp(`(?<!\\s)\\s*(?:\\[[^\\[\\]\\n]{0,${MAX_CITATION}})?$`);
+/** The lookbehind anchors a match at the first of the preceding blanks; otherwise many blanks take quadratic time. */
+const CITATION = new RegExp(`(?<![ \\t])([ \\t]*)\\[([^\\[\\]\\n]{1,${MAX_CITATION_LENGTH}})\\]`, 'g');
+/** An incomplete citation at the end of a streamed text, including the blanks before it. */
+export const PARTIAL_CITATION = new RegExp(`(?<!\\s)\\s*(?:\\[[^\\[\\]\\n]{0,${MAX_CITATION_LENGTH}})?$`);
 
-/** Calls `replace` for what stands in each pair of brackets, with its parts between the commas; null leaves it as it is. */
+/** Calls `replace` with the comma-separated parts of each citation; null keeps the citation unchanged. */
 function replaceCitations(text: string, replace: (parts: string[]) => string | null): string {
   return text.replaceAll(CITATION, (whole, blanks: string, inside: string) => {
     const replaced = replace(inside.split(/[,;]/).map((part) => part.trim()));
@@ -127,27 +127,30 @@ function replaceCitations(text: string, replace: (parts: string[]) => string | n
   });
 }
 
-/** `[2, 99]` of 12 items becomes `[2]`, `[99]` goes, and `[sic]` stays. Every citation is written as its ref. */
-export function withKnownCitations(text: string, find: FindCited): { text: string; cited: Citation[] } {
+/**
+ * Normalizes citations to refs and removes unknown ones. In a log of 12 items, `[2, 99]` becomes `[2]`, `[99]` is removed
+ * and `[sic]` is kept.
+ */
+export function resolveCitations(text: string, find: FindCitation): { text: string; cited: Citation[] } {
   const cited: Citation[] = [];
-  const known = replaceCitations(text, (parts) => {
+  const resolved = replaceCitations(text, (parts) => {
     const found = parts.flatMap((part) => find(part) ?? []);
     if (found.length === 0) return parts.every(isNumber) ? '' : null;
     cited.push(...found);
     return `[${[...new Set(found.map(({ ref }) => ref))].join(', ')}]`;
   });
-  return { text: known, cited };
+  return { text: resolved, cited };
 }
 
-/** As they are stored: places and names apart. Without names see `withLinePlaces`. */
-export const citationsOf = (lines: readonly number[], refs: readonly string[] | null): Citation[] =>
-  lines.map((line, index) => ({ line, ref: refs?.[index] ?? linePlace(line) }));
+/** From the two stored columns. `refs` is null for analyses of an earlier version: see `labelLineNumbers`. */
+export const toCitations = (lines: readonly number[], refs: readonly string[] | null): Citation[] =>
+  lines.map((line, index) => ({ line, ref: refs?.[index] ?? lineLabel(line) }));
 
 /**
- * Analyses that were made before citations named what the page shows have the place of a line among all lines. Their
- * `[4]` is shown as `[line 4]`, which is true whatever number the page has there.
+ * Analyses of an earlier version cite the position of a line among all lines. Shows their `[4]` as `[line 4]`, because the
+ * page may show a different number there.
  */
-export const withLinePlaces = (text: string): string =>
-  replaceCitations(text, (parts) => (parts.every(isNumber) ? `[${parts.map(linePlace).join(', ')}]` : null));
+export const labelLineNumbers = (text: string): string =>
+  replaceCitations(text, (parts) => (parts.every(isNumber) ? `[${parts.map(lineLabel).join(', ')}]` : null));
 
-const linePlace = (line: number | string): string => `line ${line}`;
+const lineLabel = (line: number | string): string => `line ${line}`;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coachBlocks } from './coach-text.ts';
+import { parseCoachText } from './coach-text.ts';
 import type { CoachBlock, CoachSpan } from './coach-text.ts';
 
 const spanText = (span: CoachSpan): string => ('spans' in span ? span.spans.map(spanText).join('') : span.text);
 const linesOf = (block: CoachBlock): string[] =>
   (block.kind === 'paragraph' ? [block.spans] : block.items).map((spans) => spans.map(spanText).join(''));
 const textOf = (blocks: CoachBlock[]): string => blocks.flatMap(linesOf).join('\n');
-/** What is emphasised and cited, written so that a reader of this test can see it. */
+/** Serializes spans with their emphasis and citations. */
 const shown = (spans: CoachSpan[]): string =>
   spans
     .map((span) =>
@@ -19,27 +19,27 @@ const shown = (spans: CoachSpan[]): string =>
     )
     .join('');
 const refs = new Set(['1', '2', '3', '3.2', '4', '5', 'Called Ann']);
-const first = (text: string, writing = false): string => {
-  const [block] = coachBlocks(text, { writing, refs });
+const first = (text: string, isPartial = false): string => {
+  const [block] = parseCoachText(text, { isPartial, refs });
   return block?.kind === 'paragraph' ? shown(block.spans) : '';
 };
 
-test('paragraphs, lists and headings', () => {
-  expect(coachBlocks('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.').map(({ kind }) => kind)).toEqual([
+test('parses paragraphs, lists and headings', () => {
+  expect(parseCoachText('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.').map(({ kind }) => kind)).toEqual([
     'paragraph',
     'list',
     'numbers',
     'paragraph',
     'paragraph',
   ]);
-  expect(textOf(coachBlocks('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.'))).toBe(
+  expect(textOf(parseCoachText('One.\nStill one.\n\n- a\n- b\n\n1. x\n2) y\n## Next\nTwo.'))).toBe(
     'One.\nStill one.\na\nb\nx\ny\nNext\nTwo.',
   );
 });
 
-test('numbers that do not count from 1 stay as they were written', () => {
-  expect(textOf(coachBlocks('3. c\n4. d'))).toBe('3. c\n4. d');
-  expect(textOf(coachBlocks('1. a\n7. g'))).toBe('a\n7. g');
+test('keeps numbers that do not count from 1 as text', () => {
+  expect(textOf(parseCoachText('3. c\n4. d'))).toBe('3. c\n4. d');
+  expect(textOf(parseCoachText('1. a\n7. g'))).toBe('a\n7. g');
 });
 
 test.each([
@@ -64,15 +64,15 @@ test.each([
   ['| Day | Done |\n|:---|---:|\n| Mon | 3 of 4 |', 'Day · Done\nMon · 3 of 4'],
   ['```js\nconst done = true;\n```', 'const done = true;'],
   ['> ## Wins', '<strong>Wins</strong>'],
-])('%s', (text, expected) => {
+])('parses the spans of %j', (text, expected) => {
   expect(first(text)).toBe(expected);
 });
 
-test('lines that are drawn divide, and are not shown', () => {
-  expect(textOf(coachBlocks('Wins\n====\nOne.\n\n---\n***\n~~~\nTwo.\n~~~\n| a | b |\n| - | - |\n| c | d |'))).toBe(
+test('treats rules and fences as paragraph breaks', () => {
+  expect(textOf(parseCoachText('Wins\n====\nOne.\n\n---\n***\n~~~\nTwo.\n~~~\n| a | b |\n| - | - |\n| c | d |'))).toBe(
     'Wins\nOne.\nTwo.\na · b\nc · d',
   );
-  expect(coachBlocks('- a\n    - b')).toMatchObject([{ kind: 'list', items: [{}, {}] }]);
+  expect(parseCoachText('- a\n    - b')).toMatchObject([{ kind: 'list', items: [{}, {}] }]);
 });
 
 test.each([
@@ -90,11 +90,11 @@ test.each([
   ['On 2026-11-2', 'On '],
   ['On 2026-11-20', 'On '],
   ['On 2026-11-20 you', 'On November 20, 2026 you'],
-])('while it is written: %s', (text, expected) => {
+])('holds back incomplete markup of %j while streaming', (text, expected) => {
   expect(first(text, true)).toBe(expected);
 });
 
-/** Words, signs of Markdown, and the beginnings of everything that must not come to life. */
+/** Words, Markdown syntax and attempts at HTML injection. */
 const piece = fc.constantFrom(
   ...[
     '**',
@@ -135,31 +135,31 @@ const output = fc.oneof(
   fc.string(),
 );
 
-test('nothing but its closed set of shapes comes out, and no word is lost', () => {
+test('returns only the closed set of node types and loses no word', () => {
   const kinds = new Set(['text', 'citation', 'strong', 'em']);
   const keys = (span: CoachSpan): boolean =>
     kinds.has(span.kind) && ('spans' in span ? span.spans.every(keys) : typeof span.text === 'string');
   fc.assert(
-    fc.property(output, fc.boolean(), (text, writing) => {
-      const blocks = coachBlocks(text, { writing, refs });
+    fc.property(output, fc.boolean(), (text, isPartial) => {
+      const blocks = parseCoachText(text, { isPartial, refs });
       for (const block of blocks) {
         expect(['paragraph', 'list', 'numbers']).toContain(block.kind);
         const spans = block.kind === 'paragraph' ? block.spans : block.items.flat();
         expect(spans.every(keys)).toBe(true);
       }
-      // Of a link its words; what may become one is held back while it is written.
+      // A link is reduced to its label; incomplete links are held back while streaming.
       const words = (from: string): string => (from.match(/[\p{L}]+/gu) ?? []).join('');
       const all = words(text.replaceAll(/!?\[x\]\((?:javascript:1|\/\/y)\)/g, 'x'));
-      if (writing) expect(all.startsWith(words(textOf(blocks)))).toBe(true);
+      if (isPartial) expect(all.startsWith(words(textOf(blocks)))).toBe(true);
       else expect(words(textOf(blocks))).toBe(all);
     }),
     { numRuns: 2_000 },
   );
 });
 
-test('what is on the screen is never taken back while more is written', () => {
-  // Signs that open or close an emphasis may come and go; the words only ever grow.
-  const words = (text: string): string => textOf(coachBlocks(text, { writing: true })).replace(/[^\p{L}]/gu, '');
+test('never retracts displayed words while streaming', () => {
+  // Emphasis may change; words are append-only.
+  const words = (text: string): string => textOf(parseCoachText(text, { isPartial: true })).replace(/[^\p{L}]/gu, '');
   fc.assert(
     fc.property(output, fc.nat(), (text, cut) => {
       const before = text.slice(0, cut % (text.length + 1));
@@ -169,25 +169,25 @@ test('what is on the screen is never taken back while more is written', () => {
   );
 });
 
-test('a long answer takes no quadratic time', () => {
+test('takes linear time on nested emphasis', () => {
   const startedAt = performance.now();
-  coachBlocks('**a '.repeat(2_000), { writing: true });
+  parseCoachText('**a '.repeat(2_000), { isPartial: true });
   expect(performance.now() - startedAt).toBeLessThan(2_000);
 });
 
-// Threat: a model that was made to write signs alone would hold up the browser that shows them, or end its stack.
+// Threat: a prompt injection makes the model repeat markup to block the browser or to overflow its stack.
 test.each([
   ...['*a ', '_a ', '_*a', '**a *b ', '(*a ', '* ', 'a*', '[1,', '# #', '#', 'item 1,', 'item 1,1', 'item 1.1', '[a,'],
   ...['[', '![', '[a](', '[a](/', '[a](/(', '[a](/ "', '[a](/ ', '|', '|-', '`', '> ', '>', '-', '- ', '~', '= '],
-])('a long text of %j is read in time', (signs) => {
+])('parses a long repetition of %j in time', (signs) => {
   const text = `${signs.repeat(16_000 / signs.length)}x`;
   const heading = `# ${' '.repeat(8_000)}${'#'.repeat(8_000)}x`;
   const item = `item 1,${' '.repeat(16_000)}x`;
   const began = performance.now();
   for (const long of [text, heading, item]) {
-    for (const writing of [false, true])
-      expect(textOf(coachBlocks(long, { writing, refs })).length).toBeLessThan(40_000);
+    for (const isPartial of [false, true])
+      expect(textOf(parseCoachText(long, { isPartial, refs })).length).toBeLessThan(40_000);
   }
-  // Before it was seen to, one of them took seconds, or failed.
+  // Quadratic patterns took seconds or overflowed the stack.
   expect(performance.now() - began).toBeLessThan(2_000);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { AI_MESSAGES, ANALYSIS_PROBLEMS, dailyLimitText, failureText, feedbackRefusal, isScore } from './coach.ts';
+import { AI_MESSAGES, ANALYSIS_PROBLEMS, dailyLimitText, failureMessage, feedbackRefusal, isScore } from './coach.ts';
 import { QUICK_ENTRIES } from '../log/quick-entries.ts';
 
-describe('what can be given feedback on', () => {
-  test.each(QUICK_ENTRIES.map(({ text }) => text))('not a quick entry: %s', (text) => {
+describe('feedbackRefusal', () => {
+  test.each(QUICK_ENTRIES.map(({ text }) => text))('refuses the quick entry %s', (text) => {
     expect(feedbackRefusal(` ${text}\n`)).toBe('canned');
     expect(feedbackRefusal(`${text}, and then I fixed the build`)).toBeNull();
   });
@@ -13,21 +13,21 @@ describe('what can be given feedback on', () => {
     ['nine char', 'too_short'],
     ['   nine char   ', 'too_short'],
     ['ten chars.', null],
-  ])('%j: %s', (text, refusal) => {
+  ])('for %j is %s', (text, refusal) => {
     expect(feedbackRefusal(text)).toBe(refusal);
   });
 });
 
-test('a failed analysis says one thing: its cause, and after three retries that the service may be down', () => {
+test('a failure shows its cause, and after three retries that the service may be unavailable', () => {
   const { network, configuration } = ANALYSIS_PROBLEMS;
-  const texts = [1, 2, 3, 4, 5].map((failures) => failureText('network', network, failures));
+  const texts = [1, 2, 3, 4, 5].map((failures) => failureMessage('network', network, failures));
   const note = AI_MESSAGES.unavailableNote;
   expect(texts).toEqual([network, network, network, note, note]);
-  // Waiting does not mend a wrong key.
-  expect(failureText('configuration', configuration, 4)).toBe(configuration);
+  // Waiting does not fix a configuration error.
+  expect(failureMessage('configuration', configuration, 4)).toBe(configuration);
 });
 
-test('the limit of a day is named', () => {
+test('the daily limit message names the limit', () => {
   expect(dailyLimitText(100)).toBe(
     'You have reached the fair-use limit of 100 analyses a day. Please come back tomorrow.',
   );
@@ -42,6 +42,6 @@ test.each([
   [7.5, false],
   ['7', false],
   [null, false],
-])('%j is a score: %s', (value, expected) => {
+])('isScore of %j is %s', (value, expected) => {
   expect(isScore(value)).toBe(expected);
 });

@@ -1,35 +1,35 @@
 /**
- * The coach: what it may be asked, what it answers, and in which words it says that it cannot (docs/specification/coach.md 2 and docs/specification/messages.md 7).
- * The database and `src/server/coach` hold the rules; the screens repeat them for comfort.
+ * The coach's limits, requests, results and messages (docs/specification/coach.md 2 and docs/specification/messages.md 7).
+ * The database and `src/server/coach` enforce the limits; the screens check them only to save a request.
  */
 import type { Citation } from './citations.ts';
 import type { Day } from '../day/day.ts';
 import { PREMIUM_PRICE } from '../plan/plan.ts';
 import { MESSAGES } from '../messages.ts';
-import { quickEntryIn } from '../log/quick-entries.ts';
+import { matchQuickEntry } from '../log/quick-entries.ts';
 import type { ReviewPeriod } from '../plan/review-period.ts';
 
-/** A log shorter than this says too little to be judged. */
+/** Shorter logs get no feedback. */
 const MIN_FEEDBACK_CHARS = 10;
-/** How many earlier days the coach reads beside the one it is asked about; those with fewer characters are left out. */
+/** Earlier days sent as context with the analysed one; logs shorter than `MIN_CONTEXT_CHARS` are left out. */
 export const CONTEXT_DAYS = 3;
 export const MIN_CONTEXT_CHARS = 11;
-/** A review needs one log with at least so many characters. */
+/** A review needs at least one log of this length. */
 export const MIN_TREND_ENTRY_CHARS = 11;
-/** Shorter replies are broken ones. */
-export const MIN_REPLY = 10;
-export const MIN_TREND_REPLY = 50;
-export const SCORES = { least: 1, most: 10 } as const;
-/** "Unlimited" means so many analyses a day, feedback and reviews together: it is said wherever the plan is sold. */
+/** Shorter replies are invalid. */
+export const MIN_REPLY_CHARS = 10;
+export const MIN_TREND_REPLY_CHARS = 50;
+export const SCORE_RANGE = { min: 1, max: 10 } as const;
+/** The daily limit behind "unlimited", for feedback and reviews together. Shown wherever the plan is sold. */
 export const FAIR_USE_ANALYSES = 100;
 export const FAIR_USE_NOTE = `Fair use: ${FAIR_USE_ANALYSES} analyses a day.`;
-/** `limit`: the server's own, which may be another. */
+/** `limit`: the server's setting, which may differ from `FAIR_USE_ANALYSES`. */
 export const dailyLimitText = (limit: number): string =>
   `You have reached the fair-use limit of ${limit} ${limit === 1 ? 'analysis' : 'analyses'} a day. Please come back tomorrow.`;
-/** After more failed tries than this the panel says that the service may be unavailable. */
-const TRIES_BEFORE_NOTE = 2;
+/** After more failed retries the panel says that the service may be unavailable. */
+const MAX_RETRIES_WITH_CAUSE = 2;
 
-/** Why an analysis did not come to be, after it was begun. The texts are `ANALYSIS_PROBLEMS`. */
+/** Why a started analysis failed. */
 export type AnalysisProblem = 'configuration' | 'rate' | 'network' | 'format' | 'general';
 
 export const ANALYSIS_PROBLEMS: Readonly<Record<AnalysisProblem, string>> = {
@@ -40,7 +40,6 @@ export const ANALYSIS_PROBLEMS: Readonly<Record<AnalysisProblem, string>> = {
   general: 'The AI service could not analyze this. Try refreshing or writing more detailed content.',
 };
 
-/** Everything else the panel and the reviews say. */
 export const AI_MESSAGES = {
   premium: 'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
   noEntry: 'No entry found for this date. Write something first to get AI feedback.',
@@ -60,7 +59,7 @@ export const AI_MESSAGES = {
   unavailableNote: 'The AI service may be temporarily unavailable. Please try again later.',
 } as const;
 
-/** Why nothing was begun: the `code` beside the `error` of a refused request. */
+/** Why an analysis was not started: the `code` of a refused request. */
 export type CoachRefusal =
   | 'premium'
   | 'not_configured'
@@ -74,22 +73,22 @@ export type CoachRefusal =
 
 export type CoachRefusalAnswer = { success: false; code: CoachRefusal; error: string };
 
-/** What the functions take. Days are the user's own. */
+/** The bodies of the functions. Days are in the user's time zone. */
 export type FeedbackRequest = { date: Day; force?: boolean };
 export type TrendRequest = { period: ReviewPeriod; from: Day; to: Day; force?: boolean };
 
 export type FeedbackResult = {
   score: number;
   feedback: string;
-  /** The lines that the feedback speaks of, by the names that it has for them; each exists. */
+  /** The lines of the log that the feedback cites; each exists. */
   cited: Citation[];
-  /** The one fact that would have made the day clearer; null when nothing was missing. */
+  /** The one fact that would have made the log clearer; null if none is missing. */
   missingFact: string | null;
-  /** ISO time at which the analysed words were read. */
+  /** ISO time at which the analysed text was read. */
   analyzedAt: string;
-  /** False when the log was changed while it was analysed. */
+  /** False if the log changed during the analysis. */
   upToDate: boolean;
-  /** True when nothing was sent to the AI service, because these very words had been analysed before. */
+  /** True if a stored result for the identical text was returned without calling the AI service. */
   reused: boolean;
 };
 
@@ -105,29 +104,29 @@ export type TrendResult = {
   reused: boolean;
 };
 
-/** The server-sent events of an analysis, by their names. `done` comes after the result is stored; or `problem`, or neither. */
+/** The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored), `problem` or neither. */
 export type CoachEvent<Result = FeedbackResult | TrendResult> =
   | { event: 'score'; data: { score: number } }
-  /** To be put after what came before; it is never taken back while the stream lasts. */
+  /** Appended to the previous deltas; never retracted during the stream. */
   | { event: 'text'; data: { delta: string } }
   | { event: 'done'; data: Result }
-  /** `retryAt`: ISO time before which another try is of no use. */
+  /** `retryAt`: ISO time before which a retry cannot succeed. */
   | { event: 'problem'; data: { class: AnalysisProblem; message: string; retryAt: string | null } };
 
-/** Why a log cannot be given feedback on, or null. `text` is its plain text. */
+/** Why a log gets no feedback, or null. `text` is its plain text. */
 export function feedbackRefusal(text: string): 'too_short' | 'canned' | null {
   const trimmed = text.trim();
-  if (quickEntryIn(trimmed) !== null) return 'canned';
+  if (matchQuickEntry(trimmed) !== null) return 'canned';
   return trimmed.length < MIN_FEEDBACK_CHARS ? 'too_short' : null;
 }
 
 /**
- * What is said after `failures` failed tries in a row, the first of which was no retry. One sentence: after several of
- * them the state of the service says more than the last cause, unless the cause is one that waiting does not end.
+ * The message after `failures` consecutive failures (the first attempt and its retries). After several failures it names
+ * the service instead of the last cause, except for a configuration error, which waiting does not fix.
  */
-export function failureText(reason: string, message: string, failures: number): string {
-  return failures - 1 > TRIES_BEFORE_NOTE && reason !== 'configuration' ? AI_MESSAGES.unavailableNote : message;
+export function failureMessage(reason: string, message: string, failures: number): string {
+  return failures - 1 > MAX_RETRIES_WITH_CAUSE && reason !== 'configuration' ? AI_MESSAGES.unavailableNote : message;
 }
 
 export const isScore = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= SCORES.least && value <= SCORES.most;
+  typeof value === 'number' && Number.isInteger(value) && value >= SCORE_RANGE.min && value <= SCORE_RANGE.max;

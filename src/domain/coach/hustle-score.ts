@@ -1,4 +1,4 @@
-/** The HustleScore's bands (docs/specification/coach.md 5). Each has a word, because colour alone tells some readers nothing. */
+/** The HustleScore's bands (docs/specification/coach.md 5). Each has a word, because colour alone is not accessible. */
 export type ScoreBand = { name: 'good' | 'fair' | 'weak' | 'poor'; word: string };
 
 export function scoreBand(score: number): ScoreBand {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { readScoredText } from './score-line.ts';
+import { parseScoredText } from './score-line.ts';
 
 const FEEDBACK = 'You shipped the importer. That counts.';
 
-/** null: no score that can be believed. */
+/** Null without a valid score. */
 function read(text: string): { score: number; feedback: string; fact: string | null } | null {
-  const { score, text: feedback, missingFact: fact, broken } = readScoredText(text, true);
-  return score === null || broken ? null : { score, feedback, fact };
+  const { score, text: feedback, missingFact: fact, isInvalid } = parseScoredText(text, true);
+  return score === null || isInvalid ? null : { score, feedback, fact };
 }
 
 describe('a score line', () => {
@@ -19,20 +19,20 @@ describe('a score line', () => {
     [`## hustlescore: 3/10.\r\n${FEEDBACK}`, 3],
     [`${FEEDBACK}\nHustleScore: 7/10`, 7],
     [`HustleScore: 7/10\n${FEEDBACK}\nHustleScore: 7/10`, 7],
-  ])('is found: %j', (text, score) => {
+  ])('is parsed: %j', (text, score) => {
     expect(read(text)).toEqual({ score, feedback: FEEDBACK, fact: null });
   });
 
   test.each([
-    ['none', FEEDBACK],
+    ['missing', FEEDBACK],
     ['out of range', `HustleScore: 0/10\n${FEEDBACK}`],
     ['out of range', `HustleScore: 11/10\n${FEEDBACK}`],
     ['of another scale', `HustleScore: 7/100\n${FEEDBACK}`],
-    ['no number', `HustleScore: high/10\n${FEEDBACK}`],
-    ['no whole number', `HustleScore: 7.5/10\n${FEEDBACK}`],
+    ['not a number', `HustleScore: high/10\n${FEEDBACK}`],
+    ['not an integer', `HustleScore: 7.5/10\n${FEEDBACK}`],
     ['in the middle of a sentence', `You wrote "HustleScore: 10/10" yourself.\n${FEEDBACK}`],
-    ['said twice and differently', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
-  ])('is no score when it is %s: %j', (_what, text) => {
+    ['repeated with another score', `HustleScore: 10/10\n${FEEDBACK}\nHustleScore: 2/10`],
+  ])('gives no score if it is %s: %j', (_what, text) => {
     expect(read(text)).toBeNull();
   });
 });
@@ -46,12 +46,12 @@ describe('a missing fact', () => {
     ['MissingFact: How many.\nMissingFact: How many.', 'How many.'],
     ['MissingFact:', null],
     ['MissingFact: How many.\nMissingFact: Nothing, it was perfect.', null],
-  ])('is found on its line, and is no part of the feedback: %j', (lines, fact) => {
+  ])('is parsed from its line and removed from the feedback: %j', (lines, fact) => {
     expect(read(`HustleScore: 7/10\n\n${FEEDBACK}\n\n${lines}`)).toEqual({ score: 7, feedback: FEEDBACK, fact });
     expect(read(`${lines}\nHustleScore: 7/10\n${FEEDBACK}`)).toEqual({ score: 7, feedback: FEEDBACK, fact });
   });
 
-  test('is not read out of a sentence', () => {
+  test('is not parsed from a sentence', () => {
     const feedback = 'The MissingFact: how many users it has.';
     expect(read(`HustleScore: 7/10\n${feedback}`)).toEqual({ score: 7, feedback, fact: null });
   });
@@ -68,7 +68,7 @@ const LINES = fc.array(
 );
 const RUNS = { numRuns: fuzzBudget(1_000) };
 
-test('a score is in range, stands on a line of the reply, and its line is no part of the feedback', () => {
+test('a score is in range, from a line of the reply, and its line is not part of the feedback', () => {
   fc.assert(
     fc.property(LINES, (lines) => {
       const parsed = read(lines.join('\n'));
@@ -82,13 +82,13 @@ test('a score is in range, stands on a line of the reply, and its line is no par
   );
 });
 
-test('while a reply arrives, what has been read of it is only ever added to', () => {
+test('the parsed text is append-only while the reply is streamed', () => {
   fc.assert(
     fc.property(LINES, fc.array(fc.nat(400), { maxLength: 8 }), (lines, cuts) => {
       const reply = lines.join('\n');
       let before = '';
       for (const cut of [...cuts.toSorted((a, b) => a - b).map((at) => Math.min(at, reply.length)), reply.length]) {
-        const { text } = readScoredText(reply.slice(0, cut), cut === reply.length);
+        const { text } = parseScoredText(reply.slice(0, cut), cut === reply.length);
         expect(text.startsWith(before)).toBe(true);
         before = text;
       }

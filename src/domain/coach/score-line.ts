@@ -1,38 +1,38 @@
 /**
- * The score and the missing fact as lines of text, `HustleScore: N/10` and `MissingFact: …`, for models that cannot be
- * held to a form (docs/specification/coach.md 9).
+ * Parses `HustleScore: N/10` and `MissingFact: …` lines, for models without structured output
+ * (docs/specification/coach.md 9).
  *
- * Threat: somebody writes that line into their log, and the score is theirs to choose. So only what the model itself
- * answered is ever read here, and where it says two different scores, one of them may be the log's: then there is none.
- * Of two facts neither is believed, and the rest of the answer counts.
+ * Threat: a user writes such a line into the log to choose the score. Only the model's reply is parsed, never the log. If
+ * the reply has two different scores, one may be quoted from the log, so the reply is invalid. Two different facts are
+ * both dropped, and the rest of the reply is used.
  */
 import { isScore } from './coach.ts';
 
-/** On a line of its own; Markdown's emphasis, quotes and headings around it do not matter. */
+/** A separate line; surrounding Markdown (emphasis, quote, heading) is ignored. */
 const SCORE_LINE = /^[\s*_#>"'`-]*Hustle ?Score[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
-/** Longer than any score line and than the name of the fact: what such a line is, is known before it has ended. */
-const SCORE_LINE_LIMIT = 80;
+/** Longer than any score line and than `MissingFact:`, so that a longer line can be classified before it is complete. */
+const MAX_SCORE_LINE_LENGTH = 80;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)$/i;
 
 export type ScoredText = {
   score: number | null;
   missingFact: string | null;
-  /** Everything but these lines. While the text arrives, what stands here is only ever added to. */
+  /** The reply without these lines. Append-only while the reply is streamed. */
   text: string;
-  /** The scores contradict each other, or are out of range. */
-  broken: boolean;
+  /** The scores contradict each other, or the score is out of range. */
+  isInvalid: boolean;
 };
 
-/** What is certain of a text of which more may come (`whole` false), or of all of it. */
-export function readScoredText(modelText: string, whole: boolean): ScoredText {
+/** `isComplete`: false while the reply is streamed; the result then holds only what later text cannot change. */
+export function parseScoredText(modelText: string, isComplete: boolean): ScoredText {
   const lines = modelText.split('\n');
-  if (!whole && asSeen(lines.at(-1)!).length <= SCORE_LINE_LIMIT) lines.pop();
+  if (!isComplete && visibleText(lines.at(-1)!).length <= MAX_SCORE_LINE_LENGTH) lines.pop();
   const scores = new Set<number>();
   const facts = new Set<string>();
   const text: string[] = [];
   for (const line of lines) {
-    const seen = asSeen(line);
-    const score = seen.length <= SCORE_LINE_LIMIT ? SCORE_LINE.exec(seen)?.[1] : undefined;
+    const visible = visibleText(line);
+    const score = visible.length <= MAX_SCORE_LINE_LENGTH ? SCORE_LINE.exec(visible)?.[1] : undefined;
     const fact = FACT_LINE.exec(line)?.[1];
     if (score !== undefined) scores.add(Number(score));
     else if (fact !== undefined) facts.add(fact.replaceAll('**', '').trim());
@@ -44,9 +44,9 @@ export function readScoredText(modelText: string, whole: boolean): ScoredText {
     score,
     missingFact: facts.size > 1 ? null : fact || null,
     text: text.join('\n').trim(),
-    broken: scores.size > 1 || (score !== null && !isScore(score)),
+    isInvalid: scores.size > 1 || (score !== null && !isScore(score)),
   };
 }
 
-/** What is a score line on a screen is one: joiners within a word and rows of blanks are not seen there. */
-const asSeen = (line: string): string => line.replaceAll(/\p{DI}/gu, '').replaceAll(/\s+/g, ' ');
+/** Removes invisible characters and collapses blanks, so that a line that looks like a score line is parsed as one. */
+const visibleText = (line: string): string => line.replaceAll(/\p{DI}/gu, '').replaceAll(/\s+/g, ' ');

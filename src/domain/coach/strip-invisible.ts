@@ -1,12 +1,12 @@
 /**
- * Takes out of a text what a reader cannot see and a model or a screen can: such characters are where hidden
- * instructions stand, and what turns a line around. Nothing reaches a model or the coach's place without it.
+ * Control and format characters (zero-width, bidirectional, tags), line and paragraph separators, fillers and variation
+ * selectors. Keeps tab, line feed, and what Persian, Mongolian and emoji need: the two joiners and a few selectors.
  */
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]--[\t\n\p{Join_C}[\u180b-\u180f][\ufe0e-\ufe0f]]]/gv;
 
 /**
- * Control and format characters (zero-width, marks of direction, tags), separators of lines that are no line feed, fillers
- * and selectors of variants, but tab and line feed, and but what Persian, Mongolian and emoji are made of: the two joiners and a few selectors.
+ * Removes characters that users cannot see but models and browsers interpret. Threat: they hide instructions to the model
+ * (prompt injection), or reverse the displayed text. Every text passes through this before it is sent to a model, and every
+ * reply before it is shown.
  */
-const UNSEEN = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]--[\t\n\p{Join_C}[\u180b-\u180f][\ufe0e-\ufe0f]]]/gv;
-
-export const plainWords = (text: string): string => text.toWellFormed().replaceAll(UNSEEN, '');
+export const stripInvisible = (text: string): string => text.toWellFormed().replaceAll(INVISIBLE, '');

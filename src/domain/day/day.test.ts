@@ -17,8 +17,8 @@ const anyDay = fc
   .integer({ min: Date.UTC(1970, 0, 1) / 86_400_000, max: Date.UTC(2400, 0, 1) / 86_400_000 })
   .map((count) => addDays(day('1970-01-01'), count));
 
-describe('a day is a real calendar date', () => {
-  test.each(['2026-11-21', '2024-02-29', '0001-01-01', '9999-12-31'])('%s is one', (text) => {
+describe('isDay', () => {
+  test.each(['2026-11-21', '2024-02-29', '0001-01-01', '9999-12-31'])('accepts %s', (text) => {
     expect(isDay(text)).toBe(true);
   });
   test.each([
@@ -31,26 +31,26 @@ describe('a day is a real calendar date', () => {
     '20261121',
     '',
     'today',
-  ])('%j is none', (text) => {
+  ])('rejects %j, and day() throws', (text) => {
     expect(isDay(text)).toBe(false);
     expect(() => day(text)).toThrow(RangeError);
   });
-  test.each([null, undefined, 20261121, new Date(), ['2026-11-21']])('%j, no text, is none', (value) => {
+  test.each([null, undefined, 20261121, new Date(), ['2026-11-21']])('rejects the non-string %j', (value) => {
     expect(isDay(value)).toBe(false);
   });
 });
 
-describe('counting days', () => {
-  test('crosses months, leap days and years', () => {
+describe('day arithmetic', () => {
+  test('crosses the ends of months, leap days and years', () => {
     expect(addDays(day('2024-02-28'), 1)).toBe('2024-02-29');
     expect(addDays(day('2026-12-31'), 1)).toBe('2027-01-01');
     expect(addDays(day('2026-03-01'), -1)).toBe('2026-02-28');
   });
-  test('is not thrown off by a change of the clocks', () => {
-    // In Europe the 29th of March 2026 has 23 hours; the days around it are still one day apart.
+  test('is unaffected by daylight saving time', () => {
+    // In Europe, 29 March 2026 has 23 hours.
     expect(daysBetween(day('2026-03-28'), day('2026-03-30'))).toBe(2);
   });
-  test('going forth and back ends where it began, and texts sort as days do', () => {
+  test('is reversible, and days sort as strings', () => {
     fc.assert(
       fc.property(anyDay, fc.integer({ min: -4000, max: 4000 }), (from, count) => {
         const to = addDays(from, count);
@@ -63,18 +63,18 @@ describe('counting days', () => {
   });
 });
 
-test('the label is the one that the product shows and stores', () => {
+test('formats the label of a day', () => {
   expect(dayLabel(day('2026-11-21'))).toBe('Saturday - November 21, 2026');
   expect(dayLabel(day('2024-02-09'))).toBe('Friday - February 9, 2024');
   expect(weekdayOf(day('2000-01-01'))).toBe('Saturday');
 });
 
-test('a day is what the wall calendar of the machine says, not what UTC says', () => {
+test('dayOf uses the local date, not the UTC date', () => {
   expect(dayOf(new Date(2026, 10, 21, 0, 0, 1))).toBe('2026-11-21');
   expect(dayOf(new Date(2026, 10, 21, 23, 59, 59))).toBe('2026-11-21');
 });
 
-test('today on Earth spans the two days of UTC-12 and UTC+14', () => {
+test('the earliest and the latest today on Earth are those of UTC-12 and UTC+14', () => {
   expect(earliestToday(new Date('2026-11-21T11:59:59Z'))).toBe('2026-11-20');
   expect(earliestToday(new Date('2026-11-21T12:00:00Z'))).toBe('2026-11-21');
   expect(latestToday(new Date('2026-11-21T09:59:59Z'))).toBe('2026-11-21');
@@ -85,6 +85,6 @@ test.each([
   ['From 2026-11-14 to 2026-11-20.', 'From November 14, 2026 to November 20, 2026.'],
   ['**2026-11-20**: stuck (2026-11-19)', '**November 20, 2026**: stuck (November 19, 2026)'],
   ['2026-02-30, v2026-11-20, 2026-11-20T10:00, /2026-11-20/x, 2026-11-20.txt', null],
-])('dates of a text are written as the screens do: %s', (text, expected) => {
+])('replaces ISO dates in a text by labels: %s', (text, expected) => {
   expect(withDateLabels(text)).toBe(expected ?? text);
 });

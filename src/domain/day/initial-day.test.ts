@@ -5,11 +5,11 @@ import { initialDay } from './initial-day.ts';
 const TODAY = day('2026-11-21');
 
 test.each([
-  ['free, whatever was written', false, day('2026-11-01'), TODAY],
-  ['premium without logs', true, null, TODAY],
-  ['premium with a gap: the first day to catch up on', true, day('2026-10-31'), day('2026-11-01')],
-  ['premium up to yesterday', true, day('2026-11-20'), TODAY],
-  ['premium who wrote today already', true, TODAY, TODAY],
-])('%s', (_name, premium, latest, expected) => {
+  ['free: today', false, day('2026-11-01'), TODAY],
+  ['premium without logs: today', true, null, TODAY],
+  ['premium with a gap: the day after the latest log', true, day('2026-10-31'), day('2026-11-01')],
+  ['premium with a log for yesterday: today', true, day('2026-11-20'), TODAY],
+  ['premium with a log for today: today', true, TODAY, TODAY],
+])('opens the journal for %s', (_name, premium, latest, expected) => {
   expect(initialDay(premium, latest, TODAY)).toBe(expected);
 });

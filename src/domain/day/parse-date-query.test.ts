@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, day, dateLabel, dayLabel, isDay } from './day.ts';
-import { soughtDay } from './parse-date-query.ts';
+import { parseDateQuery } from './parse-date-query.ts';
 
 const saturday = day('2026-11-21');
 
@@ -44,30 +44,30 @@ test.each([
   ['3/4/2026', null],
   ['', null],
   ['may', null],
-])('%s', (query, found) => {
-  expect(soughtDay(query, saturday)).toBe(found);
+])('parses %j as %j', (query, found) => {
+  expect(parseDateQuery(query, saturday)).toBe(found);
 });
 
-test('months of other lengths end on their last day, and years before the first have none', () => {
-  expect(soughtDay('1 month ago', day('2026-03-31'))).toBe('2026-02-28');
-  expect(soughtDay('1 year ago', day('2028-02-29'))).toBe('2027-02-28');
-  expect(soughtDay('1000 years ago', day('0999-05-05'))).toBeNull();
+test('clamps to the last day of a shorter month, and rejects years before year 1', () => {
+  expect(parseDateQuery('1 month ago', day('2026-03-31'))).toBe('2026-02-28');
+  expect(parseDateQuery('1 year ago', day('2028-02-29'))).toBe('2027-02-28');
+  expect(parseDateQuery('1000 years ago', day('0999-05-05'))).toBeNull();
 });
 
 const someDay = fc.integer({ min: 0, max: 3000 }).map((back) => addDays(saturday, -back));
 
-test('every day is found by its own names', () => {
+test('parses each of the formats that the product displays', () => {
   fc.assert(
-    fc.property(someDay, (sought) => {
-      for (const name of [sought, dateLabel(sought), dayLabel(sought)]) expect(soughtDay(name, saturday)).toBe(sought);
+    fc.property(someDay, (date) => {
+      for (const label of [date, dateLabel(date), dayLabel(date)]) expect(parseDateQuery(label, saturday)).toBe(date);
     }),
   );
 });
 
-test('whatever is typed, it is a day that is not to come, or none', () => {
+test('returns null or a day up to today for any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
-      const found = soughtDay(text, saturday);
+      const found = parseDateQuery(text, saturday);
       expect(found === null || (isDay(found) && found <= saturday)).toBe(true);
     }),
   );

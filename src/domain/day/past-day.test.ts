@@ -13,9 +13,9 @@ test.each([
   ['2026-11-02', 'What did you do on Monday, November 2?'],
   ['2026-01-01', 'What did you do on Thursday, January 1?'],
   ['2025-12-31', 'What did you do on Wednesday, December 31, 2025?'],
-  // A page on which midnight has not been noticed yet.
+  // After midnight, until the page updates its today.
   ['2026-11-23', 'What have you done today?'],
-])('an empty log of %s asks %j', (date, question) => {
+])('the placeholder of an empty log of %s is %j', (date, question) => {
   expect(dayQuestion(day(date), TODAY)).toBe(question);
 });
 
@@ -23,6 +23,6 @@ test.each([
   ['2026-11-21', 'Yesterday'],
   ['2026-11-19', '3 days ago'],
   ['2023-01-01', '1,421 days ago'],
-])('%s is %j', (date, label) => {
+])('the label of %s is %j', (date, label) => {
   expect(daysAgoLabel(day(date), TODAY)).toBe(label);
 });

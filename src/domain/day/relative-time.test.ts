@@ -15,6 +15,6 @@ test.each([
   expect(ago(ms)).toBe(shown);
 });
 
-test('a day and more shows the local date', () => {
+test('shows the local date from 24 hours on', () => {
   expect(ago(24 * 60 * 60_000)).toBe(new Date('2026-11-20T14:00:00Z').toLocaleDateString());
 });

@@ -1,37 +1,37 @@
 import { expect, test } from 'vitest';
 import { addDays, day } from './day.ts';
-import { workdaysOf, workdaysText } from './workdays.ts';
+import { countWorkdays, workdaysText } from './workdays.ts';
 
 /** A Monday. */
 const monday = day('2026-11-16');
 const sunday = addDays(monday, 6);
 const logged = (...back: number[]) => new Set(back.map((count) => addDays(monday, count)));
 
-test('a full week has five workdays', () => {
-  expect(workdaysOf(monday, sunday, sunday, logged(0, 1, 2, 3, 4))).toEqual({ accounted: 5, workdays: 5 });
+test('counts five workdays in a full week', () => {
+  expect(countWorkdays(monday, sunday, sunday, logged(0, 1, 2, 3, 4))).toEqual({ accounted: 5, workdays: 5 });
 });
 
-test('a weekend counts for nothing, logged or not', () => {
-  expect(workdaysOf(monday, sunday, sunday, logged(0, 5, 6))).toEqual({ accounted: 1, workdays: 5 });
-  expect(workdaysOf(addDays(monday, 5), sunday, sunday, logged(5, 6))).toEqual({ accounted: 0, workdays: 0 });
+test('ignores weekends, with or without a log', () => {
+  expect(countWorkdays(monday, sunday, sunday, logged(0, 5, 6))).toEqual({ accounted: 1, workdays: 5 });
+  expect(countWorkdays(addDays(monday, 5), sunday, sunday, logged(5, 6))).toEqual({ accounted: 0, workdays: 0 });
 });
 
-test('days to come are not owed', () => {
-  expect(workdaysOf(monday, sunday, addDays(monday, 1), logged(0))).toEqual({ accounted: 1, workdays: 2 });
+test('ignores days after today', () => {
+  expect(countWorkdays(monday, sunday, addDays(monday, 1), logged(0))).toEqual({ accounted: 1, workdays: 2 });
 });
 
-test('days outside the period do not count', () => {
-  expect(workdaysOf(monday, sunday, sunday, logged(-3, -7, 8))).toEqual({ accounted: 0, workdays: 5 });
+test('ignores logs outside the period', () => {
+  expect(countWorkdays(monday, sunday, sunday, logged(-3, -7, 8))).toEqual({ accounted: 0, workdays: 5 });
 });
 
-test('thirty days over a change of the clocks', () => {
-  expect(workdaysOf(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), new Set())).toEqual({
+test('counts thirty days across the end of daylight saving time', () => {
+  expect(countWorkdays(day('2026-10-05'), day('2026-11-03'), day('2026-11-03'), new Set())).toEqual({
     accounted: 0,
     workdays: 22,
   });
 });
 
-test('in words', () => {
+test('formats the count with singular and plural', () => {
   expect(workdaysText({ accounted: 21, workdays: 22 })).toBe('21 of 22 workdays accounted for');
   expect(workdaysText({ accounted: 1, workdays: 1 })).toBe('1 of 1 workday accounted for');
 });

@@ -1,6 +1,6 @@
 /**
- * How many workdays of a period somebody has accounted for. It stands in place of a streak: one missed day takes nothing
- * away that was done. A workday is Monday to Friday; any log accounts for it, a quick entry such as "I am sick" as well.
+ * Counts the workdays of a period that have a log. The product shows this instead of a streak, so that one missed day
+ * does not reset the count. Workdays are Monday to Friday; any log counts, including a quick entry such as "I am sick".
  */
 import { addDays, earlierOf, weekdayOf } from './day.ts';
 import type { Day } from './day.ts';
@@ -9,8 +9,8 @@ export type Workdays = { accounted: number; workdays: number };
 
 const isWorkday = (of: Day): boolean => !['Saturday', 'Sunday'].includes(weekdayOf(of));
 
-/** Of the days from `from` to `to`, without those after `today`; `logged` are the days that have a log. */
-export function workdaysOf(from: Day, to: Day, today: Day, logged: ReadonlySet<Day>): Workdays {
+/** `from` and `to` are inclusive; days after `today` don't count. */
+export function countWorkdays(from: Day, to: Day, today: Day, logged: ReadonlySet<Day>): Workdays {
   const last = earlierOf(to, today);
   let workdays = 0;
   let accounted = 0;

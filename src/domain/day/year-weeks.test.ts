@@ -3,7 +3,7 @@ import { addDays, day, weekdayOf } from './day.ts';
 import { yearRows } from './year-weeks.ts';
 
 test.each(['2026-11-21', '2026-11-22', '2024-02-29', '2027-01-01'])(
-  'each day of the year before %s is there once',
+  'contains each day of the year up to %s once',
   (text) => {
     const today = day(text);
     const rows = yearRows(today);

@@ -1,10 +1,9 @@
-/** The days of the last year as the columns of a calendar: whole weeks from Sunday on, the last one up to today. */
 import { addDays, WEEKDAYS, weekdayOf } from './day.ts';
 import type { Day } from './day.ts';
 
 const WEEKS = 53;
 
-/** Seven rows, Sunday first, of as many weeks; null for the days after today. */
+/** The grid of a year's calendar heat map: one row per weekday, Sunday first, one column per week; null after today. */
 export function yearRows(today: Day): (Day | null)[][] {
   const sunday = addDays(today, -WEEKDAYS.indexOf(weekdayOf(today)));
   const first = addDays(sunday, -7 * (WEEKS - 1));

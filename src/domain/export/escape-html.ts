@@ -1,3 +1,3 @@
-/** Text as it stands in the HTML of a log: what `isCleanLog` takes, and `entryText` reads back as the same text. */
+/** Escapes text for the HTML of a log: `isCleanLog` accepts it, and `entryText` returns the same text. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll('\0', '').toWellFormed().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

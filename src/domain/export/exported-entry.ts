@@ -1,46 +1,47 @@
-/** One day as an export carries it, and what a day of an imported file comes to. */
 import type { Day } from '../day/day.ts';
 
+/** A day in an export. */
 export type ExportedEntry = {
   date: Day;
-  /** HTML as it is stored, the date header included. */
+  /** The stored HTML, including the date header. */
   content: string;
   hustleScore: number | null;
   feedback: string | null;
-  /** ISO 8601 with a zone. */
+  /** ISO 8601 with a time zone. */
   analyzedAt: string | null;
 };
 
-/** What a format writes: the pieces are put one after the other, so that no file has to exist as one text. */
+/** Writes an export in parts that the caller concatenates, so that the whole file need not be one string. */
 export type FormatWriter = {
   begin: () => string;
-  /** `index` counts the days from 0. */
+  /** `index` is 0 for the first day. */
   entry: (entry: ExportedEntry, index: number) => string;
   end: () => string;
 };
 
-/** `content` comes without the date header. It may hold anything: nobody but the server cleans it. */
+/** `content` has no date header. It is untrusted: only the server sanitizes it. */
 export type ImportedDay = Omit<ExportedEntry, 'hustleScore' | 'feedback' | 'analyzedAt'> & {
-  /** Null where the file's format says nothing about it. */
+  /** Null if the file has no feedback for the day. */
   coach: Pick<ExportedEntry, 'hustleScore' | 'feedback' | 'analyzedAt'> | null;
 };
 
+/** Why a day of a file is not imported. */
 export const REFUSALS = {
-  invalidDate: 'This is not a day of the calendar.',
-  futureDay: 'This day lies in the future.',
-  duplicateDay: 'The file has this day twice. The first one counts.',
-  notText: 'What stands here is not the text of a log.',
+  invalidDate: 'This date does not exist.',
+  futureDay: 'This day is in the future.',
+  duplicateDay: 'The file contains this day more than once. Only the first one is used.',
+  notText: 'This is not the text of a log.',
   tooLong: 'This log is larger than 256 KB.',
   tooDeep: 'This log is nested too deeply.',
-  empty: 'There are no words in it.',
+  empty: 'This log is empty.',
 } as const;
 export type Refusal = keyof typeof REFUSALS;
 
-/** `label` is what the file calls the day, shortened: it may be anything. */
-export type ReadDay = { kind: 'day'; day: ImportedDay } | { kind: 'refused'; label: string; reason: Refusal };
+/** `label` is the file's text for the date, cut; it is untrusted. */
+export type ParsedDay = { kind: 'day'; day: ImportedDay } | { kind: 'refused'; label: string; reason: Refusal };
 
 const LABEL_MAX_LENGTH = 40;
-export const refused = (label: string, reason: Refusal): ReadDay => ({
+export const refuseDay = (label: string, reason: Refusal): ParsedDay => ({
   kind: 'refused',
   label: label.slice(0, LABEL_MAX_LENGTH).toWellFormed(),
   reason,

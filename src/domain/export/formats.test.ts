@@ -6,7 +6,7 @@ import { isCleanLog, withDateHeader, withoutDateHeader } from '../log/entry-html
 import { entryText } from '../log/entry-text.ts';
 import { anyLogs, days, editorLogs } from '../../../tests/support/log-arbitraries.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import type { ExportedEntry, FormatWriter, ReadDay } from './exported-entry.ts';
+import type { ExportedEntry, FormatWriter, ParsedDay } from './exported-entry.ts';
 import { htmlWriter } from './html-format.ts';
 import { jsonEntriesOf, jsonFormatOf, jsonWriter, readJson, readJsonEntry } from './json-format.ts';
 import { markdownWriter, readMarkdown } from './markdown-format.ts';
@@ -23,7 +23,8 @@ function write(writer: FormatWriter, entries: readonly ExportedEntry[]): string 
   return writer.begin() + entries.map((entry, index) => writer.entry(entry, index)).join('') + writer.end();
 }
 
-const contentOf = (read: ReadDay | undefined): string => (read?.kind === 'day' ? read.day.content : `(${read?.kind})`);
+const contentOf = (read: ParsedDay | undefined): string =>
+  read?.kind === 'day' ? read.day.content : `(${read?.kind})`;
 
 const DATE = day('2026-11-21');
 const LABEL = 'Saturday - November 21, 2026';
@@ -32,7 +33,7 @@ const RULE = '-'.repeat(LABEL.length);
 describe('plain text', () => {
   const written = (html: string): string => write(textWriter(), [entryOf(DATE, html)]);
 
-  test('is laid out as decided: the day, dashes, the text, an empty line; oldest first', () => {
+  test('writes per day the label, dashes, the text and an empty line, oldest first', () => {
     const text = write(textWriter(), [
       entryOf(day('2026-11-20'), '<p>Said <strong>no</strong> to a meeting</p>'),
       entryOf(
@@ -68,7 +69,7 @@ describe('plain text', () => {
     [`<p>${LABEL}</p><p>---</p>`, `${LABEL}\n\\---`],
     ['<p>a</p><p></p><p>b</p>', 'a\n\nb'],
     ['<h1>Head</h1><blockquote><p>q</p></blockquote><pre><code>x\n  y</code></pre>', 'Head\nq\nx\n\\  y'],
-  ])('%j reads %j', (html, body) => {
+  ])('writes %j as %j', (html, body) => {
     expect(written(html)).toBe(`${LABEL}\n${RULE}\n${body}\n\n`);
   });
 
@@ -77,16 +78,16 @@ describe('plain text', () => {
     '<ol start="12"><li><p>a</p></li></ol><ol start="3"><li><p>b</p></li></ol>',
     '<p>1. no item</p><p>a</p><p></p><p>b</p>',
     '<ul><li><p>a</p><p></p><p>b</p></li></ul>',
-  ])('%j comes back as it was', (html) => {
+  ])('reads back %j unchanged', (html) => {
     expect(contentOf([...readText(written(html))][0])).toBe(html);
   });
 
-  test('a file that went through Windows reads the same', () => {
+  test('reads a file with a BOM and CRLF line ends', () => {
     const text = `\uFEFF${written('<ol><li><p>a</p></li></ol>').replaceAll('\n', '\r\n')}`;
     expect(contentOf([...readText(text)][0])).toBe('<ol><li><p>a</p></li></ol>');
   });
 
-  test('a day that the calendar does not have is refused, and the others are read', () => {
+  test('refuses a day that does not exist, and reads the others', () => {
     const text = `Monday - November 21, 2026\n-----\nx\n\nFriday - February 30, 2026\n-----\nx\n\n${written('<p>x</p>')}`;
     expect([...readText(text)].map((read) => (read.kind === 'day' ? read.day.date : read.reason))).toEqual([
       'invalidDate',
@@ -95,7 +96,7 @@ describe('plain text', () => {
     ]);
   });
 
-  test('anything else is no export', () => {
+  test('reads no day from other text', () => {
     for (const text of ['', 'hello', LABEL, `${RULE}\n${LABEL}`, '{"a":1}']) expect([...readText(text)]).toEqual([]);
   });
 });
@@ -118,17 +119,17 @@ describe('Markdown', () => {
     ['<p>2 * 3 &lt; 7 and snake_case, AT&amp;T</p>', '2 \\* 3 < 7 and snake_case, AT\\&T'],
     ['<ul><li><p>a</p></li></ul><ul><li><p>b</p></li></ul>', '- a\n\n<!-- -->\n\n- b'],
     ['<p><strong> a</strong></p>', '<strong> a</strong>'],
-  ])('%j is written %j and comes back', (html, body) => {
+  ])('writes %j as %j and reads it back', (html, body) => {
     expect(bodyOf(html)).toBe(body);
     expect(contentOf([...readMarkdown(written(html))][0])).toBe(html);
   });
 
-  test('a heading of a day inside code begins no day', () => {
+  test('ignores the heading of a day in a code block', () => {
     const html = `<pre><code># ${LABEL}\n\`\`\`</code></pre>`;
     expect([...readMarkdown(written(html))].map(contentOf)).toEqual([html]);
   });
 
-  test('reads what others write: other bullets, wider lists, wrapped paragraphs', () => {
+  test('reads Markdown of other programs: other bullets, wider lists, wrapped paragraphs', () => {
     const text = `# ${LABEL}\n\n* a\n  wrapped\n+   b\n\n***\n\n1) c\n2) d\n`;
     expect(contentOf([...readMarkdown(text)][0])).toBe(
       '<ul><li><p>a wrapped</p></li><li><p>b</p></li></ul><ol><li><p>c</p></li><li><p>d</p></li></ol>',
@@ -139,7 +140,7 @@ describe('Markdown', () => {
 describe('HTML', () => {
   const page = (...entries: ExportedEntry[]): string => write(htmlWriter({ today: DATE }), entries);
 
-  test('is a page of its own with a language, a title and no script, and asks nobody for anything', () => {
+  test('is a self-contained page with a language and a title, without scripts or external requests', () => {
     const html = page(entryOf(DATE, '<h1>A</h1><p>x</p>'));
     expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
     expect(html).toContain('<title>Hustle Forge: all logs, November 21, 2026</title>');
@@ -148,7 +149,7 @@ describe('HTML', () => {
     expect(html).not.toMatch(/<script|<link|<img|url\(|https?:/);
   });
 
-  test('links the addresses of a log, also across marks, and leaves every other letter as it was', () => {
+  test('links the addresses of a log, also across marks, and keeps the other text', () => {
     const html = page(
       entryOf(
         DATE,
@@ -164,7 +165,7 @@ describe('HTML', () => {
     );
   });
 
-  test('what a server should never have stored is shown as its words', () => {
+  test('shows only the text of content that is not clean', () => {
     const html = page({ date: DATE, content: '<p onclick="x">a</p><script>alert(1)</script>', ...NO_COACH });
     expect(html).toContain('<p>a</p><p>alert(1)</p>');
     expect(html).not.toMatch(/<script|onclick/);
@@ -175,7 +176,7 @@ describe('HTML', () => {
 describe('JSON', () => {
   const AT = new Date('2026-11-21T10:00:00.000Z');
 
-  test('has the layout that was decided', () => {
+  test('has the specified fields', () => {
     const full = { hustleScore: 7, feedback: 'Good "work"', analyzedAt: '2026-11-21T10:00:00.123456+00:00' };
     const entries = [entryOf(day('2026-11-20'), '<p>x</p>'), { ...entryOf(DATE, '<p>y</p>'), ...full }];
     const file: unknown = JSON.parse(write(jsonWriter({ exportedAt: AT }), entries));
@@ -205,18 +206,18 @@ describe('JSON', () => {
     [{ date: '2026-11-21', content: 'x', analyzedAt: 'yesterday' }, 'notText'],
     [{ date: '2026-11-21', content: 'x', analyzedAt: '2026-13-01T00:00:00Z' }, 'notText'],
     [{ date: '2026-11-21', content: 'x', analyzedAt: '2026-11-21' }, 'notText'],
-  ])('%j is refused: %s', (entry, reason) => {
+  ])('refuses %j as %s', (entry, reason) => {
     expect(readJsonEntry(entry)).toMatchObject({ kind: 'refused', reason });
   });
 
-  test.each(['x'.repeat(20_001), 'a\0b', 'half a character: \ud83d'])(
-    'feedback that could not be stored is refused',
+  test.each(['x'.repeat(20_001), 'a\0b', 'lone surrogate: \ud83d'])(
+    'refuses feedback that cannot be stored',
     (feedback) => {
       expect(readJsonEntry({ date: DATE, content: 'x', feedback })).toMatchObject({ reason: 'notText' });
     },
   );
 
-  test('takes nothing but what it knows', () => {
+  test('copies known fields only', () => {
     const entry: unknown = JSON.parse(
       '{"__proto__":{"date":"2026-11-21"},"constructor":1,"date":"2026-11-21","content":"x","user_id":"other","revision":9}',
     );
@@ -227,19 +228,19 @@ describe('JSON', () => {
     expect(({} as Record<string, unknown>)['date']).toBeUndefined();
   });
 
-  test.each([null, 7, 'x', [], {}, { format: 'other/1' }, { format: 1 }])('%j is no export', (file) => {
+  test.each([null, 7, 'x', [], {}, { format: 'other/1' }, { format: 1 }])('%j is not an export', (file) => {
     expect(jsonFormatOf(file)).toBeNull();
   });
 });
 
-describe('whatever a log is made of', () => {
+describe('for any log', () => {
   const FORMATS = {
     text: { writer: textWriter, read: readText },
     Markdown: { writer: markdownWriter, read: readMarkdown },
   };
   const LOGS = { 'logs of the editor': editorLogs, 'logs of other clients': anyLogs };
 
-  const comesBack = (
+  const expectRoundTrip = (
     { writer, read }: (typeof FORMATS)['text'],
     dates: readonly Day[],
     logs: readonly string[],
@@ -255,20 +256,20 @@ describe('whatever a log is made of', () => {
   };
 
   describe.each(Object.entries(FORMATS))('%s', (_name, format) => {
-    test('brings a mark back that begins where the one before it ended', () => {
-      comesBack(format, [day('2026-11-21')], ['<p><s><em><strong>one</strong></em></s><strong>two</strong></p>']);
+    test('returns a mark that begins where the one before it ended', () => {
+      expectRoundTrip(format, [day('2026-11-21')], ['<p><s><em><strong>one</strong></em></s><strong>two</strong></p>']);
     });
 
-    test.each(Object.entries(LOGS))('brings %s back with identical text', (_logs, arbitrary) => {
+    test.each(Object.entries(LOGS))('returns %s with identical text', (_logs, arbitrary) => {
       fc.assert(
         fc.property(days, fc.array(arbitrary, { minLength: 1, maxLength: 3 }), (dates, logs) => {
-          comesBack(format, dates, logs);
+          expectRoundTrip(format, dates, logs);
         }),
         { numRuns: fuzzBudget(250) },
       );
     });
 
-    test('takes linear time on hostile texts', () => {
+    test('takes linear time on adversarial input', () => {
       const hostile = [
         '<p>'.repeat(80_000),
         '*'.repeat(200_000),
@@ -283,14 +284,14 @@ describe('whatever a log is made of', () => {
         '`a'.repeat(90_000),
         '**a'.repeat(60_000),
       ]) {
-        // With quadratic time this would run into the test's limit.
+        // Quadratic time would exceed the test's timeout.
         const file = `# ${LABEL}\n${LABEL}\n---\n${text}\n`;
         for (const read of format.read(file)) expect(contentOf(read)).toContain('<');
       }
     });
   });
 
-  test('JSON brings every log back as it was', () => {
+  test('JSON returns every log unchanged', () => {
     fc.assert(
       fc.property(days, anyLogs, (dates, log) => {
         const entries = dates.map((date) => entryOf(date, log));

@@ -1,4 +1,4 @@
-/** One HTML page with everything in it: to be read, printed and kept. It runs nothing and asks nobody for anything. */
+/** The HTML export: one self-contained page without scripts or external requests. */
 import { dateLabel, dayLabel } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 import { isCleanLog, withoutDateHeader } from '../log/entry-html.ts';
@@ -49,7 +49,10 @@ export function htmlWriter({ today }: { today: Day }): FormatWriter {
   };
 }
 
-/** The log's own headings stand below the day's. What is not clean is shown as its words: nothing here may run. */
+/**
+ * Demotes the log's headings below the day's. Threat: content that is not clean could contain scripts, so only its text is
+ * shown.
+ */
 function bodyOf({ content }: ExportedEntry): string {
   const log = withoutDateHeader(content);
   if (isCleanLog(log))
@@ -73,7 +76,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** A clean log with its addresses as links. An address may begin outside a mark and end inside it, but stays in its block. */
+/** Links the addresses of a clean log. An address may cross inline marks, but not blocks. */
 function withLinks(log: string): string {
   const pieces = log.split(/(<[^<>]*>)/);
   let block: number[] = [];

@@ -1,8 +1,11 @@
-/** JSON: everything there is about a day, exactly as it is stored (docs/specification/export-and-import.md 3). One day a line, for other tools. */
+/**
+ * The JSON export: a lossless copy of each day (docs/specification/export-and-import.md 3). One day per line, for
+ * line-based tools.
+ */
 import { isDay } from '../day/day.ts';
 import { withoutDateHeader } from '../log/entry-html.ts';
-import { refused } from './exported-entry.ts';
-import type { FormatWriter, ImportedDay, ReadDay } from './exported-entry.ts';
+import { refuseDay } from './exported-entry.ts';
+import type { FormatWriter, ImportedDay, ParsedDay } from './exported-entry.ts';
 
 export const JSON_FORMAT = 'hustle-forge/1';
 const FEEDBACK_MAX_LENGTH = 20_000;
@@ -20,7 +23,7 @@ export function jsonWriter({ exportedAt }: { exportedAt: Date }): FormatWriter {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The version that a file claims to be of; null for what is no export of ours. */
+/** The version that a file declares; null if it is not an export of ours. */
 export function jsonFormatOf(file: unknown): string | null {
   const format = isObject(file) ? file['format'] : undefined;
   return typeof format === 'string' && format.startsWith('hustle-forge/') ? format : null;
@@ -29,18 +32,18 @@ export function jsonFormatOf(file: unknown): string | null {
 export const jsonEntriesOf = (file: unknown): readonly unknown[] | null =>
   isObject(file) && Array.isArray(file['entries']) ? (file['entries'] as unknown[]) : null;
 
-export function* readJson(entries: readonly unknown[]): Generator<ReadDay> {
+export function* readJson(entries: readonly unknown[]): Generator<ParsedDay> {
   for (const entry of entries) yield readJsonEntry(entry);
 }
 
-/** Only what is known is taken, by name: whatever else an entry may hold never gets further. Server and browser both ask. */
-export function readJsonEntry(entry: unknown): ReadDay {
+/** Copies known fields only, so that unknown ones cannot pass. Used by the server and the browser. */
+export function readJsonEntry(entry: unknown): ParsedDay {
   const { date, content, hustleScore, feedback, analyzedAt } = isObject(entry) ? entry : {};
   const label = typeof date === 'string' ? date : '';
-  if (!isDay(date)) return refused(label, 'invalidDate');
-  if (typeof content !== 'string') return refused(label, 'notText');
+  if (!isDay(date)) return refuseDay(label, 'invalidDate');
+  if (typeof content !== 'string') return refuseDay(label, 'notText');
   const coach = coachOf(hustleScore, feedback, analyzedAt);
-  if (coach === 'unreadable') return refused(label, 'notText');
+  if (coach === 'unreadable') return refuseDay(label, 'notText');
   return { kind: 'day', day: { date, content: withoutDateHeader(content), coach } };
 }
 
@@ -48,7 +51,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 const isInstant = (value: unknown): value is string =>
   typeof value === 'string' && INSTANT.test(value) && isDay(value.slice(0, 10)) && !Number.isNaN(Date.parse(value));
 
-/** PostgreSQL takes neither NUL nor half a character. */
+/** PostgreSQL rejects NUL and lone surrogates. */
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 function coachOf(score: unknown, feedback: unknown, analyzedAt: unknown): ImportedDay['coach'] | 'unreadable' {

@@ -1,8 +1,8 @@
-/** Markdown (CommonMark with ~~strike~~): a first-level heading for each day, the log's own headings one level lower. */
+/** The Markdown export (CommonMark with ~~strike~~): a first-level heading per day, the log's headings one level lower. */
 import { dayLabel } from '../day/day.ts';
-import { refused } from './exported-entry.ts';
-import type { FormatWriter, ReadDay } from './exported-entry.ts';
-import { dayOfHeading, isDayHeading } from './day-heading.ts';
+import { refuseDay } from './exported-entry.ts';
+import type { FormatWriter, ParsedDay } from './exported-entry.ts';
+import { parseDayHeading, isDayHeading } from './day-heading.ts';
 import { logLines, sharedDepth } from './log-lines.ts';
 import type { Block, Container, Line } from './log-lines.ts';
 import { markdownLine } from './markdown-inline.ts';
@@ -12,7 +12,7 @@ const HEADINGS = { h1: '## ', h2: '### ', h3: '#### ', p: '' } as const satisfie
   Exclude<Block['kind'], 'pre'>,
   string
 >;
-/** Between two lists that would otherwise be read as one. */
+/** Separates two adjacent lists, which Markdown would merge. */
 const LIST_BOUNDARY = '<!-- -->';
 
 export const markdownWriter = (): FormatWriter => ({
@@ -22,13 +22,13 @@ export const markdownWriter = (): FormatWriter => ({
 });
 
 const widthOf = (container: Container): number => (container.kind === 'quote' ? 2 : container.marker.length + 1);
-const continued = (path: readonly Container[]): string =>
+const continuationPrefix = (path: readonly Container[]): string =>
   path.map((container) => (container.kind === 'quote' ? '> ' : ' '.repeat(widthOf(container)))).join('');
-const opened = (path: readonly Container[]): string =>
+const openingPrefix = (path: readonly Container[]): string =>
   path.map((container) => (container.kind === 'quote' ? '> ' : `${container.marker} `)).join('');
 
 function markdownOf(content: string): string[] {
-  const written: string[] = [];
+  const output: string[] = [];
   let before: Line | null = null;
   const lines = logLines(content);
   for (let from = 0; from < lines.length;) {
@@ -38,21 +38,21 @@ function markdownOf(content: string): string[] {
     const shared = before === null ? 0 : sharedDepth(before.path, line.path);
     const texts = blockLines(lines.slice(from, to));
     if (texts.length > 0 || shared < line.path.length) {
-      if (before !== null) written.push(...between(before, line, shared));
-      const inside = continued(line.path);
-      const first = continued(line.path.slice(0, shared)) + opened(line.path.slice(shared));
-      if (texts.length === 0) written.push(first.trimEnd());
+      if (before !== null) output.push(...separator(before, line, shared));
+      const inside = continuationPrefix(line.path);
+      const first = continuationPrefix(line.path.slice(0, shared)) + openingPrefix(line.path.slice(shared));
+      if (texts.length === 0) output.push(first.trimEnd());
       for (const [index, text] of texts.entries()) {
-        written.push(text === '' ? inside.trimEnd() : (index === 0 ? first : inside) + text);
+        output.push(text === '' ? inside.trimEnd() : (index === 0 ? first : inside) + text);
       }
       before = line;
     }
     from = to;
   }
-  return written;
+  return output;
 }
 
-/** A code block with its fence, a heading or a paragraph; nothing where there are no words, which Markdown cannot say. */
+/** A fenced code block, a heading or a paragraph. Empty for an empty block, which Markdown cannot represent. */
 function blockLines(lines: readonly Line[]): string[] {
   const { kind } = lines[0]!.block;
   if (kind === 'pre') {
@@ -66,25 +66,25 @@ function blockLines(lines: readonly Line[]): string[] {
   return texts.map((text, index) => (kind === 'p' && index < texts.length - 1 ? `${text}\\` : text));
 }
 
-/** An empty line between two blocks, unless the second begins an item that its list shows at once. */
-function between(before: Line, line: Line, shared: number): string[] {
-  const blank = continued(line.path.slice(0, shared)).trimEnd();
-  const begins = line.path[shared];
-  if (begins?.kind !== 'item') return [blank];
-  const left = before.path[shared];
-  if (left?.kind === 'item') {
-    if (left.list === begins.list) return [];
-    return left.list.ordered === begins.list.ordered
-      ? [blank, continued(line.path.slice(0, shared)) + LIST_BOUNDARY, blank]
+/** A blank line, unless the second block starts an item that needs none. */
+function separator(before: Line, line: Line, shared: number): string[] {
+  const blank = continuationPrefix(line.path.slice(0, shared)).trimEnd();
+  const opened = line.path[shared];
+  if (opened?.kind !== 'item') return [blank];
+  const closed = before.path[shared];
+  if (closed?.kind === 'item') {
+    if (closed.list === opened.list) return [];
+    return closed.list.ordered === opened.list.ordered
+      ? [blank, continuationPrefix(line.path.slice(0, shared)) + LIST_BOUNDARY, blank]
       : [blank];
   }
-  // Only these may follow a paragraph without an empty line, and only with words in them.
-  const atOnce = line.path[shared - 1]?.kind === 'item' && /^(?:1\.|-)$/.test(begins.marker) && line.text !== '';
-  return atOnce && left === undefined ? [] : [blank];
+  // In CommonMark, only these items may interrupt a paragraph, and only if they contain text.
+  const canInterrupt = line.path[shared - 1]?.kind === 'item' && /^(?:1\.|-)$/.test(opened.marker) && line.text !== '';
+  return canInterrupt && closed === undefined ? [] : [blank];
 }
 
-/** Answers nothing at all for a text that is no export. */
-export function* readMarkdown(text: string): Generator<ReadDay> {
+/** Yields nothing for a text that is not an export. */
+export function* readMarkdown(text: string): Generator<ParsedDay> {
   let label: string | null = null;
   let log = new MarkdownLog();
   for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
@@ -98,8 +98,8 @@ export function* readMarkdown(text: string): Generator<ReadDay> {
   if (label !== null) yield readDay(label, log);
 }
 
-function readDay(label: string, log: MarkdownLog): ReadDay {
-  const date = dayOfHeading(label);
-  if (date === null) return refused(label, 'invalidDate');
+function readDay(label: string, log: MarkdownLog): ParsedDay {
+  const date = parseDayHeading(label);
+  if (date === null) return refuseDay(label, 'invalidDate');
   return { kind: 'day', day: { date, content: log.end(), coach: null } };
 }

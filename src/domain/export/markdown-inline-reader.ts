@@ -1,15 +1,15 @@
 /**
- * Reads the words and marks of one line of Markdown, as CommonMark pairs its delimiters: `2 * 3` and `snake_case` have none.
- * A link keeps its address as `text (address)`, since logs hold no links. Linear in the length of the line.
+ * Parses inline Markdown of one line with CommonMark's delimiter rules: `2 * 3` and `snake_case` have none. Logs contain no
+ * link elements, so a link becomes `text (address)`. Linear in the length of the line.
  */
-import { addressOfLink } from '../log/links.ts';
+import { linkAsText } from '../log/links.ts';
 import { escapeHtml } from './escape-html.ts';
 import type { Mark } from './log-lines.ts';
 
 type Delimiter = {
   kind: 'delimiter';
   sign: string;
-  /** Signs that are not paired yet; what is left is text. */
+  /** Unpaired characters; the remaining ones are text. */
   count: number;
   canOpen: boolean;
   canClose: boolean;
@@ -36,13 +36,13 @@ const REFERENCES: Readonly<Record<string, string>> = {
   nbsp: '\u00A0',
 };
 
-/** The HTML of a line, and whether it ends in a hard break. */
+/** `breaks`: the line ends with a hard line break. */
 export function readInline(text: string): { html: string; breaks: boolean } {
   const parts: Part[] = [];
-  /** The parts that a `[` made and no `]` has closed. */
+  /** Indexes of the parts of unclosed `[`. */
   const brackets: number[] = [];
   let breaks = false;
-  const add = (words: string): void => void parts.push({ kind: 'text', text: words });
+  const add = (literalText: string): void => void parts.push({ kind: 'text', text: literalText });
   TOKENS.lastIndex = 0;
   for (let match = TOKENS.exec(text); match; match = TOKENS.exec(text)) {
     const [token, literal, hardBreak, ticks, run, bracket, end, slash, tag, address, reference] = match;
@@ -89,12 +89,12 @@ function endOfCode(text: string, ticks: string, from: number): number {
 
 const SPACE = /^$|\s/u;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
-/** Marks between a delimiter and its word: our own export writes `~~<em>word</em>~~`. */
+/** Tags between a delimiter and its word: our export writes `~~<em>word</em>~~`. */
 const MARK_AT_END = /(?:`|<\/?(?:strong|em|u|s|code)>)$/i;
 const MARK_AT_START = /^(?:`|<\/?(?:strong|em|u|s|code)>)/i;
 const MARK_MAX_LENGTH = '</strong>'.length;
 
-/** CommonMark's "left-flanking" and "right-flanking": a delimiter leans on the word that it begins or ends. */
+/** Applies CommonMark's left-flanking and right-flanking rules. */
 function delimiter(text: string, run: string, at: number): Delimiter {
   const textBefore = text.slice(Math.max(0, at - MARK_MAX_LENGTH), at);
   const textAfter = text.slice(at + run.length, at + run.length + MARK_MAX_LENGTH);
@@ -117,10 +117,10 @@ function delimiter(text: string, run: string, at: number): Delimiter {
   };
 }
 
-/** Every closing delimiter takes the nearest one that opens. */
+/** Pairs each closing delimiter with the nearest opening one. */
 function pairDelimiters(parts: readonly Part[]): void {
   const openers: Delimiter[] = [];
-  /** How far down no opener of this sign is left, so that a long row of closers looks at each opener once. */
+  /** CommonMark's `openers_bottom`: no opener of this delimiter below, so that each opener is visited once. */
   const bottoms: Record<string, number> = { '*': 0, _: 0, '~': 0 };
   for (const part of parts) {
     if (part.kind !== 'delimiter') continue;
@@ -147,65 +147,65 @@ function pairDelimiters(parts: readonly Part[]): void {
   }
 }
 
-/** `[words](address)`, whose `[` is the part at `from`. */
+/** Replaces `[label](address)`, whose `[` is the part at `from`. */
 function closeLink(parts: Part[], from: number, href: string): void {
   const inside = parts.slice(from + 1);
-  const words = inside.map((part) => (part.kind === 'text' || part.kind === 'code' ? part.text : '')).join('');
-  const { after, instead } = addressOfLink(words, href);
+  const label = inside.map((part) => (part.kind === 'text' || part.kind === 'code' ? part.text : '')).join('');
+  const { suffix, replacement } = linkAsText(label, href);
   parts[from] = { kind: 'text', text: '' };
-  if (instead !== null) parts.splice(from, parts.length, { kind: 'text', text: instead });
-  else if (after !== null) parts.push({ kind: 'text', text: after });
+  if (replacement !== null) parts.splice(from, parts.length, { kind: 'text', text: replacement });
+  else if (suffix !== null) parts.push({ kind: 'text', text: suffix });
 }
 
 function htmlOf(parts: readonly Part[]): string {
   const html = new MarkedHtml();
   for (const part of parts) {
     if (part.kind === 'text') html.text(part.text);
-    else if (part.kind === 'tag') html.turn(part.mark, part.on);
+    else if (part.kind === 'tag') html.setMark(part.mark, part.on);
     else if (part.kind === 'code') {
-      html.turn('code', true);
+      html.setMark('code', true);
       html.text(part.text);
-      html.turn('code', false);
+      html.setMark('code', false);
     } else {
-      for (const mark of part.closes) html.turn(mark, false);
+      for (const mark of part.closes) html.setMark(mark, false);
       html.text(part.sign.repeat(part.count));
-      for (const mark of part.opens) html.turn(mark, true);
+      for (const mark of part.opens) html.setMark(mark, true);
     }
   }
   return html.end();
 }
 
-/** Marks as they are turned on and off, written as elements that nest. */
+/** Writes overlapping marks as properly nested elements. */
 class MarkedHtml {
   private html = '';
-  private readonly on: Mark[] = [];
-  private readonly written: Mark[] = [];
+  private readonly active: Mark[] = [];
+  private readonly openTags: Mark[] = [];
 
-  turn(mark: Mark, on: boolean): void {
-    const at = this.on.indexOf(mark);
-    if (on && at === -1) this.on.push(mark);
-    if (!on && at !== -1) this.on.splice(at, 1);
+  setMark(mark: Mark, on: boolean): void {
+    const at = this.active.indexOf(mark);
+    if (on && at === -1) this.active.push(mark);
+    if (!on && at !== -1) this.active.splice(at, 1);
   }
 
   text(text: string): void {
     if (text === '') return;
-    this.settle();
+    this.syncTags();
     this.html += escapeHtml(text);
   }
 
   end(): string {
-    this.on.length = 0;
-    this.settle();
+    this.active.length = 0;
+    this.syncTags();
     return this.html;
   }
 
-  private settle(): void {
+  private syncTags(): void {
     let same = 0;
-    while (same < this.written.length && this.written[same] === this.on[same]) same += 1;
-    while (this.written.length > same) this.html += `</${this.written.pop()!}>`;
-    for (const mark of this.on.slice(same)) {
+    while (same < this.openTags.length && this.openTags[same] === this.active[same]) same += 1;
+    while (this.openTags.length > same) this.html += `</${this.openTags.pop()!}>`;
+    for (const mark of this.active.slice(same)) {
       this.html += `<${mark}>`;
-      this.written.push(mark);
+      this.openTags.push(mark);
     }
   }
 }

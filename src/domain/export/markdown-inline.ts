@@ -1,7 +1,6 @@
 /**
- * The words and marks of one line in Markdown; `markdown-inline-reader.ts` is the way back. Whatever Markdown would read as its own has a backslash before
- * it, so reading never has to guess. A mark that Markdown cannot draw where it stands (underline; bold around a space)
- * is written as the HTML tag that every reader of Markdown knows.
+ * Writes the inline Markdown of one line; `markdown-inline-reader.ts` is the inverse. Escapes all Markdown syntax in the
+ * text, so that parsing is unambiguous. Marks that Markdown cannot express (underline, bold around a space) become HTML tags.
  */
 import type { Mark, Run } from './log-lines.ts';
 
@@ -10,18 +9,19 @@ const DELIMITERS = { strong: '**', em: '*', s: '~~', u: null, code: null } as co
   string | null
 >;
 const WORD_AT_BOTH_ENDS = /^[\p{L}\p{N}](?:.*[\p{L}\p{N}])?$/su;
-/** Between two letters an underscore is one: `snake_case`. */
+/** An underscore between letters needs no escape: `snake_case`. */
 const LETTER_AT_END = /[\p{L}\p{N}]$/u;
 const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const SPACES = { ' ': '&#32;', '\t': '&#9;' } as const;
 
-const spaces = (blanks: string): string => blanks.replace(/[ \t]/g, (blank) => SPACES[blank as keyof typeof SPACES]);
+const encodeSpaces = (blanks: string): string =>
+  blanks.replace(/[ \t]/g, (blank) => SPACES[blank as keyof typeof SPACES]);
 
-/** A line that stands by itself: spaces at its ends are kept, and its start is not taken for a list or a heading. */
+/** Preserves leading and trailing spaces, and escapes a start that would read as a list or a heading. */
 export function markdownLine(runs: readonly Run[]): string {
   const line = inline(runs, 0);
-  const kept = /^[ \t]|[ \t]$/.test(line) ? line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, spaces) : line;
-  return kept.replace(/^([#>+=-])/, '\\$1').replace(/^(\d{1,9})([.)])/, '$1\\$2');
+  const preserved = /^[ \t]|[ \t]$/.test(line) ? line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, encodeSpaces) : line;
+  return preserved.replace(/^([#>+=-])/, '\\$1').replace(/^(\d{1,9})([.)])/, '$1\\$2');
 }
 
 function inline(runs: readonly Run[], depth: number): string {
@@ -29,24 +29,24 @@ function inline(runs: readonly Run[], depth: number): string {
   for (let from = 0; from < runs.length;) {
     const mark = runs[from]!.marks[depth];
     let to = from + 1;
-    if (mark === undefined) text += escaped(runs[from]!.text);
+    if (mark === undefined) text += escapeMarkdown(runs[from]!.text);
     else {
       while (runs[to]?.marks[depth] === mark) to += 1;
-      text += marked(mark, runs.slice(from, to), depth + 1);
+      text += markedText(mark, runs.slice(from, to), depth + 1);
     }
     from = to;
   }
   return text;
 }
 
-function marked(mark: Mark, runs: readonly Run[], depth: number): string {
+function markedText(mark: Mark, runs: readonly Run[], depth: number): string {
   const words = runs.map((run) => run.text).join('');
   if (mark === 'code' && /^[^`\s](?:[^`]*[^`\s])?$/.test(words) && runs.every((run) => run.marks.length === depth)) {
     return `\`${words}\``;
   }
   const delimiter = DELIMITERS[mark];
   const inner = inline(runs, depth);
-  // Two delimiters that touch, or one beside a letter's own, would be counted as one.
+  // Adjacent delimiters would be parsed as one run.
   if (delimiter !== null && WORD_AT_BOTH_ENDS.test(words) && !/^[*~]|[*~]$/.test(inner)) {
     return delimiter + inner + delimiter;
   }
@@ -55,7 +55,7 @@ function marked(mark: Mark, runs: readonly Run[], depth: number): string {
 
 const SPECIAL = /[\\`*[~<&_]/;
 
-function escaped(text: string): string {
+function escapeMarkdown(text: string): string {
   if (!SPECIAL.test(text)) return text;
   return text
     .replace(/[\\`*[~]/g, '\\$&')

@@ -1,9 +1,9 @@
-/** Reads the Markdown of one day, line by line, into the HTML of a log. Knows what our own export writes, and what people paste. */
+/** Converts Markdown to the HTML of a log, line by line, for our own exports and for pasted text. */
 import { escapeHtml } from './escape-html.ts';
 import { readInline } from './markdown-inline-reader.ts';
 
-type Open = { kind: 'quote' } | { kind: 'item'; width: number };
-type OpenList = { tag: 'ol' | 'ul'; next: number };
+type Container = { kind: 'quote' } | { kind: 'item'; width: number };
+type List = { tag: 'ol' | 'ul'; next: number };
 
 const MARKER = /^(?:(-?\d{1,9})[.)]|[-+*])(?: {1,4}|$)/;
 const FENCE = /^(`{3,}|~{3,})[^`]*$/;
@@ -11,24 +11,24 @@ const HEADING = /^(#{1,6})(?: +(.*))?$/s;
 const BLANK = /^[ \t]*$/;
 const RULE = /^(?:-{3,}|\*{3,}|_{3,})$/;
 const COMMENT = /^<!--[^]*-->$/;
-/** A log holds 100 elements inside each other; a list is two of them. */
+/** A list takes two of the `ENTRY_MAX_DEPTH` levels. */
 const MAX_DEPTH = 30;
 
 export type MarkdownSource =
-  /** One day of an export: the log's headings stand one level below the day's, lines of a paragraph are one paragraph. */
+  /** A day of an export: headings are one level below the day's, consecutive lines form one paragraph. */
   | 'export'
-  /** Written elsewhere: headings have their own level, every line stays one, and lists may be indented carelessly. */
+  /** Foreign Markdown: headings keep their level, each line is a paragraph, and nested lists may be indented too little. */
   | 'paste';
 
-/** `1. ` needs three spaces below it, and many people type two. */
-const CARELESS_INDENT = /^ {2,}(?=(?:\d{1,9}[.)]|[-+*]) )/;
+/** CommonMark requires three spaces below `1. `, but many users type two. */
+const SHORT_INDENT = /^ {2,}(?=(?:\d{1,9}[.)]|[-+*]) )/;
 const TASK_BOX = /^\[[ xX]\] +(?=\S)/;
 
 export class MarkdownLog {
   private readonly source: MarkdownSource;
-  private readonly open: Open[] = [];
-  /** The list that an item, open or just closed, belongs to; by its depth among the containers. */
-  private readonly lists: (OpenList | undefined)[] = [];
+  private readonly open: Container[] = [];
+  /** The list of an open or just closed item, by depth. */
+  private readonly lists: (List | undefined)[] = [];
   private readonly html: string[] = [];
   private paragraph: string | null = null;
   private breaks = false;
@@ -38,14 +38,14 @@ export class MarkdownLog {
     this.source = source;
   }
 
-  /** Between two fences, where a heading is no heading. */
+  /** True inside a fenced code block, where headings don't count. */
   get inCode(): boolean {
     return this.code !== null;
   }
 
   add(line: string): void {
     if (this.code !== null && this.addCode(this.code, line)) return;
-    const [matched, inside] = this.continued(line, this.open.length);
+    const [matched, inside] = this.matchContainers(line, this.open.length);
     if (BLANK.test(inside) && matched === this.open.length) {
       this.endParagraph();
       return;
@@ -68,7 +68,7 @@ export class MarkdownLog {
       const below = this.source === 'export' ? 1 : 0;
       const level = Math.min(3, Math.max(1, heading[1]!.length - below));
       this.html.push(`<h${level}>${readInline(heading[2] ?? '').html}</h${level}>`);
-    } else this.addWords(text);
+    } else this.addText(text);
   }
 
   end(): string {
@@ -78,8 +78,8 @@ export class MarkdownLog {
     return this.html.join('');
   }
 
-  /** How many of the first `depth` open containers the line goes on with, and what it says inside them. */
-  private continued(line: string, depth: number): [matched: number, inside: string] {
+  /** The number of the first `depth` open containers that the line continues, and the rest of the line. */
+  private matchContainers(line: string, depth: number): [matched: number, inside: string] {
     let rest = line;
     let matched = 0;
     for (const container of this.open.slice(0, depth)) {
@@ -89,16 +89,16 @@ export class MarkdownLog {
         rest = rest.slice(quote[0].length);
       } else if (rest.startsWith(' '.repeat(container.width))) rest = rest.slice(container.width);
       else if (BLANK.test(rest)) rest = '';
-      else if (this.source === 'paste' && CARELESS_INDENT.test(rest)) rest = rest.replace(/^ +/, '');
+      else if (this.source === 'paste' && SHORT_INDENT.test(rest)) rest = rest.replace(/^ +/, '');
       else break;
       matched += 1;
     }
     return [matched, rest];
   }
 
-  /** True when the line was one of the code, or the end of it. */
+  /** True if the line belongs to the code block or closes it. */
   private addCode(code: { fence: string; depth: number; lines: string[] }, line: string): boolean {
-    const [matched, inside] = this.continued(line, code.depth);
+    const [matched, inside] = this.matchContainers(line, code.depth);
     if (matched < code.depth) {
       this.endCode(code);
       return false;
@@ -124,7 +124,7 @@ export class MarkdownLog {
         const width = marker[0].length + (marker[0].endsWith(' ') ? 0 : 1);
         this.open.push({ kind: 'item', width });
         rest = rest.slice(marker[0].length);
-        // A log says what was done: like every other pasted list, tasks come without their boxes.
+        // Logs have no task lists: pasted tasks lose their checkboxes.
         if (this.source === 'paste') rest = rest.replace(TASK_BOX, '');
       } else if (rest.startsWith('>')) {
         this.endParagraph();
@@ -150,9 +150,9 @@ export class MarkdownLog {
     this.html.push('<li>');
   }
 
-  private addWords(text: string): void {
+  private addText(text: string): void {
     const { html, breaks } = readInline(text);
-    // Lines of a note are lines; inside an item they are one that was too long.
+    // In pasted notes each line is a paragraph; inside an item it is a wrapped line.
     if (this.source === 'paste' && this.open.at(-1)?.kind !== 'item') this.endParagraph();
     if (this.paragraph === null) {
       this.endList();
@@ -167,7 +167,7 @@ export class MarkdownLog {
     this.breaks = false;
   }
 
-  /** Ends the list at the present depth, whose items are all closed. */
+  /** Closes the list at the current depth; all its items must be closed. */
   private endList(): void {
     const list = this.lists[this.open.length];
     if (list) this.html.push(`</${list.tag}>`);

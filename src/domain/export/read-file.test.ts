@@ -4,14 +4,14 @@ import type { Day } from '../day/day.ts';
 import { isCleanLog } from '../log/entry-html.ts';
 import { entryText } from '../log/entry-text.ts';
 import type { ImportedDay } from './exported-entry.ts';
-import { entryFor, FILE_PROBLEMS, verdictOf } from './import-plan.ts';
-import type { ImportedFile, OwnDay } from './import-plan.ts';
-import { readFile, UnreadableFile } from './read-file.ts';
+import { buildImportEntry, compareDays, FILE_PROBLEMS } from './import-plan.ts';
+import type { ExistingDay, ImportedFile } from './import-plan.ts';
+import { parseExportFile, UnreadableFileError } from './read-file.ts';
 
 const TODAY = day('2026-11-21');
 
 function read(text: string, today: Day = TODAY): ImportedFile {
-  const reading = readFile(text, today);
+  const reading = parseExportFile(text, today);
   for (;;) {
     const step = reading.next();
     if (step.done) return step.value;
@@ -22,7 +22,7 @@ function problemOf(text: string): string {
   try {
     read(text);
   } catch (error) {
-    if (error instanceof UnreadableFile) return error.problem;
+    if (error instanceof UnreadableFileError) return error.problem;
     throw error;
   }
   return 'none';
@@ -31,8 +31,8 @@ function problemOf(text: string): string {
 const jsonOf = (...entries: unknown[]): string => JSON.stringify({ format: 'hustle-forge/1', entries });
 const entry = (date: string, content: unknown = '<p>x</p>') => ({ date, content });
 
-describe('a file', () => {
-  test('is known by what is in it, not by its name', () => {
+describe('parseExportFile', () => {
+  test('detects the format by the content', () => {
     const text = 'Friday - November 20, 2026\n--------------------------\n1. x\n\n';
     const markdown = '# Friday - November 20, 2026\n\n1. x\n\n';
     for (const file of [text, markdown, `\uFEFF${text}`, markdown.replaceAll('\n', '\r\n')]) {
@@ -64,18 +64,18 @@ describe('a file', () => {
     ['{"__proto__":{"format":"hustle-forge/1","entries":[1]}}', 'notRecognised'],
     [jsonOf(...Array.from({ length: 100_000 }, () => 1)), 'tooManyDays'],
     ['Friday - November 20, 2026\n---\nx\n\n'.repeat(40_001), 'tooManyDays'],
-  ])('file %# is refused as a whole', (text, problem) => {
+  ])('rejects the whole file (%#)', (text, problem) => {
     expect(problemOf(text)).toBe(problem);
   });
 
-  test('our own HTML file is not read back, and whoever brings it is told which files are', () => {
+  test('rejects an HTML export and names the supported formats', () => {
     expect(problemOf('<!doctype html>\n<html lang="en"><title>Hustle Forge: all logs</title></html>')).toBe(
       'notRecognised',
     );
     expect(FILE_PROBLEMS.notRecognised).toContain('JSON, Markdown or plain text file');
   });
 
-  test('gives the days that it holds, and a reason for each that cannot be taken', () => {
+  test('returns the valid days and a reason for each refused day', () => {
     const { days, refused } = read(
       jsonOf(
         entry('2026-11-20'),
@@ -90,7 +90,7 @@ describe('a file', () => {
         entry('2026-11-16', '<script>alert(1)</script>'),
       ),
     );
-    // What is in a script the server takes away: the browser paints nothing of the file.
+    // The server's sanitizer removes the script; the browser never renders the file's HTML.
     expect(days.map((one) => one.date)).toEqual(['2026-11-20', '2026-11-16']);
     expect(refused.map(({ reason }) => reason)).toEqual([
       ...['duplicateDay', 'futureDay', 'invalidDate', 'invalidDate', 'empty', 'tooLong', 'notText', 'invalidDate'],
@@ -98,55 +98,60 @@ describe('a file', () => {
     expect(refused[3]!.label).toHaveLength(40);
   });
 
-  test('a day that has only begun further east is still to come', () => {
+  test('refuses a day that has started only in time zones further east', () => {
     expect(read(jsonOf(entry('2026-11-21')), day('2026-11-20')).refused).toMatchObject([{ reason: 'futureDay' }]);
   });
 });
 
-describe('what an import would do', () => {
+describe('an import plan', () => {
   const date = day('2026-11-20');
   const coach = { hustleScore: 7, feedback: 'Good', analyzedAt: '2026-11-20T10:00:00Z' };
-  const inFile: ImportedDay = { date, content: '<p>a</p>', coach };
+  const imported: ImportedDay = { date, content: '<p>a</p>', coach };
   const version = { id: 'r', revision: 3 };
-  const own = (content: string, hasFeedback = false): OwnDay => ({ date, content, ...version, hasFeedback });
+  const existing = (content: string, hasFeedback = false): ExistingDay => ({ date, content, ...version, hasFeedback });
 
-  test('a day without a log is new', () => {
-    expect(verdictOf(inFile, undefined, true)).toBe('new');
-    expect(entryFor(inFile, undefined, 'new', 'mine')).toEqual({ date, content: '<p>a</p>', ...coach, replaces: null });
+  test('a day without a stored log is new', () => {
+    expect(compareDays(imported, undefined, true)).toBe('new');
+    expect(buildImportEntry(imported, undefined, 'new', 'mine')).toEqual({
+      date,
+      content: '<p>a</p>',
+      ...coach,
+      replaces: null,
+    });
   });
 
-  test('the same words: by letter and tag from JSON, by text from the other formats', () => {
-    expect(verdictOf(inFile, own('<p>a</p>', true), true)).toBe('same');
-    expect(verdictOf(inFile, own('<h1>a</h1>', true), true)).toBe('differs');
-    expect(verdictOf({ ...inFile, coach: null }, own('<h1>a</h1>'), false)).toBe('same');
-    expect(entryFor(inFile, own('<p>a</p>'), 'same', 'file')).toBeNull();
+  test('JSON is compared by HTML, other formats by text', () => {
+    expect(compareDays(imported, existing('<p>a</p>', true), true)).toBe('same');
+    expect(compareDays(imported, existing('<h1>a</h1>', true), true)).toBe('differs');
+    expect(compareDays({ ...imported, coach: null }, existing('<h1>a</h1>'), false)).toBe('same');
+    expect(buildImportEntry(imported, existing('<p>a</p>'), 'same', 'file')).toBeNull();
   });
 
-  test('brings feedback back where the words are the same and none is kept, and overwrites none', () => {
-    expect(verdictOf(inFile, own('<p>a</p>'), true)).toBe('feedback');
-    expect(entryFor(inFile, own('<p>a</p>'), 'feedback', 'mine')).toEqual({
+  test('restores feedback for the same text, and never overwrites feedback', () => {
+    expect(compareDays(imported, existing('<p>a</p>'), true)).toBe('feedback');
+    expect(buildImportEntry(imported, existing('<p>a</p>'), 'feedback', 'mine')).toEqual({
       date,
       content: '<p>a</p>',
       ...coach,
       replaces: version,
     });
-    expect(verdictOf({ ...inFile, coach: null }, own('<p>a</p>'), true)).toBe('same');
+    expect(compareDays({ ...imported, coach: null }, existing('<p>a</p>'), true)).toBe('same');
   });
 
-  test('other words: nothing, the file’s, or both, of which the editor knows the part between', () => {
-    const mine = own('<p>mine</p>');
-    expect(verdictOf(inFile, mine, true)).toBe('differs');
-    expect(entryFor(inFile, mine, 'differs', 'mine')).toBeNull();
-    expect(entryFor(inFile, mine, 'differs', 'file')).toMatchObject({
+  test('a different text is kept, replaced or merged into a clean log', () => {
+    const mine = existing('<p>mine</p>');
+    expect(compareDays(imported, mine, true)).toBe('differs');
+    expect(buildImportEntry(imported, mine, 'differs', 'mine')).toBeNull();
+    expect(buildImportEntry(imported, mine, 'differs', 'file')).toMatchObject({
       content: '<p>a</p>',
       feedback: 'Good',
       replaces: version,
     });
-    const both = entryFor(inFile, mine, 'differs', 'both')!;
+    const both = buildImportEntry(imported, mine, 'differs', 'both')!;
     expect(both).toMatchObject({ feedback: null, hustleScore: null, replaces: version });
     expect(isCleanLog(both.content)).toBe(true);
     expect(entryText(both.content)).toBe('mine\nFrom the imported file\na');
-    // The same file once more adds nothing.
-    expect(verdictOf(inFile, own(both.content), true)).toBe('same');
+    // A repeated import adds nothing.
+    expect(compareDays(imported, existing(both.content), true)).toBe('same');
   });
 });

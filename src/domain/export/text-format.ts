@@ -1,21 +1,21 @@
 /**
- * Plain text, as docs/specification/export-and-import.md 2 lays it out: a line with the day, a line of dashes, the text, an empty line. Lists carry
- * their numbers, nested ones stand two spaces further in.
+ * The plain text export (docs/specification/export-and-import.md 2): a line with the day, a line of dashes, the text, an
+ * empty line. Lists keep their numbers; nested lists are indented by two spaces.
  *
- * A line that could be mistaken for something else (a paragraph that begins with `1.`, a line of dashes under a date, a
- * space at the start) has a backslash before it, which reading takes off again. An ordinary log never needs one.
+ * Ambiguous lines (a paragraph that starts with `1.` or a space, a line of dashes below a date) are escaped with a
+ * backslash, which the parser removes.
  */
 import { dayLabel } from '../day/day.ts';
-import { dayOfHeading, isDayHeading } from './day-heading.ts';
+import { parseDayHeading, isDayHeading } from './day-heading.ts';
 import { escapeHtml } from './escape-html.ts';
-import { refused } from './exported-entry.ts';
-import type { FormatWriter, ReadDay } from './exported-entry.ts';
+import { refuseDay } from './exported-entry.ts';
+import type { FormatWriter, ParsedDay } from './exported-entry.ts';
 import { isItem, logLines, sharedDepth } from './log-lines.ts';
 import type { Item } from './log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const DASHES = /^-{3,}$/;
-/** Deeper lists are read as lists of this depth: a log holds 100 elements inside each other, and each list is three. */
+/** Deeper lists are flattened to this depth: a list takes three of the `ENTRY_MAX_DEPTH` levels. */
 const MAX_DEPTH = 30;
 
 export const textWriter = (): FormatWriter => ({
@@ -28,32 +28,32 @@ export const textWriter = (): FormatWriter => ({
 });
 
 function textLines(content: string): string[] {
-  const written: string[] = [];
+  const output: string[] = [];
   let before: readonly Item[] = [];
   for (const { path, text } of logLines(content)) {
     const items = path.filter(isItem);
     const shared = sharedDepth(before, items);
-    const begins = shared < items.length;
-    // An item that begins with a list has a line for its number alone.
-    for (let depth = shared; depth < items.length - 1; depth += 1) written.push(indent(depth) + items[depth]!.marker);
-    if (begins) {
+    const startsItem = shared < items.length;
+    // An item that starts with a nested list has a line for its marker alone.
+    for (let depth = shared; depth < items.length - 1; depth += 1) output.push(indent(depth) + items[depth]!.marker);
+    if (startsItem) {
       const space = text === '' ? '' : ' ';
       const mark = text.startsWith('\\') ? '\\' : '';
-      written.push(indent(items.length - 1) + items.at(-1)!.marker + space + mark + text);
-    } else if (text === '') written.push('');
-    else written.push(indent(items.length) + (isMistakable(text, written.at(-1)) ? '\\' : '') + text);
+      output.push(indent(items.length - 1) + items.at(-1)!.marker + space + mark + text);
+    } else if (text === '') output.push('');
+    else output.push(indent(items.length) + (isAmbiguous(text, output.at(-1)) ? '\\' : '') + text);
     before = items;
   }
-  return written;
+  return output;
 }
 
 const indent = (depth: number): string => '  '.repeat(depth);
 
-const isMistakable = (text: string, above: string | undefined): boolean =>
+const isAmbiguous = (text: string, above: string | undefined): boolean =>
   /^[ \\]/.test(text) || MARKER.test(text) || (DASHES.test(text) && above !== undefined && isDayHeading(above));
 
-/** Answers nothing at all for a text that is no export. */
-export function* readText(text: string): Generator<ReadDay> {
+/** Yields nothing for a text that is not an export. */
+export function* readText(text: string): Generator<ParsedDay> {
   let label: string | null = null;
   let body: string[] = [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
@@ -69,17 +69,17 @@ export function* readText(text: string): Generator<ReadDay> {
   if (label !== null) yield readDay(label, body);
 }
 
-function readDay(label: string, lines: readonly string[]): ReadDay {
-  const date = dayOfHeading(label);
-  if (date === null) return refused(label, 'invalidDate');
-  const writer = new ListWriter();
+function readDay(label: string, lines: readonly string[]): ParsedDay {
+  const date = parseDayHeading(label);
+  if (date === null) return refuseDay(label, 'invalidDate');
+  const writer = new LogBuilder();
   const last = lines.findLastIndex((line) => line !== '');
   for (const line of lines.slice(0, last + 1)) writer.add(line);
   return { kind: 'day', day: { date, content: writer.end(), coach: null } };
 }
 
-/** Puts lines back into paragraphs and nested lists. */
-class ListWriter {
+/** Rebuilds paragraphs and nested lists from lines. */
+class LogBuilder {
   private readonly lists: { tag: string; next: number }[] = [];
   private readonly html: string[] = [];
   private blanks = 0;
@@ -92,10 +92,10 @@ class ListWriter {
     const text = line.replace(/^ +/, '');
     const depth = Math.min((line.length - text.length) >> 1, this.lists.length, MAX_DEPTH);
     const marker = MARKER.exec(text);
-    if (marker) this.item(depth, marker[1] === undefined ? null : Number(marker[1]), marker[2] ?? '');
+    if (marker) this.addItem(depth, marker[1] === undefined ? null : Number(marker[1]), marker[2] ?? '');
     else {
       this.closeTo(depth);
-      this.paragraphs(text);
+      this.addParagraphs(text);
     }
     this.blanks = 0;
   }
@@ -105,7 +105,7 @@ class ListWriter {
     return this.html.join('');
   }
 
-  private item(depth: number, number: number | null, text: string): void {
+  private addItem(depth: number, number: number | null, text: string): void {
     const tag = number === null ? 'ul' : 'ol';
     this.closeTo(depth + 1);
     const list = this.lists[depth];
@@ -119,10 +119,10 @@ class ListWriter {
     }
     this.lists[depth]!.next += 1;
     this.blanks = 0;
-    this.paragraphs(text);
+    this.addParagraphs(text);
   }
 
-  private paragraphs(text: string): void {
+  private addParagraphs(text: string): void {
     this.html.push('<p></p>'.repeat(this.blanks), `<p>${escapeHtml(text.replace(/^\\/, ''))}</p>`);
   }
 

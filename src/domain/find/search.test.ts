@@ -1,63 +1,71 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findForm, formOf, placesOf, QUERY_MAX_LENGTH, QUERY_MAX_WORDS, snippetOf, soughtWords } from './search.ts';
+import {
+  createSnippet,
+  findMatches,
+  parseSearchTerms,
+  QUERY_MAX_LENGTH,
+  QUERY_MAX_WORDS,
+  toSearchForm,
+  toSearchPattern,
+} from './search.ts';
 
-/** The rule as the server carries it out. */
+/** Matches as the server does. */
 const finds = (query: string, text: string): boolean => {
-  const words = soughtWords(query);
-  return words.length > 0 && words.every((word) => findForm(text).includes(formOf(word)));
+  const terms = parseSearchTerms(query);
+  return terms.length > 0 && terms.every((term) => toSearchForm(text).includes(toSearchPattern(term)));
 };
 
 test.each([
-  ['need', 'Moved the needle', 'the last word may be only begun'],
+  ['need', 'Moved the needle', 'the last term as a prefix'],
   ['needle moved', 'Moved the needle', 'in any order'],
   ['STRASSE', 'Die Straße', 'ß as ss'],
-  ['straße', 'Die STRASSE', 'and back'],
+  ['straße', 'Die STRASSE', 'ss as ß'],
   ['cafe', 'Au CAFÉ', 'accents'],
-  ['café', 'au cafe', 'and back'],
-  ['cafe\u0301', 'café', 'an accent as a character of its own'],
+  ['café', 'au cafe', 'an accent in the query'],
+  ['cafe\u0301', 'café', 'a combining accent'],
   ['istanbul', 'İSTANBUL', 'the Turkish İ'],
-  ['ISPARTA', 'Isparta', 'I as others have it'],
-  ['ısparta', 'ISPARTA', 'ı'],
+  ['ISPARTA', 'Isparta', 'the non-Turkish I'],
+  ['ısparta', 'ISPARTA', 'the Turkish ı'],
   ['ΟΔΟΣ', 'οδός', 'final sigma'],
   ['елка', 'Ёлка', 'Cyrillic'],
   ['شكرا', 'شُكْرًا', 'Arabic vowels'],
   ['łódź', 'Lodz', 'letters with a stroke'],
-  ['日本', '私は日本語を話す', 'Chinese and Japanese anywhere'],
-  ['試', '今天我写了測試。', 'one character'],
+  ['日本', '私は日本語を話す', 'Chinese and Japanese as substrings'],
+  ['試', '今天我写了測試。', 'a single character'],
   ['カメラ', 'ｶﾒﾗを買った', 'half-width kana'],
   ['iphone 用', '私のiPhone用ケース', 'mixed scripts'],
   ['ภาษาไทย', 'ฉันเรียนภาษาไทยวันนี้', 'Thai'],
-  ['한국', '한국어를 배웠다', 'Korean has spaces'],
-  ["didn't", 'I didn’t stop', 'whatever apostrophe'],
-  ['v1.2', 'released v1.2', 'figures and signs'],
-  ['👍', 'done 👍👍', 'a picture'],
+  ['한국', '한국어를 배웠다', 'Korean as a prefix'],
+  ["didn't", 'I didn’t stop', 'another apostrophe'],
+  ['v1.2', 'released v1.2', 'digits and punctuation'],
+  ['👍', 'done 👍👍', 'an emoji'],
   ['file', 'oﬁle ﬁle', 'ligatures'],
   ['office', 'of\u00adfice', 'a soft hyphen'],
-])('%s is found in %s: %s', (query, text) => {
+])('finds %j in %j: %s', (query, text) => {
   expect(finds(query, text)).toBe(true);
 });
 
 test.each([
   ['eedle', 'Moved the needle', 'not in the middle of a word'],
-  ['move needle', 'Moved the needle', 'all but the last are whole'],
-  ['needle haystack', 'Moved the needle', 'all of them are needed'],
+  ['move needle', 'Moved the needle', 'only the last term as a prefix'],
+  ['needle haystack', 'Moved the needle', 'all terms must match'],
   ['本日', '日本', 'in another order'],
-  ['ป่า', 'ปา', 'Thai tones tell words apart'],
-  ['か', 'が', 'so do the marks of kana'],
-])('%s is not found in %s: %s', (query, text) => {
+  ['ป่า', 'ปา', 'Thai tone marks count'],
+  ['か', 'が', 'kana voicing marks count'],
+])('does not find %j in %j: %s', (query, text) => {
   expect(finds(query, text)).toBe(false);
 });
 
-test.each(['', '   ', '"\'()&|!:*<->', '\0\0', '\ud800', '…—', '%_\\'])('%j holds no word', (query) => {
-  expect(soughtWords(query)).toEqual([]);
+test.each(['', '   ', '"\'()&|!:*<->', '\0\0', '\ud800', '…—', '%_\\'])('parses no term from %j', (query) => {
+  expect(parseSearchTerms(query)).toEqual([]);
 });
 
-test('a long query is cut, not refused', () => {
-  expect(soughtWords('a '.repeat(5_000))).toHaveLength(QUERY_MAX_WORDS);
-  const [word, ...others] = soughtWords('x'.repeat(10_000));
+test('cuts a long query', () => {
+  expect(parseSearchTerms('a '.repeat(5_000))).toHaveLength(QUERY_MAX_WORDS);
+  const [term, ...others] = parseSearchTerms('x'.repeat(10_000));
   expect(others).toEqual([]);
-  expect(word!.text).toHaveLength(QUERY_MAX_LENGTH);
+  expect(term!.text).toHaveLength(QUERY_MAX_LENGTH);
 });
 
 test.each([
@@ -65,8 +73,8 @@ test.each([
   ['a '.repeat(131_072), 1],
   ['日'.repeat(87_000), 87_000],
   ['\u0300'.repeat(131_072), 0],
-])('the form of the longest logs (%#)', (log, length) => {
-  expect(findForm(log)).toHaveLength(length + 2);
+])('the search form of a log of maximum size (%#)', (log, length) => {
+  expect(toSearchForm(log)).toHaveLength(length + 2);
 });
 
 const text = fc.array(
@@ -78,10 +86,10 @@ const text = fc.array(
 );
 const anyText = text.map((parts) => parts.join(''));
 
-test('a form has only words between single spaces, and NUL and half characters are never in it', () => {
+test('a search form has single spaces and neither NUL nor lone surrogates', () => {
   fc.assert(
     fc.property(anyText, (log) => {
-      const form = findForm(log);
+      const form = toSearchForm(log);
       expect(form).toMatch(/^ (?:[^\s]+(?: [^\s]+)*)? $/u);
       expect(form).not.toContain('\0');
       expect(form.isWellFormed()).toBe(true);
@@ -89,27 +97,27 @@ test('a form has only words between single spaces, and NUL and half characters a
   );
 });
 
-test('every word of a log is found by itself, as it was written', () => {
+test('finds every word of a log by the word itself', () => {
   fc.assert(
     fc.property(anyText, (log) => {
       for (const word of log.split(/\s+/))
-        if (soughtWords(word).length > 0 && word.length < 20) expect(finds(word, log)).toBe(true);
+        if (parseSearchTerms(word).length > 0 && word.length < 20) expect(finds(word, log)).toBe(true);
     }),
   );
 });
 
-test('the parts of a snippet are the text, and places lie within it, in order', () => {
+test('a snippet is an excerpt of the log, and its matches are in order', () => {
   fc.assert(
     fc.property(anyText, anyText, (log, query) => {
-      const words = soughtWords(query);
+      const terms = parseSearchTerms(query);
       let before = 0;
-      for (const { from, to } of placesOf(words, log)) {
+      for (const { from, to } of findMatches(terms, log)) {
         expect(from).toBeGreaterThanOrEqual(before);
         expect(to).toBeGreaterThan(from);
         before = to;
       }
       expect(before).toBeLessThanOrEqual(log.length);
-      const shown = snippetOf(words, log)
+      const shown = createSnippet(terms, log)
         .map((part) => part.text)
         .join('')
         .replace(/^… | …$/g, '');
@@ -119,18 +127,18 @@ test('the parts of a snippet are the text, and places lie within it, in order', 
 });
 
 const marked = (query: string, log: string): string =>
-  snippetOf(soughtWords(query), log)
+  createSnippet(parseSearchTerms(query), log)
     .map((part) => (part.marked ? `[${part.text}]` : part.text))
     .join('');
 
-test('a snippet marks whole words, and characters of scripts without spaces', () => {
+test('a snippet marks whole words, or substrings in scripts without spaces', () => {
   expect(marked('need', 'Moved the needle\nand the Needles')).toBe('Moved the [needle] · and the [Needles]');
   expect(marked('strasse', 'die Straße.')).toBe('die [Straße].');
   expect(marked('日本', '私は日本語を話す')).toBe('私は[日本]語を話す');
   expect(marked('ラを', 'ｶﾒﾗを')).toBe('ｶﾒ[ﾗを]');
 });
 
-test('a long log is shown around the first word', () => {
+test('a snippet of a long log is around the first match', () => {
   const log = `${'before '.repeat(100)}needle ${'after '.repeat(100)}`;
   const shown = marked('needle', log);
   expect(shown).toMatch(/^… before before .*\[needle\] after .*after …$/);
@@ -139,13 +147,13 @@ test('a long log is shown around the first word', () => {
 
 test.each([
   ['accents', '\u0301', '\u0323'],
-  ['Thai signs, which are kept', '\u0e48', '\u0e38'],
-  ['signs that nobody sees between them', '\u0e48\u200b', '\u0e38\u200b'],
+  ['Thai marks, which are kept', '\u0e48', '\u0e38'],
+  ['invisible characters between the marks', '\u0e48\u200b', '\u0e38\u200b'],
   ['half-width kana signs, which become marks', '\u0e38', '\uff9e'],
-])('a pile of marks costs no more than other text: %s', (_name, above, below) => {
+])('normalizes a long run of combining marks in time: %s', (_name, above, below) => {
   const piles = [above.repeat(30_000) + below.repeat(30_000), (above + below).repeat(30_000)];
   const startedAt = performance.now();
-  for (const pile of piles) expect(findForm(`a${pile} word`)).toContain(' word ');
-  // Far more than it takes, and a small part of what it took.
+  for (const pile of piles) expect(toSearchForm(`a${pile} word`)).toContain(' word ');
+  // Quadratic time would take a minute.
   expect(performance.now() - startedAt).toBeLessThan(2_000);
 });

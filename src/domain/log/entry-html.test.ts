@@ -9,21 +9,21 @@ const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 const nestedQuotes = (depth: number) => '<blockquote>'.repeat(depth) + '</blockquote>'.repeat(depth);
 
 describe('the date header', () => {
-  test('stands before the stored text', () => {
+  test('is prepended to the stored log', () => {
     expect(withDateHeader(day('2026-11-21'), '<p>Shipped</p>')).toBe(`${HEADER}<p>Shipped</p>`);
   });
-  test('is taken off for showing, once', () => {
+  test('is removed once for display', () => {
     expect(withoutDateHeader(`${HEADER}<p>Shipped</p>`)).toBe('<p>Shipped</p>');
     expect(withoutDateHeader(HEADER)).toBe('');
     expect(withoutDateHeader(`${HEADER}${HEADER}`)).toBe(HEADER);
   });
   test.each(['', '<p>No header</p>', '<h2>A heading of mine</h2>', `<p>first</p>${HEADER}`])(
-    'content without it comes back as it is: %j',
+    'content without it is unchanged: %j',
     (content) => {
       expect(withoutDateHeader(content)).toBe(content);
     },
   );
-  test('comes off again whatever the text is', () => {
+  test('is removed again from any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (body) => {
         expect(withoutDateHeader(withDateHeader(day('2026-11-21'), body))).toBe(body);
@@ -32,7 +32,7 @@ describe('the date header', () => {
   });
 });
 
-describe('a clean log', () => {
+describe('isCleanLog', () => {
   test.each([
     '',
     'plain words',
@@ -48,7 +48,7 @@ describe('a clean log', () => {
     `${HEADER}<p>x</p>`,
     HEADER,
     '<p>עברית e\u0301 👩‍👩‍👧\u202E\u00A0</p>',
-  ])('%j is one', (html) => {
+  ])('accepts %j', (html) => {
     expect(isCleanLog(html)).toBe(true);
   });
 
@@ -95,16 +95,16 @@ describe('a clean log', () => {
     '<h2 class="date-header other">x</h2>',
     '<constructor></constructor>',
     '<__proto__></__proto__>',
-  ])('%j is none', (html) => {
+  ])('rejects %j', (html) => {
     expect(isCleanLog(html)).toBe(false);
   });
 
-  test('nests only so deep', () => {
+  test('limits the nesting depth', () => {
     expect(isCleanLog(nestedQuotes(ENTRY_MAX_DEPTH))).toBe(true);
     expect(isCleanLog(nestedQuotes(ENTRY_MAX_DEPTH + 1))).toBe(false);
   });
 
-  test('holds no tag but the literal ones of the list', () => {
+  test('accepts only literal tags of the allowlist', () => {
     const pieces = [
       ...ENTRY_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
       '<',
@@ -127,9 +127,9 @@ describe('a clean log', () => {
     );
   });
 
-  test('is found in linear time: 256 KB of the worst texts', () => {
+  test('takes linear time on 256 KB of adversarial input', () => {
     for (const html of ['<'.repeat(262_144), '&'.repeat(262_144), '<p>'.repeat(87_000), '&amp;'.repeat(52_000)]) {
-      // With quadratic time this would run into the test's limit.
+      // Quadratic time would exceed the test's timeout.
       expect(isCleanLog(html)).toBe(html.startsWith('&amp;'));
     }
   });

@@ -1,6 +1,7 @@
 /**
- * What the HTML of a log may consist of (docs/specification/days-and-saving.md 4): the one list that the editor's schema, the server's cleaning
- * and the tests share, the date header that stands before every stored log, and a check that costs next to nothing.
+ * The allowlist for the HTML of a log (docs/specification/days-and-saving.md 4), shared by the editor's schema, the
+ * server's sanitizer and the tests; the date header of a stored log; and a fast check that lets the server skip the
+ * sanitizer.
  */
 import { dayLabel } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
@@ -10,24 +11,24 @@ const TEXT_BLOCKS = ['p', 'h1', 'h2', 'h3', 'pre'] as const;
 const LISTS = ['ul', 'ol'] as const;
 const FLOWS = ['blockquote', 'li'] as const;
 
-/** Every element a log may contain. The only attribute is `start` of `ol`, a whole number. */
+/** Every element allowed in a log. The only attribute is `start` of `ol`, an integer. */
 export const ENTRY_TAGS = [...INLINE, ...TEXT_BLOCKS, ...LISTS, ...FLOWS, 'br'] as const;
 
-/** Elements inside elements; deeper ones are unwrapped. 48 levels of lists fit, and browsers give up at 512. */
+/** Deeper elements are unwrapped. 48 levels of lists fit; browsers stop nesting at 512 elements. */
 export const ENTRY_MAX_DEPTH = 100;
 
-/** A list's first number, as the `start` attribute carries it: up to seven digits, so that no reader overflows. */
+/** The value of `start`: at most seven digits, so that it fits into any parser's integer. */
 export const LIST_START = /^-?\d{1,7}$/;
 
 export const DATE_HEADER_CLASS = 'date-header';
 const DATE_HEADER = new RegExp(`^<h2 class="${DATE_HEADER_CLASS}">[^<]*</h2>`);
 
-/** The log as it is stored: the day's label as a heading, then the text. */
+/** The stored form of a log: the day's label as a heading, then the text. */
 export function withDateHeader(date: Day, body: string): string {
   return `<h2 class="${DATE_HEADER_CLASS}">${dayLabel(date)}</h2>${body}`;
 }
 
-/** The log as it is shown. Content that other clients stored without a header comes back as it is. */
+/** The displayed form of a log. Content that another client stored without a header is returned unchanged. */
 export function withoutDateHeader(content: string): string {
   return content.replace(DATE_HEADER, '');
 }
@@ -40,8 +41,8 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...FLOWS.map((tag) => [tag, 'flow'] as const),
 ]);
 
-/** Lists hold items, text blocks and inline elements hold inline elements, the rest holds anything but bare items. */
-function mayStandIn(tag: string, kind: Kind, parent: Kind): boolean {
+/** Lists contain items; text blocks and inline elements contain inline elements; the rest contains anything but items. */
+function isAllowedIn(tag: string, kind: Kind, parent: Kind): boolean {
   if (parent === 'list') return tag === 'li';
   return tag !== 'li' && (parent === 'flow' || kind === 'inline');
 }
@@ -50,7 +51,7 @@ const START_ATTRIBUTE = /^ol start="-?\d{1,7}"$/;
 const DATE_HEADER_TAG = `h2 class="${DATE_HEADER_CLASS}"`;
 const ENTITY = /&(?:amp|lt|gt|quot|#39|nbsp);/y;
 
-/** From `from` on: no bare `>`, and every `&` begins one of the six references that `entryText` decodes. */
+/** From `from` on: no bare `>`, and every `&` starts one of the six character references that `entryText` decodes. */
 function isCleanText(text: string, from: number): boolean {
   if (text.indexOf('>', from) !== -1) return false;
   for (let at = text.indexOf('&', from); at !== -1; at = text.indexOf('&', at + 1)) {
@@ -61,11 +62,11 @@ function isCleanText(text: string, from: number): boolean {
 }
 
 /**
- * True only for a log that cleaning would leave exactly as it is: literal tags of the list above, closed in the order
- * they were opened, standing where HTML allows them. So the server may store what an editor sends without parsing it.
+ * True only if the sanitizer would return the log unchanged: literal tags of the allowlist, properly nested, where HTML
+ * allows them. The server can then store the editor's output without parsing it.
  *
- * It errs on the strict side: whatever it does not know (a capital letter, a space in a tag, a comment) is "not clean"
- * and takes the slow road through the real parser. Linear in the length; a 2 KB log takes a few microseconds.
+ * False negatives are safe: unknown syntax (a capital letter, a space in a tag, a comment) goes through the sanitizer.
+ * Linear in the length; a 2 KB log takes a few microseconds.
  */
 export function isCleanLog(html: string): boolean {
   if (html.includes('\0') || !html.isWellFormed()) return false;
@@ -91,7 +92,7 @@ export function isCleanLog(html: string): boolean {
         name = isHeader ? 'h2' : START_ATTRIBUTE.test(tag) ? 'ol' : '';
         kind = KINDS.get(name);
       }
-      if (kind === undefined || !mayStandIn(name, kind, kinds.at(-1)!)) return false;
+      if (kind === undefined || !isAllowedIn(name, kind, kinds.at(-1)!)) return false;
       if (open.push(name) > ENTRY_MAX_DEPTH) return false;
       kinds.push(kind);
     }

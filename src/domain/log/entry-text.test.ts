@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { entryText, isEmptyLog } from './entry-text.ts';
 
-/** The database's `public.entry_text` is held to the same rows by tests/policies. */
-describe('a log as plain text', () => {
+/** tests/policies runs the database's `public.entry_text` on the same rows. */
+describe('entryText', () => {
   test.each([
     ['', ''],
     ['<p>Did nothing today</p>', 'Did nothing today'],
@@ -20,19 +20,19 @@ describe('a log as plain text', () => {
     ['<p>  padded </p>', 'padded'],
     ['<p>שלום e\u0301 👩‍👩‍👧</p>', 'שלום e\u0301 👩‍👩‍👧'],
     ['no tags at all', 'no tags at all'],
-  ])('%j reads %j', (html, text) => {
+  ])('converts %j to %j', (html, text) => {
     expect(entryText(html)).toBe(text);
   });
 
-  test('takes linear time on hostile texts', () => {
+  test('takes linear time on adversarial input', () => {
     for (const html of ['<'.repeat(262_144), ' '.repeat(262_144) + 'x', '<p>'.repeat(87_000), '\n \n'.repeat(80_000)]) {
-      // With quadratic time this would run into the test's limit.
+      // Quadratic time would exceed the test's timeout.
       expect(entryText(html).length).toBeLessThanOrEqual(html.length);
     }
   });
 });
 
-describe('an empty log', () => {
+describe('isEmptyLog', () => {
   test.each([
     '',
     '<p></p>',
@@ -40,6 +40,6 @@ describe('an empty log', () => {
     '<p>&nbsp;\u00A0 </p>',
     '<br>',
     '<h2 class="date-header">Saturday</h2><p> </p>',
-  ])('%j is one', (html) => expect(isEmptyLog(html)).toBe(true));
-  test.each(['<p>x</p>', '<p>&amp;</p>', '.'])('%j is none', (html) => expect(isEmptyLog(html)).toBe(false));
+  ])('is true for %j', (html) => expect(isEmptyLog(html)).toBe(true));
+  test.each(['<p>x</p>', '<p>&amp;</p>', '.'])('is false for %j', (html) => expect(isEmptyLog(html)).toBe(false));
 });

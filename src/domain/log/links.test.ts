@@ -1,12 +1,11 @@
-/** Where an address begins and ends, and what of a pasted link is kept. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { addressOfLink, findLinks, linkTexts } from './links.ts';
+import { findLinks, linkAsText, linkTexts } from './links.ts';
 
 const found = (text: string): string[] => findLinks(text).map(({ from, to }) => text.slice(from, to));
 
-describe('an address in a sentence', () => {
+describe('findLinks', () => {
   test.each([
     ['see https://example.com.', 'https://example.com'],
     ['see https://example.com, then', 'https://example.com'],
@@ -33,7 +32,7 @@ describe('an address in a sentence', () => {
     ['Anna (anna@example.com)', 'anna@example.com'],
     ['write to anna.b+c@mail.example.co.uk.', 'anna.b+c@mail.example.co.uk'],
     ['anna@example.com: she knows', 'anna@example.com'],
-  ])('%j links %j', (text, address) => {
+  ])('finds in %j the address %j', (text, address) => {
     expect(found(text)).toEqual([address]);
   });
 
@@ -55,11 +54,11 @@ describe('an address in a sentence', () => {
     '@anna said 3:15 @ home',
     'a@b',
     'rené@example.com',
-  ])('%j has none', (text) => {
+  ])('finds no address in %j', (text) => {
     expect(found(text)).toEqual([]);
   });
 
-  test('several in one line', () => {
+  test('finds several addresses in one line', () => {
     expect(found('https://a.example/1 and https://b.example/2; c@d.example')).toEqual([
       'https://a.example/1',
       'https://b.example/2',
@@ -68,7 +67,7 @@ describe('an address in a sentence', () => {
   });
 });
 
-describe('whatever the text', () => {
+describe('for any text', () => {
   const texts = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 80 }),
     fc
@@ -95,7 +94,7 @@ describe('whatever the text', () => {
       .map((parts) => parts.join('')),
   );
 
-  test('links lie in order inside the text, hold no blank, and can only be web or mail addresses', () => {
+  test('links are in order, inside the text, without blanks, and web or mail addresses only', () => {
     fc.assert(
       fc.property(texts, (text) => {
         let end = 0;
@@ -112,7 +111,7 @@ describe('whatever the text', () => {
     );
   });
 
-  test('cut into pieces anywhere, the text and its links stay the same', () => {
+  test('linkTexts keeps the text and finds the same links in consecutive texts', () => {
     fc.assert(
       fc.property(fc.array(texts, { maxLength: 4 }), (pieces) => {
         const text = pieces.join('');
@@ -127,8 +126,8 @@ describe('whatever the text', () => {
     );
   });
 
-  test('takes linear time on hostile texts', () => {
-    // With quadratic time this would run into the test's limit.
+  test('takes linear time on adversarial input', () => {
+    // Quadratic time would exceed the test's timeout.
     const count = 100_000;
     for (const part of [
       'https://',
@@ -150,9 +149,9 @@ describe('whatever the text', () => {
 });
 
 describe('a pasted link', () => {
-  const pasted = (words: string, href: string): string => {
-    const { after, instead } = addressOfLink(words, href);
-    return instead ?? words + (after ?? '');
+  const pasted = (label: string, href: string): string => {
+    const { suffix, replacement } = linkAsText(label, href);
+    return replacement ?? label + (suffix ?? '');
   };
 
   test.each([
@@ -176,17 +175,17 @@ describe('a pasted link', () => {
     ['¶', 'https://example.com/#title', '¶'],
     ['', 'https://example.com/', ''],
     ['huge', `https://example.com/${'x'.repeat(3_000)}`, 'huge'],
-  ])('%j to %j becomes %j', (words, href, text) => {
-    expect(pasted(words, href)).toBe(text);
+  ])('%j to %j becomes %j', (label, href, text) => {
+    expect(pasted(label, href)).toBe(text);
   });
 
-  test('what is kept of it is found as a link again', () => {
+  test('findLinks finds the address that linkAsText keeps', () => {
     fc.assert(
       fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (href) => {
-        const { after, instead } = addressOfLink('words', href);
-        expect(instead).toBeNull();
-        if (after === null) return;
-        expect(found(`words${after}.`)).toEqual([after.slice(2, -1)]);
+        const { suffix, replacement } = linkAsText('label', href);
+        expect(replacement).toBeNull();
+        if (suffix === null) return;
+        expect(found(`label${suffix}.`)).toEqual([suffix.slice(2, -1)]);
       }),
       { numRuns: fuzzBudget(300) },
     );

@@ -1,11 +1,10 @@
-/** Which pasted plain text is Markdown, and what becomes of it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { isCleanLog } from './entry-html.ts';
 import { joinCells, looksLikeMarkdown, readPastedMarkdown } from './pasted-markdown.ts';
 
-describe('text that is not Markdown stays as it is', () => {
+describe('plain text is not converted', () => {
   test.each([
     'Fixed #1 and #23, see PR #456',
     '#1 priority: the login',
@@ -49,7 +48,7 @@ describe('text that is not Markdown stays as it is', () => {
   });
 });
 
-describe('Markdown arrives formatted', () => {
+describe('Markdown is converted to HTML', () => {
   test.each([
     ['# Monday', '<h1>Monday</h1>'],
     ['## Done\ntext', '<h2>Done</h2><p>text</p>'],
@@ -90,7 +89,7 @@ describe('Markdown arrives formatted', () => {
     expect(readPastedMarkdown(text)).toBe(html);
   });
 
-  test('whatever is written, a clean log comes of it', () => {
+  test('returns a clean log for any Markdown', () => {
     const piece = fc.constantFrom(
       '# ',
       '**',
@@ -126,8 +125,8 @@ describe('Markdown arrives formatted', () => {
     );
   });
 
-  test('takes linear time on hostile texts', () => {
-    // With quadratic time this would run into the test's limit.
+  test('takes linear time on adversarial input', () => {
+    // Quadratic time would exceed the test's timeout.
     for (const part of [
       '*',
       '**a',
@@ -157,6 +156,6 @@ test.each([
   [['a', '', 'c'], 'a · – · c'],
   [['a', ' ', ''], 'a'],
   [['', ''], ''],
-])('the cells %j are one line', (cells, line) => {
+])('joins the cells %j into one line', (cells, line) => {
   expect(joinCells(cells)).toBe(line);
 });

@@ -1,4 +1,4 @@
-/** Tells whether pasted plain text is Markdown, and reads it. In doubt it is not: no sign of the text is lost then. */
+/** Detects and converts pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
 import { MarkdownLog } from '../export/markdown-log.ts';
 
 const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
@@ -12,7 +12,7 @@ const NOT_IN_WORD_AFTER = '(?![\\p{L}\\p{N}_*~`/])';
 const WORD_START = '(?=[\\p{L}\\p{N}\\p{Extended_Pictographic}"\'“(\\[`_$€£])';
 const inline = (pattern: string): RegExp => new RegExp(NOT_IN_WORD_BEFORE + pattern + NOT_IN_WORD_AFTER, 'u');
 
-/** Each begins and ends at the edge of a word, so `2 * 3 * 4`, `**kwargs`, `src/**\/*.ts` and `5*, 6*` are none. */
+/** Delimiters must be at word boundaries: `2 * 3 * 4`, `**kwargs`, `src/**\/*.ts` and `5*, 6*` don't match. */
 const INLINE_MARKS = [
   inline(`\\*{2,3}${WORD_START}[^*\\n]*[^\\s*/]\\*{2,3}`),
   inline(`\\*${WORD_START}[^*\\n]*[\\p{L}\\p{N}.!?)"'”…]\\*`),
@@ -22,7 +22,7 @@ const INLINE_MARKS = [
 ];
 const UNDERSCORES = new RegExp(`${NOT_IN_WORD_BEFORE}_(?=[\\p{L}\\p{N}])([^_\\n]+)_${NOT_IN_WORD_AFTER}`, 'u');
 
-/** A shell's, a program's or a query's line. What stands between backticks is looked at no further. */
+/** Lines of shell, program or SQL code. */
 const CODE_LINE = [
   /^\s*(?:\$ |% |>>> |#!|\/\/|\/\*|<(?!https?:|mailto:|u>)[a-z!?/])/i,
   /^\s*(?:sudo|npm|npx|yarn|pnpm|git|docker|kubectl|brew|apt|apt-get|pip|pip3|curl|wget|ssh|scp|cd|mkdir|chmod|chown|echo|export|cargo) [\w./~"'$@:`-]+/,
@@ -37,9 +37,9 @@ const isCodeLine = (line: string): boolean =>
   CODE_LINE.some((pattern) => pattern.test(LIST_ITEM.test(line) ? withoutInlineCode(line) : line)) &&
   !HEADING.test(line);
 
-/** A quoted mail: its lines keep their `>`. */
+/** Quoted mail, whose lines keep their `>`. */
 const MAIL_QUOTE = /^>\s?>|^>\S|^(?:From|Sent|To|Subject): |(?:wrote|schrieb|écrit|escribió|scrisse)\b.{0,80}:\s*$/;
-/** `> vite build` is what a program prints. */
+/** Excludes program output such as `> vite build`. */
 const QUOTED_SENTENCE = /^> ["'“„«*_(—–-]*\p{Lu}/u;
 
 export function looksLikeMarkdown(text: string): boolean {
@@ -58,21 +58,21 @@ export function looksLikeMarkdown(text: string): boolean {
   if (fence !== null) return false;
   if (fences > 0) return true;
 
-  const written = outside.filter((line) => line.trim() !== '');
-  const code = written.filter(isCodeLine);
-  if (code.length > 0 && code.length * 4 >= written.length) return false;
+  const nonBlank = outside.filter((line) => line.trim() !== '');
+  const code = nonBlank.filter(isCodeLine);
+  if (code.length > 0 && code.length * 4 >= nonBlank.length) return false;
   const isCode = new Set(code);
   return (
     hasTable(outside) ||
     hasHeading(outside) ||
     hasQuote(outside) ||
-    written.some((line) => !isCode.has(line) && hasInlineMark(line))
+    nonBlank.some((line) => !isCode.has(line) && hasInlineMark(line))
   );
 }
 
 const isBlank = (line: string | undefined): boolean => line === undefined || line.trim() === '';
 
-/** A comment of a shell script stands on its command; a heading stands apart, or is of a lower level. */
+/** Distinguishes a heading from a shell comment, which directly precedes its command. */
 const hasHeading = (lines: readonly string[]): boolean =>
   lines.some((line, index) => {
     const level = HEADING.exec(line)?.[1]?.length;
@@ -84,7 +84,7 @@ const hasHeading = (lines: readonly string[]): boolean =>
 const hasTable = (lines: readonly string[]): boolean =>
   lines.some((line, index) => TABLE_RULE.test(line) && TABLE_ROW.test(lines[index - 1] ?? ''));
 
-/** Quotes alone are Markdown only when they stand apart and speak in sentences: mails and programs use the same sign. */
+/** Quotes alone count only if they form separate blocks of sentences: mails and program output use `>` too. */
 function hasQuote(lines: readonly string[]): boolean {
   const quoted = lines.filter((line) => line.startsWith('>'));
   if (quoted.length === 0 || lines.some((line) => MAIL_QUOTE.test(line))) return false;
@@ -101,7 +101,7 @@ const hasInlineMark = (line: string): boolean =>
 
 const CELL_SEPARATOR = ' · ';
 
-/** A row as one line of its cells; the rule below the head is nothing that anybody wrote. */
+/** Null for the delimiter row below the table's header. */
 function tableRow(line: string): string | null {
   if (TABLE_RULE.test(line)) return null;
   const cells = line
@@ -111,7 +111,7 @@ function tableRow(line: string): string | null {
   return joinCells(cells.map((cell) => cell.replaceAll('\\|', '|')));
 }
 
-/** The cells of a table's row as one line. An empty cell keeps its place between others; at the end it says nothing. */
+/** Joins the cells of a table row into one line. Empty cells become `–`; trailing ones are dropped. */
 export function joinCells(cells: readonly string[]): string {
   const words = cells.map((cell) => cell.trim());
   return words

@@ -1,4 +1,4 @@
-/** The four canned logs for a day that needs no words of its own (docs/specification/screens.md 6). Stored without the emoji. */
+/** The four canned logs (docs/specification/screens.md 6). Stored without the emoji. */
 export const QUICK_ENTRIES = [
   { emoji: '😴', text: 'Did nothing today' },
   { emoji: '🛋️', text: 'Had a lazy day' },
@@ -6,8 +6,8 @@ export const QUICK_ENTRIES = [
   { emoji: '🌀', text: 'Distracted / Procrastinated' },
 ] as const;
 
-/** The canned text that a day's plain text consists of, or null when somebody wrote words of their own. */
-export function quickEntryIn(text: string): string | null {
+/** The canned text that a log's plain text consists of, or null for any other text. */
+export function matchQuickEntry(text: string): string | null {
   const trimmed = text.trim();
   return QUICK_ENTRIES.find((entry) => entry.text === trimmed)?.text ?? null;
 }

@@ -1,25 +1,25 @@
 import { expect, test } from 'vitest';
-import { likelyCountry } from './likely-country.ts';
+import { guessCountry } from './likely-country.ts';
 
 test.each([
   ['Europe/Berlin', ['de-DE'], 'DE'],
-  // English is used everywhere; the time zone is where somebody is.
+  // Many users outside the United States use American English.
   ['Europe/Berlin', ['en-US', 'en'], 'DE'],
   ['America/Argentina/Ushuaia', ['es'], 'AR'],
   ['America/New_York', ['en-US'], 'US'],
-  // Older names that browsers report.
+  // Deprecated names that browsers still report.
   ['Asia/Calcutta', ['en-IN'], 'IN'],
   ['Europe/Kiev', ['uk'], 'UA'],
-])('%s with %j is %s', (zone, languages, country) => {
-  expect(likelyCountry(zone, languages)).toBe(country);
+])('guesses from %s and %j the country %s', (zone, languages, country) => {
+  expect(guessCountry(zone, languages)).toBe(country);
 });
 
 test.each(['UTC', 'Etc/GMT+3', 'Europe/Nowhere', 'Europe', 'toString/x', '', undefined])(
-  'where the time zone says nothing (%j), the first language with a country does',
+  'uses the first language with a country if the time zone %j has none',
   (zone) => {
-    expect(likelyCountry(zone, ['fr', 'fr-BE', 'nl-NL'])).toBe('BE');
-    expect(likelyCountry(zone, ['zh-Hant-TW'])).toBe('TW');
-    expect(likelyCountry(zone, ['fr', 'no_such!language', 'es-419', 'en-EU'])).toBe(null);
-    expect(likelyCountry(zone, [])).toBe(null);
+    expect(guessCountry(zone, ['fr', 'fr-BE', 'nl-NL'])).toBe('BE');
+    expect(guessCountry(zone, ['zh-Hant-TW'])).toBe('TW');
+    expect(guessCountry(zone, ['fr', 'no_such!language', 'es-419', 'en-EU'])).toBe(null);
+    expect(guessCountry(zone, [])).toBe(null);
   },
 );

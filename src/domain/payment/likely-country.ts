@@ -1,12 +1,12 @@
 /**
- * The country that somebody most likely pays from, guessed from the browser's time zone and languages. Only a choice made in
- * advance: it is sent nowhere before the user confirms it.
+ * Guesses the payer's country from the browser's time zone and languages. It only preselects an option: nothing is sent
+ * until the user confirms it.
  */
 import { COUNTRIES } from './countries.ts';
 
 /**
- * Cities of time zones by area, each list behind its country: `zone.tab` of the tz database (2025b), and the older names that
- * browsers still report, such as Asia/Calcutta.
+ * Per area, country codes each followed by the cities of its time zones. From `zone.tab` of the tz database (2025b), plus
+ * deprecated names that browsers still report, such as Asia/Calcutta.
  */
 const ZONES: Readonly<Record<string, string>> = {
   Africa:
@@ -46,10 +46,10 @@ function regionOf(language: string): string | null {
 }
 
 /**
- * The time zone says where the user is; a language says it only where the zone does not (`UTC`), because many people use
- * American English elsewhere. Null where neither names a country of our table.
+ * Prefers the time zone to the languages, because many people outside the United States use American English. Null if
+ * neither maps to a country of our table.
  */
-export function likelyCountry(timeZone: string | undefined, languages: readonly string[]): string | null {
+export function guessCountry(timeZone: string | undefined, languages: readonly string[]): string | null {
   const guesses = [countryOfZone(timeZone ?? ''), ...languages.map(regionOf)];
   return guesses.find((guess) => COUNTRIES.some(({ code }) => code === guess)) ?? null;
 }

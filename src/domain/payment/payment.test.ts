@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, addYears, day, daysBetween } from '../day/day.ts';
-import { coolingOffRefusal, extendPlan, isOrderId, withdrawYear, yearBegins } from './payment.ts';
+import { coolingOffRefusal, extendPlan, isOrderId, paidYearStart, revokeYear } from './payment.ts';
 
 test.each([
   ['5O190127TN364715T', true],
@@ -13,7 +13,7 @@ test.each([
   ['', false],
   [17, false],
   [null, false],
-])('%j is an order id: %s', (text, expected) => {
+])('isOrderId of %j is %s', (text, expected) => {
   expect(isOrderId(text)).toBe(expected);
 });
 
@@ -29,19 +29,19 @@ describe('a paid year', () => {
   });
 
   const days = fc.integer({ min: 0, max: 80_000 }).map((count) => addDays(day('1990-01-01'), count));
-  test('that is taken away leaves what was there before it, and nothing where nothing was', () => {
+  test('that is revoked restores the previous end of the plan', () => {
     fc.assert(
       fc.property(days, fc.option(fc.integer({ min: -500, max: 900 })), (today, ahead) => {
         const before = ahead === null ? null : addDays(today, ahead);
-        const from = yearBegins(before, today);
+        const from = paidYearStart(before, today);
         const until = extendPlan(before, today);
         const expected = before !== null && before > today ? before : null;
-        expect(withdrawYear(until, { from, until }, today)).toBe(expected);
+        expect(revokeYear(until, { from, until }, today)).toBe(expected);
       }),
     );
   });
 
-  test('added to a day lies on the same date, but for leap days', () => {
+  test('ends on the same date of a later year, except for leap days', () => {
     fc.assert(
       fc.property(days, fc.integer({ min: 1, max: 8 }), (from, years) => {
         const to = addYears(from, years);
@@ -52,11 +52,11 @@ describe('a paid year', () => {
   });
 });
 
-describe('a purchase may be undone', () => {
+describe('withdrawal from a purchase', () => {
   const purchase = { country: 'DE', paidOn: day('2026-11-01'), analyses: 3, exports: 0 };
   const lastDay = day('2026-11-15');
 
-  test('within 14 days in the EEA, when it was hardly used', () => {
+  test('is allowed for 14 days in the EEA without significant use', () => {
     expect(coolingOffRefusal(purchase, lastDay)).toBeNull();
     expect(coolingOffRefusal({ ...purchase, country: 'NO' }, lastDay)).toBeNull();
   });
@@ -68,7 +68,7 @@ describe('a purchase may be undone', () => {
     ['time', {}, '2026-11-16'],
     ['analyses', { analyses: 4 }, '2026-11-02'],
     ['export', { exports: 1 }, '2026-11-02'],
-  ])('not where the %s forbids it: %j on %s', (refusal, change, today) => {
+  ])('is refused because of %s: %j on %s', (refusal, change, today) => {
     expect(coolingOffRefusal({ ...purchase, ...change }, day(today))).toBe(refusal);
   });
 });

@@ -1,19 +1,19 @@
-/** The rules of paying: what an order is called, how far a year reaches, and when money is given back (docs/specification/plans-and-money.md 7). */
+/** Order ids, payment statuses, the length of a paid year, and refunds (docs/specification/plans-and-money.md 7). */
 import { addDays, addYears, daysBetween, isBefore } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 
-/** PayPal's name for an order: 17 capitals or digits. */
+/** PayPal's order id: 17 capital letters or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);
 
-/** The only list of them besides the check constraint in `database/migrations/app/0004_payments.sql`. */
+/** Repeated only by the check constraint in `database/migrations/app/0004_payments.sql`. */
 export const PAYMENT_STATUSES = [
-  /** A row and perhaps an order; nobody has agreed to pay. */
+  /** The row exists, the PayPal order perhaps; not approved by the payer. */
   'created',
-  /** The payer agreed, and no money has moved yet. */
+  /** Approved by the payer, not captured. */
   'approved',
-  /** Somebody is taking the money, or died while doing so. */
+  /** A capture is in flight, or its process crashed during the capture. */
   'capturing',
-  /** PayPal holds the money back and decides later. */
+  /** PayPal holds the capture and decides later. */
   'pending',
   'completed',
   'declined',
@@ -21,57 +21,56 @@ export const PAYMENT_STATUSES = [
   'expired',
   'refunded',
   'reversed',
-  /** What PayPal says is not what was ordered: a person must look. */
+  /** PayPal's order differs from ours: the operator must check it. */
   'needs_review',
 ] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 const later = (a: Day, b: Day): Day => (isBefore(a, b) ? b : a);
 
-/** A paid year: from today, or from the end of what is already paid for, whichever is later. */
+/** Adds a year, counted from today or from the end of the paid time, whichever is later. */
 export function extendPlan(validUntil: Day | null, today: Day): Day {
-  return addYears(yearBegins(validUntil, today), 1);
+  return addYears(paidYearStart(validUntil, today), 1);
 }
 
-/** The day from which `extendPlan` counts. */
-export const yearBegins = (validUntil: Day | null, today: Day): Day =>
+export const paidYearStart = (validUntil: Day | null, today: Day): Day =>
   validUntil === null ? today : later(validUntil, today);
 
 /**
- * The last valid day once a paid year is taken away again, or null when nothing is left of the plan.
- * `today` is the latest today on Earth: whoever gets the money back has no day more.
+ * The last valid day after a paid year is revoked, or null if the plan has ended. `today` is the latest today on Earth,
+ * so that a refunded user gets no extra day.
  */
-export function withdrawYear(validUntil: Day, year: { from: Day; until: Day }, today: Day): Day | null {
+export function revokeYear(validUntil: Day, year: { from: Day; until: Day }, today: Day): Day | null {
   const left = addDays(validUntil, -daysBetween(year.from, year.until));
   return isBefore(today, left) ? left : null;
 }
 
-/** The browser asks for a renewal from so many days before the plan ends. */
+/** The renewal notice is shown this many days before the plan ends. */
 export const RENEWAL_NOTICE_DAYS = 30;
-/** Mails go out so many days before the plan ends. */
+/** Reminder mails are sent this many days before the plan ends. */
 export const REMINDER_DAYS = [30, 3] as const;
 
-/** The countries of the European Economic Area, where a distance purchase may be undone. */
+/** The European Economic Area, where consumers may withdraw from a distance purchase. */
 const EEA_COUNTRIES: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO'.split(' '),
 );
 export const COOLING_OFF_DAYS = 14;
-/** More than that is significant use (docs/specification/plans-and-money.md 7). */
-export const COOLING_OFF_ANALYSES = 3;
+/** More analyses count as significant use (docs/specification/plans-and-money.md 7). */
+export const MAX_COOLING_OFF_ANALYSES = 3;
 
 export type Purchase = {
   country: string | null;
   paidOn: Day;
-  /** What the plan was used for since then. */
+  /** Use since the purchase. */
   analyses: number;
   exports: number;
 };
 export type CoolingOffRefusal = 'country' | 'time' | 'analyses' | 'export';
 
-/** Null when a purchase may be undone, or else the first condition that is not met. */
+/** The first unmet condition of a withdrawal, or null if the user may withdraw from the purchase. */
 export function coolingOffRefusal(purchase: Purchase, today: Day): CoolingOffRefusal | null {
   if (purchase.country === null || !EEA_COUNTRIES.has(purchase.country)) return 'country';
   if (daysBetween(purchase.paidOn, today) > COOLING_OFF_DAYS) return 'time';
-  if (purchase.analyses > COOLING_OFF_ANALYSES) return 'analyses';
+  if (purchase.analyses > MAX_COOLING_OFF_ANALYSES) return 'analyses';
   return purchase.exports > 0 ? 'export' : null;
 }

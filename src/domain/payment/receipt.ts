@@ -1,12 +1,12 @@
-/** What a receipt says, on the screen, on paper and by mail: one payment has one number and one way to write its amount. */
+/** The texts of a receipt, shared by the screen, the print view and the mail. */
 import type { Day } from '../day/day.ts';
 
 export const RECEIPT_ITEM = 'Hustle Forge Closer, one year';
 
-/** `HF-2026-3F9A1C2B`: the year of the payment and the beginning of its id. */
+/** `HF-2026-3F9A1C2B`: the year and the first 8 characters of the payment's id. */
 export const receiptNumber = (paymentId: string, paidOn: Day): string =>
   `HF-${paidOn.slice(0, 4)}-${paymentId.slice(0, 8).toUpperCase()}`;
 
-/** `$24.00`; a currency without a sign in English is named by its code. */
+/** `$24.00`; the code instead of the symbol for a currency without one in English. */
 export const moneyLabel = (amountMinor: number, currency: string): string =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(amountMinor / 100);

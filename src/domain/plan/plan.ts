@@ -1,4 +1,4 @@
-/** The two plans and what each opens: the only plan gate in the code (the database repeats it as policies). */
+/** The two plans and their access rules: the only plan gate in the code (the database repeats it as policies). */
 import { addDays, isBefore } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 
@@ -13,21 +13,21 @@ export const PREMIUM_PRICE = { amount: '24.00', currency: 'USD', label: '$24/yea
 /** Free users see today and the 29 days before it (docs/specification/days-and-saving.md 2). */
 export const FREE_WINDOW_DAYS = 30;
 
-/** What the profile row says about a plan. `access_valid_until` is the last valid day; null means without end. */
-export type PlanFacts = { subscription_plan: PlanId; access_valid_until: Day | null };
+/** The plan's columns of a profile row. `access_valid_until` is the last valid day; null means no end. */
+export type PlanColumns = { subscription_plan: PlanId; access_valid_until: Day | null };
 
-/** Premium on a given day. The browser passes its own today, the server the earliest today on Earth. */
-export function isPremium(facts: PlanFacts | null | undefined, today: Day): boolean {
-  if (facts?.subscription_plan !== 'premium') return false;
-  return facts.access_valid_until === null || !isBefore(facts.access_valid_until, today);
+/** The browser passes the user's today, the server the earliest today on Earth. */
+export function isPremium(plan: PlanColumns | null | undefined, today: Day): boolean {
+  if (plan?.subscription_plan !== 'premium') return false;
+  return plan.access_valid_until === null || !isBefore(plan.access_valid_until, today);
 }
 
-/** The first day a plan opens, or null where every day is open. */
+/** The first day that a plan may access; null for no limit. */
 export function firstOpenDay(premium: boolean, today: Day): Day | null {
   return premium ? null : addDays(today, -(FREE_WINDOW_DAYS - 1));
 }
 
-/** A log too old for the plan: it exists, but the server does not give it out. */
+/** True for a day before the plan's window: the server does not return its log. */
 export function isLocked(date: Day, premium: boolean, today: Day): boolean {
   const first = firstOpenDay(premium, today);
   return first !== null && isBefore(date, first);

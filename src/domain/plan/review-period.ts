@@ -1,4 +1,4 @@
-/** The two spans that a Hustle Review looks back on: today and the days before it (docs/specification/coach.md 6). */
+/** The periods of a Hustle Review; each ends today (docs/specification/coach.md 6). */
 import { addDays } from '../day/day.ts';
 import type { Day } from '../day/day.ts';
 
@@ -8,5 +8,4 @@ export const REVIEW_PERIODS = {
 } as const;
 export type ReviewPeriod = keyof typeof REVIEW_PERIODS;
 
-/** The first day of a period that ends today. */
 export const firstDayOf = (period: ReviewPeriod, today: Day): Day => addDays(today, 1 - REVIEW_PERIODS[period].days);

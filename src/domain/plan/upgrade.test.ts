@@ -5,11 +5,11 @@ import type { UpgradeFeature } from './upgrade.ts';
 const FEATURES = Object.keys(UPGRADE_OFFERS) as UpgradeFeature[];
 const SOLD_WITH_A_COACH = /\bAI\b|score|feedback|trend|pattern|recommend/i;
 
-test('each thing out of reach has an offer of its own', () => {
+test('each premium feature has its own offer', () => {
   for (const feature of FEATURES) expect(upgradeOffer(feature, true)).toMatchObject(UPGRADE_OFFERS[feature]);
 });
 
-test('a server without a coach sells none of it', () => {
+test('a server without a coach does not offer the coach', () => {
   for (const feature of FEATURES) {
     const { title, description, benefits } = upgradeOffer(feature, false);
     expect([title, description, ...benefits].join('\n')).not.toMatch(SOLD_WITH_A_COACH);
@@ -18,7 +18,7 @@ test('a server without a coach sells none of it', () => {
   expect(closerBenefits(true).filter((benefit) => !closerBenefits(false).includes(benefit))).toHaveLength(2);
 });
 
-test('whatever sells analyses names their limit, and nothing else does', () => {
+test('only offers of unlimited analyses name the fair-use limit', () => {
   const notes = (coach: boolean) =>
     FEATURES.filter((feature) => fairUseNote(upgradeOffer(feature, coach).benefits) !== null);
   expect(notes(true)).toEqual(['ai-feedback', 'trend-analysis', 'default']);
@@ -32,6 +32,6 @@ test.each([
   [1, '1 of your logs is waiting.'],
   [214, '214 of your logs are waiting.'],
   [3_650, '3,650 of your logs are waiting.'],
-])('%d locked logs are announced as %j', (count, label) => {
+])('the label of %d locked logs is %j', (count, label) => {
   expect(lockedLogsLabel(count)).toBe(label);
 });

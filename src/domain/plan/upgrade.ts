@@ -1,4 +1,4 @@
-/** What the upgrade dialog says for each thing that only a Closer may do (docs/specification/screens.md 12). */
+/** The texts of the upgrade dialog, per premium feature (docs/specification/screens.md 12). */
 import { FAIR_USE_NOTE } from '../coach/coach.ts';
 
 export type UpgradeFeature =
@@ -15,9 +15,9 @@ const FEEDBACK = 'Unlimited AI feedback and HustleScore';
 const REVIEWS = 'Hustle Reviews: trend analysis';
 const ASK_FREELY = 'Ask as often as you like';
 const PATTERNS = 'Pattern recognition over 7 and 30 days';
-const WITHOUT_NUMBER: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
+const UNLIMITED_BENEFITS: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
-/** All that a Closer has (docs/specification/product.md 2). */
+/** docs/specification/product.md 2. */
 const CLOSER_BENEFITS: readonly string[] = [
   'Unlimited history',
   FEEDBACK,
@@ -27,24 +27,24 @@ const CLOSER_BENEFITS: readonly string[] = [
   'Priority support',
 ];
 
-/** What a Closer has on this server: nobody shall pay for a coach that it does not have. */
+/** Leaves out the coach's benefits on a server without a coach. */
 export const closerBenefits = (coach: boolean): readonly string[] =>
   CLOSER_BENEFITS.filter((benefit) => coach || (benefit !== FEEDBACK && benefit !== REVIEWS));
 
-/** What is offered for a thing that was out of reach. A coach that is not there is not offered: then it is all the rest. */
-export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOffer & { isWhole: boolean } {
-  const isMissing = !coach && (feature === 'ai-feedback' || feature === 'trend-analysis');
-  const isWhole = isMissing || feature === 'default';
-  return isWhole
-    ? { ...UPGRADE_OFFERS.default, benefits: closerBenefits(coach), isWhole }
-    : { ...UPGRADE_OFFERS[feature], isWhole };
+/** The offer for a premium feature. On a server without a coach, the coach's features get the full offer instead. */
+export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOffer & { isFullOffer: boolean } {
+  const isUnavailable = !coach && (feature === 'ai-feedback' || feature === 'trend-analysis');
+  const isFullOffer = isUnavailable || feature === 'default';
+  return isFullOffer
+    ? { ...UPGRADE_OFFERS.default, benefits: closerBenefits(coach), isFullOffer }
+    : { ...UPGRADE_OFFERS[feature], isFullOffer };
 }
 
-/** Stands under benefits that promise analyses without a number. */
+/** The fair-use limit, for benefits that promise unlimited analyses. */
 export const fairUseNote = (benefits: readonly string[]): string | null =>
-  benefits.some((benefit) => WITHOUT_NUMBER.has(benefit)) ? FAIR_USE_NOTE : null;
+  benefits.some((benefit) => UNLIMITED_BENEFITS.has(benefit)) ? FAIR_USE_NOTE : null;
 
-/** How many own logs the plan keeps closed; null where there is none. */
+/** Null for zero. */
 export function lockedLogsLabel(count: number): string | null {
   if (count === 0) return null;
   return `${count.toLocaleString('en')} of your logs ${count === 1 ? 'is' : 'are'} waiting.`;

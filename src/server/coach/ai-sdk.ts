@@ -28,7 +28,7 @@ import type { CoachSettings } from './coach-settings.ts';
 import { AnswerTooLongError, guardedFetch } from './guarded-fetch.ts';
 import { ModelError } from './model.ts';
 import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
-import { plainWords } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
 /** A text would be one too, for the SDK. */
 type ModelInstance = Exclude<LanguageModel, string>;
@@ -184,7 +184,7 @@ function textIn(value: unknown, name: string): string | null {
 
 /** What an endpoint says of itself must be what the database can hold, or a good answer would be lost with it. */
 const modelName = (said: string | null | undefined): string | null =>
-  plainWords((said ?? '').slice(0, 200)).trim() || null;
+  stripInvisible((said ?? '').slice(0, 200)).trim() || null;
 const tokenCount = (said: number | undefined): number | null =>
   said !== undefined && Number.isInteger(said) && said >= 0 && said < 2 ** 31 ? said : null;
 

@@ -2,7 +2,7 @@
  * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
  * writes, no client may write, and it is written by the service.
  */
-import { citationsOf } from '#domain/coach/citations.ts';
+import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
@@ -216,7 +216,7 @@ export function createCoachStore(database: Database) {
       );
       if (!found) return null;
       const { cited: lines, cited_refs: refs, ...known } = found;
-      return { ...known, cited: citationsOf(lines, refs) };
+      return { ...known, cited: toCitations(lines, refs) };
     },
 
     /** Shows an earlier feedback on the day again, and gives the claim back. Null when the day is gone. */

@@ -1,5 +1,5 @@
 /** Feedback on one day: who may have it, what is read for it, and what is answered. */
-import { citableLines, citedIn } from '#domain/coach/citations.ts';
+import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -35,7 +35,7 @@ export async function feedbackJob(
     prompt,
     schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    reader: READERS[replies](citedIn(shownLines(lines))),
+    reader: READERS[replies](createCitationFinder(shownLines(lines))),
     result: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,

@@ -10,9 +10,9 @@ import { randomUUID } from 'node:crypto';
 import type { CitableLine } from '#domain/coach/citations.ts';
 import { weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { WINS_NAME } from '#domain/coach/win-bullets.ts';
+import { WINS_HEADING } from '#domain/coach/win-bullets.ts';
 import type { ReplyForm } from './model.ts';
-import { plainWords } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
 export const PROMPT_VERSION = 4;
 
@@ -97,7 +97,7 @@ one day alone does not show. In 120 to 300 words, in this order, each as a short
 **Focus**: one or two things to do differently next, concrete enough to be checked in the next review. Days without a log are
 unknown, not idle. A line that begins with "# " is a heading over the lines below it: it is no work itself, and never a win. Quote dates as YYYY-MM-DD. Give no score.
 
-Last of all comes a section for its reader to copy into a stand-up or an appraisal: a line that is exactly ${WINS_NAME}, in
+Last of all comes a section for its reader to copy into a stand-up or an appraisal: a line that is exactly ${WINS_HEADING}, in
 whatever language you write, and under it the results that mattered most, oldest first, at most ten, each on one line of its own:
 - YYYY-MM-DD: what was done and what came of it, in at most 25 words
 The date is that of the log that reports the win. No other line of your answer begins with a dash and a date. Leave the section
@@ -178,7 +178,7 @@ function cutLines(lines: readonly CitableLine[], isCut: boolean): { shown: Shown
 const dated = (date: Day) => ({ date, weekday: weekdayOf(date) });
 
 function capped(text: string, length: number): { text: string; cut?: true } {
-  const words = plainWords(text);
+  const words = stripInvisible(text);
   // By what was read as well: the database cuts before what cannot be seen is taken out.
   if (words.length <= length && text.length <= length) return { text: words };
   return { text: words.slice(0, length).toWellFormed(), cut: true };

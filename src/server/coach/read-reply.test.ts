@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { citableLines, citedIn } from '#domain/coach/citations.ts';
+import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
 import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './read-reply.ts';
 
 /** The page shows 1, 2, 2.1 and a paragraph. */
-const FIND = citedIn(
+const FIND = createCitationFinder(
   citableLines('<ol><li><p>Shipped</p></li><li><p>Tests</p><ol><li><p>Unit</p></li></ol></li></ol><p>Called Ann</p>'),
 );
 const DAYS = new Set([day('2026-11-20')]);

@@ -5,15 +5,15 @@
  * What is shown is only ever added to, so everything of which the next piece could change the meaning is held back:
  * white space at the end, an opened `[`, half a character.
  */
-import { OPEN_CITATION, withKnownCitations } from '#domain/coach/citations.ts';
-import type { Citation, FindCited } from '#domain/coach/citations.ts';
-import { isScore, MIN_REPLY, MIN_TREND_REPLY } from '#domain/coach/coach.ts';
+import { PARTIAL_CITATION, resolveCitations } from '#domain/coach/citations.ts';
+import type { Citation, FindCitation } from '#domain/coach/citations.ts';
+import { isScore, MIN_REPLY_CHARS, MIN_TREND_REPLY_CHARS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { readScoredText } from '#domain/coach/score-line.ts';
-import { beginsWinsName, isWinsName } from '#domain/coach/win-bullets.ts';
+import { parseScoredText } from '#domain/coach/score-line.ts';
+import { isWinsHeadingPrefix, isWinsHeading } from '#domain/coach/win-bullets.ts';
 import { parseJson } from '../parse-json.ts';
 import { fieldsSoFar } from './fields-so-far.ts';
-import { plainWords } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
 /** More than this is no answer any more; the models are told of a fraction. */
 export const LONGEST_REPLY = 16_000;
@@ -32,7 +32,7 @@ export type ReplyReader = {
 };
 
 /** A reply by `FEEDBACK_SCHEMA`. */
-export function objectReader(find: FindCited): ReplyReader {
+export function objectReader(find: FindCitation): ReplyReader {
   return {
     soFar(text) {
       const fields = fieldsSoFar(withoutFence(text));
@@ -50,23 +50,23 @@ export function objectReader(find: FindCited): ReplyReader {
 }
 
 /** A reply whose score and missing fact are lines of its text. */
-export function textReader(find: FindCited): ReplyReader {
+export function textReader(find: FindCitation): ReplyReader {
   return {
     soFar(text) {
-      const read = readScoredText(plainWords(text.replace(HALF_CHARACTER, '')), false);
+      const read = parseScoredText(stripInvisible(text.replace(HALF_CHARACTER, '')), false);
       // Before the score nothing is shown: a text without one is no feedback.
-      if (read.score === null || read.broken) return { score: null, text: '' };
+      if (read.score === null || read.isInvalid) return { score: null, text: '' };
       return { score: read.score, text: settled(read.text, find) };
     },
     whole(text) {
-      const { broken, ...said } = readScoredText(plainWords(text), true);
-      return broken ? null : feedbackOf(said, find);
+      const { isInvalid, ...said } = parseScoredText(stripInvisible(text), true);
+      return isInvalid ? null : feedbackOf(said, find);
     },
   };
 }
 
 /** A reply of an endpoint that may mind the schema or not: how it begins says what it is. */
-export function eitherReader(find: FindCited): ReplyReader {
+export function eitherReader(find: FindCitation): ReplyReader {
   const [object, scoredText] = [objectReader(find), textReader(find)];
   const readerOf = (text: string): ReplyReader => (/^\s*(?:```\w*\s*)?\{/.test(text) ? object : scoredText);
   return {
@@ -81,7 +81,7 @@ export function trendReader(days: ReadonlySet<Day>): ReplyReader {
     soFar: (text) => ({ score: null, text: withoutUnknownDays(closed(text), days, true) }),
     whole(text) {
       const analysis = withoutUnknownDays(text, days, false);
-      if (analysis.length < MIN_TREND_REPLY || analysis.length > LONGEST_REPLY) return null;
+      if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > LONGEST_REPLY) return null;
       return { score: null, text: analysis, cited: [], missingFact: null };
     },
   };
@@ -97,13 +97,13 @@ function withoutFence(text: string): string {
 
 type Said = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };
 
-function feedbackOf({ score, text: said, cited, missingFact }: Said, find: FindCited): Reply | null {
+function feedbackOf({ score, text: said, cited, missingFact }: Said, find: FindCitation): Reply | null {
   if (!isScore(score) || typeof said !== 'string') return null;
-  const feedback = withKnownCitations(plainWords(said), find);
+  const feedback = resolveCitations(stripInvisible(said), find);
   const text = feedback.text.trim();
-  if (text.length < MIN_REPLY || text.length > LONGEST_REPLY) return null;
+  if (text.length < MIN_REPLY_CHARS || text.length > LONGEST_REPLY) return null;
   const listed = Array.isArray(cited) ? cited.flatMap((ref) => find(String(ref)) ?? []) : [];
-  const fact = withKnownCitations(typeof missingFact === 'string' ? plainWords(missingFact) : '', find);
+  const fact = resolveCitations(typeof missingFact === 'string' ? stripInvisible(missingFact) : '', find);
   const sentence = fact.text.trim();
   const byLine = new Map([...listed, ...feedback.cited, ...fact.cited].map((each) => [each.line, each]));
   return {
@@ -116,8 +116,8 @@ function feedbackOf({ score, text: said, cited, missingFact }: Said, find: FindC
 
 const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
 /** Without what the next piece may still change: half a character, an open citation, white space at the end. */
-const closed = (text: string): string => plainWords(text.replace(HALF_CHARACTER, '')).replace(OPEN_CITATION, '');
-const settled = (text: string, find: FindCited): string => withKnownCitations(closed(text), find).text.trim();
+const closed = (text: string): string => stripInvisible(text.replace(HALF_CHARACTER, '')).replace(PARTIAL_CITATION, '');
+const settled = (text: string, find: FindCitation): string => resolveCitations(closed(text), find).text.trim();
 
 const OF_A_DAY = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
 /** What may still become one. */
@@ -125,14 +125,14 @@ const MAY_BE_OF_A_DAY = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
 
 /** The name of the wins goes with the last of them. */
 function withoutUnknownDays(text: string, days: ReadonlySet<Day>, writing: boolean): string {
-  const lines = plainWords(text).split('\n');
+  const lines = stripInvisible(text).split('\n');
   const last = lines.at(-1)!;
-  if (writing && (MAY_BE_OF_A_DAY.test(last) || beginsWinsName(last))) lines.pop();
+  if (writing && (MAY_BE_OF_A_DAY.test(last) || isWinsHeadingPrefix(last))) lines.pop();
   const known = lines.filter((line) => {
     const date = OF_A_DAY.exec(line)?.[1];
     return date === undefined || days.has(date as Day);
   });
-  const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsName(line));
+  const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
   return known
     .slice(0, end + 1)
     .join('\n')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FIND_MAX_RESULTS, soughtWords } from '#domain/find/search.ts';
+import { FIND_MAX_RESULTS, parseSearchTerms } from '#domain/find/search.ts';
 import type { Database } from '../database/database.ts';
 import { findDays } from './find-days.ts';
 
@@ -10,7 +10,7 @@ test('yields to the event loop while it builds snippets', async () => {
   let turns = 0;
   const others = setInterval(() => (turns += 1));
   const caller = { identity: {} as never, userId: 'ana' };
-  const found = await findDays(database, caller, soughtWords('漢'));
+  const found = await findDays(database, caller, parseSearchTerms('漢'));
   clearInterval(others);
   expect(found!.results).toHaveLength(FIND_MAX_RESULTS);
   expect(turns).toBeGreaterThan(10);

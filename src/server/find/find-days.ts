@@ -5,8 +5,8 @@
  * rows are scanned. That is fast enough: 3,650 logs of 2 KB take 10 ms (docs/decisions/0013).
  */
 import { setImmediate } from 'node:timers/promises';
-import { FIND_MAX_RESULTS, formOf, snippetOf } from '#domain/find/search.ts';
-import type { FoundDay, SoughtWord } from '#domain/find/search.ts';
+import { FIND_MAX_RESULTS, toSearchPattern, createSnippet } from '#domain/find/search.ts';
+import type { FoundDay, SearchTerm } from '#domain/find/search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** Far more than ten years of typical logs need; only a journal of maximum-size logs reaches it. */
@@ -38,11 +38,11 @@ type Row = { date: string; changed: boolean; text: string };
 export async function findDays(
   database: Database,
   { identity, userId }: { identity: Identity; userId: string },
-  words: readonly SoughtWord[],
+  words: readonly SearchTerm[],
   allowStale = false,
 ): Promise<{ results: FoundDay[]; more: boolean } | null> {
   // Longest word first: it is usually the rarest, and the first mismatch ends the check of a row.
-  const forms = words.map(formOf).sort((a, b) => b.length - a.length);
+  const forms = words.map(toSearchPattern).sort((a, b) => b.length - a.length);
   const { rows } = await database.transactAsUser(identity, async (transaction) => {
     await transaction.statement("select set_config('statement_timeout', $1, true)", [String(TIME_LIMIT_MS)]);
     const values = [userId, !allowStale, forms[0]!.trim(), ...forms];
@@ -51,7 +51,7 @@ export async function findDays(
   if (!allowStale && rows.some(({ changed }) => changed)) return null;
   const results: FoundDay[] = [];
   for (const { date, text } of rows.slice(0, FIND_MAX_RESULTS)) {
-    results.push({ date, snippet: snippetOf(words, text) });
+    results.push({ date, snippet: createSnippet(words, text) });
     // A snippet may take ten milliseconds in scripts without spaces: yield to the event loop.
     await setImmediate();
   }

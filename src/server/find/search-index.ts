@@ -1,5 +1,5 @@
 /**
- * Maintains the per-user search index (`findForm` of each log) in the table `entry_words`.
+ * Maintains the per-user search index (`toSearchForm` of each log) in the table `entry_words`.
  *
  * Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save latency
  * matters. An index row is stale when the log's revision differs.
@@ -8,7 +8,7 @@
  * the user's own identity, and locked days are indexed once the plan opens them.
  */
 import { setImmediate } from 'node:timers/promises';
-import { findForm } from '#domain/find/search.ts';
+import { toSearchForm } from '#domain/find/search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** How much text is taken in hand at once. */
@@ -52,7 +52,7 @@ export async function updateSearchIndex(
     if (!shouldContinue()) return false;
     const words: string[] = [];
     for (const { text } of rows) {
-      words.push(findForm(text));
+      words.push(toSearchForm(text));
       // Some ten milliseconds for the longest log: others are answered in between.
       await setImmediate();
     }

@@ -1,7 +1,7 @@
 /** `find-entries` {query}: the days open to the caller's plan whose logs hold the words (docs/decisions/0013). */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { QUERY_MAX_LENGTH, soughtWords } from '#domain/find/search.ts';
+import { QUERY_MAX_LENGTH, parseSearchTerms } from '#domain/find/search.ts';
 import type { FindAnswer } from '#domain/find/search.ts';
 import { createTurns } from '../data/turns.ts';
 import type { Database } from '../database/database.ts';
@@ -27,7 +27,7 @@ export function findEntries({ database }: FindDeps) {
     const query = await queryOf(context);
     if (query === null)
       return answer(context, refusal(`A query is a text of up to ${QUERY_MAX_LENGTH} characters`), 400);
-    const words = soughtWords(query);
+    const words = parseSearchTerms(query);
     if (words.length === 0) return answer(context, { success: true, results: [], more: false, complete: true });
 
     const { signal } = context.req.raw;

@@ -19,7 +19,7 @@ import { readJsonEntry } from '#domain/export/json-format.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { UUID } from '../auth/access-tokens.ts';
 import type { Clock } from '../clock.ts';
-import { plainWords } from '#domain/coach/strip-invisible.ts';
+import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 import { cleanLog } from '../data/clean-entry.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/to-sql.ts';
@@ -98,7 +98,7 @@ export function importEntries({ database, clock }: ImportDeps) {
         const version = written.get(date);
         if (!coach || !version) return [];
         // Shown where the coach's own words are, so it has no more signs than they can have.
-        const feedback = coach.feedback === null ? null : plainWords(coach.feedback);
+        const feedback = coach.feedback === null ? null : stripInvisible(coach.feedback);
         return [{ date, ...version, ...coach, feedback }];
       });
       if (coached.length > 0) {

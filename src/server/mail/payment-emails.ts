@@ -1,6 +1,6 @@
 /** The texts of mails about payments and paid years. As in `account-emails.ts`, they contain no user input. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
+import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
 import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';
@@ -36,7 +36,7 @@ export const receiptMail = (given: Receipt): MailMessage =>
       ],
     },
     { link: given.receiptLink, label: 'Print this receipt' },
-    `If you live in the European Economic Area, you may undo this purchase within ${COOLING_OFF_DAYS} days, as long as you have exported nothing and asked the coach no more than ${COOLING_OFF_ANALYSES} times: ${given.contact === null ? 'tell whoever runs this journal' : `write to ${given.contact}`}. There are no other refunds.`,
+    `If you live in the European Economic Area, you may undo this purchase within ${COOLING_OFF_DAYS} days, as long as you have exported nothing and asked the coach no more than ${MAX_COOLING_OFF_ANALYSES} times: ${given.contact === null ? 'tell whoever runs this journal' : `write to ${given.contact}`}. There are no other refunds.`,
     'Nothing renews by itself. Your plan and all your payments:',
     { link: given.profileLink, label: 'See your plan' },
   ]);

@@ -4,7 +4,7 @@
  * PayPal, and the process may die between any two.
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
-import type { PlanFacts } from '#domain/plan/plan.ts';
+import type { PlanColumns } from '#domain/plan/plan.ts';
 import type { Capture, CreatedOrder } from './paypal/paypal.ts';
 
 export type Payment = {
@@ -26,7 +26,7 @@ export type Payment = {
   readonly completedAt: Date | null;
 };
 
-export type Buyer = PlanFacts & { country: string | null };
+export type Buyer = PlanColumns & { country: string | null };
 
 export type NewPayment = Pick<Payment, 'userId' | 'amountMinor' | 'currency' | 'country' | 'dueAt' | 'createdAt'>;
 

@@ -1,7 +1,7 @@
 /** The operator's payment commands: lists an account's payments, and refunds one, as the law requires or beyond. */
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';
+import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS, coolingOffRefusal } from '#domain/payment/payment.ts';
 import type { CoolingOffRefusal } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
@@ -66,7 +66,7 @@ function reasonFor(refusal: CoolingOffRefusal, { country }: Payment): string {
     case 'time':
       return `It was bought more than ${COOLING_OFF_DAYS} days ago.`;
     case 'analyses':
-      return `The plan was used for more than ${COOLING_OFF_ANALYSES} analyses since.`;
+      return `The plan was used for more than ${MAX_COOLING_OFF_ANALYSES} analyses since.`;
     case 'export':
       return 'The plan was used for an export since.';
   }

@@ -1,8 +1,8 @@
 /** Adds a paid year to a plan or withdraws it, within the transaction that books the money. */
 import { latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { extendPlan, withdrawYear, yearBegins } from '#domain/payment/payment.ts';
-import type { PlanFacts } from '#domain/plan/plan.ts';
+import { extendPlan, revokeYear, paidYearStart } from '#domain/payment/payment.ts';
+import type { PlanColumns } from '#domain/plan/plan.ts';
 import type { AsService } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { changePlanInTransaction } from './change-plan.ts';
@@ -22,7 +22,7 @@ export async function grantPaidYear(transaction: AsService, { userId, paymentId,
     accessValidUntil: isEndless(plan) ? null : extendPlan(until, today),
     reason: 'payment',
     paymentId,
-    validFrom: yearBegins(until, today),
+    validFrom: paidYearStart(until, today),
   });
 }
 
@@ -37,7 +37,7 @@ export async function withdrawPaidYear(
   if (!until) return;
   const year = await yearStillCounted(transaction, userId, paymentId);
   if (!year) return;
-  const left = withdrawYear(until, year, latestToday(now));
+  const left = revokeYear(until, year, latestToday(now));
   await changePlanInTransaction(transaction, {
     userId,
     plan: left === null ? 'free' : 'premium',
@@ -47,13 +47,13 @@ export async function withdrawPaidYear(
   });
 }
 
-const isEndless = (plan: PlanFacts): boolean =>
+const isEndless = (plan: PlanColumns): boolean =>
   plan.subscription_plan === 'premium' && plan.access_valid_until === null;
-const paidUntil = (plan: PlanFacts): Day | null =>
+const paidUntil = (plan: PlanColumns): Day | null =>
   plan.subscription_plan === 'premium' ? plan.access_valid_until : null;
 
 /** Locks the profile row, so concurrent changes of one plan add up. */
-export async function lockPlan(transaction: AsService, userId: string): Promise<PlanFacts | undefined> {
+export async function lockPlan(transaction: AsService, userId: string): Promise<PlanColumns | undefined> {
   const [plan] = await transaction.run(
     queryBuilder
       .selectFrom('profiles')

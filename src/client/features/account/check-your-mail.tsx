@@ -1,5 +1,5 @@
 /** After sign-up, where the installation wants the address confirmed: what to do now, and what if nothing comes. */
-import { recoverMessage } from '#domain/messages.ts';
+import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useSubmit } from '#client/lib/use-submit.ts';
@@ -14,7 +14,7 @@ export function CheckYourMail({ address }: { address: string }) {
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     const { error } = await auth.resend({ type: 'signup', email: address });
     return error
-      ? { kind: 'error', text: recoverMessage(error) }
+      ? { kind: 'error', text: recoveryMessage(error) }
       : { kind: 'success', text: 'The mail is on its way.' };
   });
 

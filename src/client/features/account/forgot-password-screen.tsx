@@ -4,8 +4,8 @@
  */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { emailProblem } from '#domain/account/account.ts';
-import { MESSAGES, recoverMessage } from '#domain/messages.ts';
+import { validateEmail } from '#domain/account/account.ts';
+import { MESSAGES, recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/use-submit.ts';
@@ -57,12 +57,12 @@ function AskForMail({ onSent }: { onSent: (address: string) => void }) {
   const { auth } = useSupabase();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();
-    const problem = emailProblem(email);
+    const problem = validateEmail(email);
     if (problem) return { kind: 'error', text: problem, field: 'email' };
     const { error } = await auth.resetPasswordForEmail(email, {
       redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
     });
-    if (error) return { kind: 'error', text: recoverMessage(error) };
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
     onSent(email);
     return null;
   });

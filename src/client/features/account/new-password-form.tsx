@@ -1,7 +1,7 @@
 /** The two fields of a new password. Whose password it is stands above them, on the screen that shows them. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { newPasswordProblem } from '#domain/account/account.ts';
+import { validateNewPassword } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Auth } from '#client/lib/supabase.ts';
@@ -28,7 +28,7 @@ const REQUEST_LINK = <Link to={ROUTES.forgotPassword.path}>Request a new link</L
 export function NewPasswordForm({ auth, address, onAccepted, askAgain = REQUEST_LINK }: NewPasswordFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const password = textOf(form, 'password');
-    const problem = newPasswordProblem(password, textOf(form, 'confirmation'));
+    const problem = validateNewPassword(password, textOf(form, 'confirmation'));
     if (problem) {
       return {
         kind: 'error',

@@ -1,5 +1,5 @@
 /** The code of a recovery mail instead of its link. What it opens stays in memory until the new password is accepted. */
-import { emailProblem } from '#domain/account/account.ts';
+import { validateEmail } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { textOf } from '#client/lib/use-submit.ts';
 import { CodeForm } from '#client/ui/code-form.tsx';
@@ -21,7 +21,7 @@ export function RecoveryCodeForm({ address, onProven }: RecoveryCodeFormProps) {
       autoFocus={address !== undefined}
       check={async (token, form) => {
         const email = address ?? textOf(form, 'email').trim();
-        const problem = emailProblem(email);
+        const problem = validateEmail(email);
         if (problem) return { outcome: { kind: 'error', text: problem, field: 'email' } };
         const auth = createMemoryAuth();
         const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });

@@ -3,7 +3,7 @@
  * the password is forgotten: a new one is set right here.
  */
 import { useState } from 'react';
-import { MESSAGES, recoverMessage, signInMessage } from '#domain/messages.ts';
+import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -67,7 +67,7 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
     const { error } = await auth.resetPasswordForEmail(email, {
       redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
     });
-    if (error) return { kind: 'error', text: recoverMessage(error) };
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
     onSent();
     return null;
   });

@@ -1,7 +1,7 @@
 /** Create an account. Where the installation asks for a confirmed address first, it ends at "check your e-mail". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, signUpProblem } from '#domain/account/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -24,7 +24,7 @@ export function SignupScreen() {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();
     const password = textOf(form, 'password');
-    const problem = signUpProblem({ password, acceptsTerms });
+    const problem = validateSignUp({ password, acceptsTerms });
     if (problem) return { kind: 'error', text: problem, ...(acceptsTerms ? { field: 'password' } : {}) };
     const { data, error } = await auth.signUp({
       email,

@@ -8,7 +8,7 @@
 import { AuthSessionMissingError } from '@supabase/auth-js';
 import type { AuthError, User } from '@supabase/auth-js';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { isWorthRetrying, linkMessage, providerMessage } from '#domain/messages.ts';
+import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import type { Auth } from '#client/lib/supabase.ts';
 import type { Outcome } from '#client/lib/use-submit.ts';
@@ -51,7 +51,7 @@ export function useProof(link: MailLink): LinkState {
       const { data, error } = await (
         link.kind === 'tokens' ? auth.setSession(link) : auth.verifyOtp({ token_hash: link.tokenHash, type: link.type })
       ).catch(() => UNREADABLE);
-      if (error && isWorthRetrying(error)) {
+      if (error && isRetryable(error)) {
         setStep('waiting');
         return { kind: 'error', text: providerMessage(error) };
       }

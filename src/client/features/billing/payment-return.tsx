@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
-import { namesSupport, supportHref } from '#domain/account/support.ts';
+import { mentionsSupport, supportHref } from '#domain/account/support.ts';
 import { useSession, useUser } from '#client/lib/session.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
 import { useTitle } from '#client/lib/use-title.ts';
@@ -42,7 +42,7 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
 
   const end = (kind: 'success' | 'error' | 'info', text: string): void => {
     const link = address !== undefined &&
-      namesSupport(text) && { label: address, href: supportHref(address, 'payment') };
+      mentionsSupport(text) && { label: address, href: supportHref(address, 'payment') };
     toast({ kind, text, ...(link && { link }) });
     onEnd();
   };

@@ -5,7 +5,7 @@ import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { COUNTRIES } from '#domain/payment/countries.ts';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { likelyCountry } from '#domain/payment/likely-country.ts';
+import { guessCountry } from '#domain/payment/likely-country.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { extendPlan } from '#domain/payment/payment.ts';
 import { isLocked, PREMIUM_PRICE } from '#domain/plan/plan.ts';
@@ -49,13 +49,13 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
 
 function Offer({ feature }: { feature: UpgradeFeature }) {
   const { features } = useClientConfig();
-  const { title, description, benefits, isWhole } = upgradeOffer(feature, features.coach);
+  const { title, description, benefits, isFullOffer } = upgradeOffer(feature, features.coach);
   return (
     <>
       <h3 className={styles.offer}>{title}</h3>
       <p className={styles.description}>{description}</p>
       <LockedLogs />
-      <Benefits of={benefits} more={isWhole ? null : 'And everything else that a Closer has.'} />
+      <Benefits of={benefits} more={isFullOffer ? null : 'And everything else that a Closer has.'} />
     </>
   );
 }
@@ -123,7 +123,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
   const { features, paymentBlockedCountries } = useClientConfig();
   const upgrade = useUpgrade();
   const [leaving, setLeaving] = useLeaving();
-  const [guess] = useState(() => likelyCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
+  const [guess] = useState(() => guessCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
   // Sent with the form alone: a guess is nothing that the user has said.
   const [country, setCountry] = useState(profile?.country || (guess ?? ''));
   const isGuess = !profile?.country && country === guess;

@@ -1,5 +1,5 @@
 /** What the coach said about a day, put together from the two rows that hold it. */
-import { citationsOf, withLinePlaces } from '#domain/coach/citations.ts';
+import { toCitations, labelLineNumbers } from '#domain/coach/citations.ts';
 import type { Citation } from '#domain/coach/citations.ts';
 
 export type StoredFeedback = {
@@ -24,11 +24,11 @@ export function storedFeedback(entry: EntryRow | null, analysis: AnalysisRow | n
   if (!entry?.ai_feedback || !entry.ai_analyzed_at) return null;
   const known = analysis?.text === entry.ai_feedback ? analysis : null;
   // Made before citations named what the page shows.
-  const written = known?.cited_refs === null ? withLinePlaces : (text: string): string => text;
+  const written = known?.cited_refs === null ? labelLineNumbers : (text: string): string => text;
   return {
     score: entry.hustle_score,
     feedback: written(entry.ai_feedback),
-    cited: known ? citationsOf(known.cited, known.cited_refs) : [],
+    cited: known ? toCitations(known.cited, known.cited_refs) : [],
     missingFact: known?.missing_fact ? written(known.missing_fact) : null,
     analyzedAt: entry.ai_analyzed_at,
     upToDate: entry.ai_analyzed_at >= entry.updated_at,

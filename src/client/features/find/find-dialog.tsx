@@ -8,7 +8,7 @@ import type { Day } from '#domain/day/day.ts';
 import { QUERY_MAX_LENGTH } from '#domain/find/search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { soughtDay } from '#domain/day/parse-date-query.ts';
+import { parseDateQuery } from '#domain/day/parse-date-query.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useToday } from '#client/lib/use-today.ts';
 import { UpgradeWord } from '#client/ui/upgrade-button.tsx';
@@ -37,7 +37,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const { found, words } = finding;
 
   const today = useToday();
-  const named = soughtDay(query, today);
+  const named = parseDateQuery(query, today);
   const locked = named !== null && isLocked(named, premium !== false, today);
   const count = found.length + (named ? 1 : 0);
   const active = Math.min(chosen, count - 1);

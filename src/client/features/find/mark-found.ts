@@ -4,8 +4,8 @@
  * With the browser's own highlights: the log's elements are the editor's, and nothing may be put between them. A browser
  * without highlights shows the day without marks.
  */
-import { placesOf } from '#domain/find/search.ts';
-import type { SoughtWord } from '#domain/find/search.ts';
+import { findMatches } from '#domain/find/search.ts';
+import type { SearchTerm } from '#domain/find/search.ts';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 
@@ -16,7 +16,7 @@ const PATIENCE_MS = 15_000;
 
 let stopBefore: () => void = () => undefined;
 
-export function markFound(date: Day, words: readonly SoughtWord[]): void {
+export function markFound(date: Day, words: readonly SearchTerm[]): void {
   stopBefore();
   if (words.length === 0 || !('highlights' in CSS)) return;
   const ends = new AbortController();
@@ -43,11 +43,11 @@ export function markFound(date: Day, words: readonly SoughtWord[]): void {
   look();
 }
 
-function mark(log: HTMLElement, words: readonly SoughtWord[]): void {
+function mark(log: HTMLElement, words: readonly SearchTerm[]): void {
   const ranges: Range[] = [];
   const texts = document.createTreeWalker(log, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-    for (const { from, to } of placesOf(words, node.nodeValue ?? '')) {
+    for (const { from, to } of findMatches(words, node.nodeValue ?? '')) {
       const range = new Range();
       range.setStart(node, from);
       range.setEnd(node, to);

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { entryText } from '#domain/log/entry-text.ts';
-import { findForm, formOf, snippetOf, soughtWords } from '#domain/find/search.ts';
-import type { FindAnswer, SoughtWord, TextPart } from '#domain/find/search.ts';
+import { toSearchForm, toSearchPattern, createSnippet, parseSearchTerms } from '#domain/find/search.ts';
+import type { FindAnswer, SearchTerm, TextPart } from '#domain/find/search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/premium.ts';
 import { useSupabase } from '#client/lib/supabase.ts';
@@ -20,7 +20,7 @@ export type UnsavedLog = { date: Day; html: string };
 export type FoundLog = { date: Day; snippet: readonly TextPart[]; unsaved: boolean };
 
 export type Finding = {
-  words: readonly SoughtWord[];
+  words: readonly SearchTerm[];
   /** Newest first. While something else is typed, still what was found before. */
   found: readonly FoundLog[];
   state: 'idle' | 'busy' | 'done' | 'failed' | 'offline';
@@ -44,8 +44,8 @@ export function useFind(query: string, unsaved: readonly UnsavedLog[]): Finding 
   const premium = usePremium();
   const today = useToday();
   const sought = usePaused(query.trim());
-  const words = soughtWords(query);
-  const asked = soughtWords(sought);
+  const words = parseSearchTerms(query);
+  const asked = parseSearchTerms(sought);
 
   const asking = useQuery({
     queryKey: ['find', sought],
@@ -93,7 +93,7 @@ function stateOf(idle: boolean, typing: boolean, asking: { isError: boolean; isP
  * open anywhere on Earth: where it is tomorrow already, the oldest of them is locked here.
  */
 function merge(
-  words: readonly SoughtWord[],
+  words: readonly SearchTerm[],
   unsaved: readonly UnsavedLog[],
   answer: Answer | undefined,
   isOpen: (date: Day) => boolean,
@@ -101,9 +101,9 @@ function merge(
   const days = new Set<string>(unsaved.map(({ date }) => date));
   const here = unsaved.flatMap(({ date, html }) => {
     const text = entryText(html);
-    const form = findForm(text);
-    return words.every((word) => form.includes(formOf(word)))
-      ? [{ date, snippet: snippetOf(words, text), unsaved: true }]
+    const form = toSearchForm(text);
+    return words.every((word) => form.includes(toSearchPattern(word)))
+      ? [{ date, snippet: createSnippet(words, text), unsaved: true }]
       : [];
   });
   const there = (answer?.results ?? [])

@@ -6,7 +6,7 @@
  * write names the version it builds on. Whatever goes wrong, what was written stays in `text` and in the local draft.
  * A day that the plan has closed is asked about again only when somebody has a reason to: see `retry`.
  */
-import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_LIMIT_MS } from '#domain/log/entry.ts';
+import { AUTO_SAVE_DELAY_MS, AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { DayDraft } from '#client/lib/day-drafts.ts';
@@ -158,7 +158,7 @@ export function createDaySaver(options: DaySaverOptions) {
     const now = timers.now();
     if (!unsaved || unsavedSince === 0) unsavedSince = now;
     unsaved = true;
-    due = Math.min(now + delayMs, unsavedSince + AUTO_SAVE_LIMIT_MS);
+    due = Math.min(now + delayMs, unsavedSince + AUTO_SAVE_MAX_WAIT_MS);
     if (blocked?.kind === 'refused') blocked = null;
     keepDraftSoon();
     // A retry that is already waiting keeps its own time.

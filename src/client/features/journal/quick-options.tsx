@@ -1,6 +1,6 @@
 /** Four canned logs for a past day that needs no words of its own (docs/specification/screens.md 6). */
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
-import { QUICK_ENTRIES, quickEntryIn } from '#domain/log/quick-entries.ts';
+import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
 import styles from './quick-options.module.css';
 import type { StoredLog } from './save-outcome.ts';
 
@@ -9,7 +9,7 @@ type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) =>
 /** Shown while the day has no log, or has one of the four: so the choice can be seen and changed. */
 export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
   const html = stored?.html ?? '';
-  const selected = quickEntryIn(entryText(html));
+  const selected = matchQuickEntry(entryText(html));
   if (!isEmptyLog(html) && selected === null) return null;
   return (
     <section className={styles.options} aria-labelledby="quick-options">

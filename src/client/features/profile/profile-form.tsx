@@ -1,6 +1,6 @@
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, profileProblem } from '#domain/account/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateProfile } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { givenName, useSession, useUser } from '#client/lib/session.ts';
@@ -29,7 +29,7 @@ export function ProfileForm() {
       password: textOf(data, 'password'),
       confirmation: textOf(data, 'confirmation'),
     };
-    const problem = profileProblem(form, now);
+    const problem = validateProfile(form, now);
     if (problem) return { kind: 'error', text: problem };
 
     const nonce = textOf(data, 'code').trim();

@@ -2,7 +2,7 @@
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { workdaysOf, workdaysText } from '#domain/day/workdays.ts';
+import { countWorkdays, workdaysText } from '#domain/day/workdays.ts';
 import styles from './review-pictures.module.css';
 import { ScorePlot } from './score-plot.tsx';
 import type { LoggedDay } from './use-logged-days.ts';
@@ -29,7 +29,7 @@ export function ReviewPictures({ period, today, logged, analysed }: ReviewPictur
     );
   }
   const from = firstDayOf(period, today);
-  const workdays = workdaysOf(from, today, today, new Set(logged.map(({ date }) => date)));
+  const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
   return (
     <div className={styles.pictures}>
       <section className={styles.section} aria-labelledby="workdays">

@@ -5,7 +5,7 @@ import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { reviewParts } from '#domain/coach/win-bullets.ts';
+import { splitReview } from '#domain/coach/win-bullets.ts';
 import { askCoach } from '#client/lib/coach-stream.ts';
 import { useUser } from '#client/lib/session.ts';
 import { useClientConfig, useSupabase } from '#client/lib/supabase.ts';
@@ -149,10 +149,10 @@ function Result({ result, before }: { result: TrendResult; before: boolean }) {
 
 /** What the coach wrote, with its wins as lines to copy. */
 function Words({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
-  const { words, wins } = reviewParts(analysis);
+  const { text, wins } = splitReview(analysis);
   return (
     <>
-      <CoachText text={words} writing={writing} />
+      <CoachText text={text} writing={writing} />
       <Wins wins={wins} writing={writing} />
     </>
   );

@@ -6,7 +6,7 @@ import { LinePath } from '@visx/shape';
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
-import { SCORES } from '#domain/coach/coach.ts';
+import { SCORE_RANGE } from '#domain/coach/coach.ts';
 import { addDays, dayLabel, daysBetween, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
@@ -113,7 +113,7 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
     domain: [0, last],
     range: [MARGIN.left + 6, Math.max(width - MARGIN.right, MARGIN.left + 7)],
   });
-  const y = scaleLinear({ domain: [SCORES.least, SCORES.most], range: [HEIGHT - MARGIN.bottom, MARGIN.top] });
+  const y = scaleLinear({ domain: [SCORE_RANGE.min, SCORE_RANGE.max], range: [HEIGHT - MARGIN.bottom, MARGIN.top] });
   const placeOf = ({ date, score }: Point) => ({ left: x(daysBetween(from, date)), top: y(score) });
   const lefts = points.map((point) => placeOf(point).left);
   const dayWidth = x(1) - x(0);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { bulletsText, firstLines, shortDate } from '#domain/coach/win-bullets.ts';
+import { formatBullets, firstLines, shortDate } from '#domain/coach/win-bullets.ts';
 import type { DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -64,7 +64,7 @@ function Lines({ children, lines, copies = true, nothing }: LinesProps) {
     <>
       <div className={pictures.head}>
         {children}
-        {copies && lines.length > 0 && <Copy key={bulletsText(lines)} lines={lines} />}
+        {copies && lines.length > 0 && <Copy key={formatBullets(lines)} lines={lines} />}
       </div>
       {lines.length === 0 ? (
         <p className={pictures.quiet}>{nothing}</p>
@@ -86,7 +86,7 @@ function Lines({ children, lines, copies = true, nothing }: LinesProps) {
 function Copy({ lines }: { lines: readonly DayText[] }) {
   const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
   const area = useRef<HTMLTextAreaElement>(null);
-  const text = bulletsText(lines);
+  const text = formatBullets(lines);
   useEffect(() => {
     if (outcome === 'refused') area.current?.select();
   }, [outcome]);

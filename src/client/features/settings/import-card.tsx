@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { FILE_PROBLEMS } from '#domain/export/import-plan.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import type { ImportAnswer } from '#domain/export/import-wire.ts';
-import { UnreadableFile } from '#domain/export/read-file.ts';
+import { UnreadableFileError } from '#domain/export/read-file.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/data-client.ts';
 import { useUser } from '#client/lib/session.ts';
@@ -155,7 +155,7 @@ function useImport() {
           'Your logs could not be read to compare them with the file. Nothing was changed. Please try again.';
         setShown({
           kind: 'unreadable',
-          text: error instanceof UnreadableFile ? FILE_PROBLEMS[error.problem] : unreachable,
+          text: error instanceof UnreadableFileError ? FILE_PROBLEMS[error.problem] : unreachable,
         });
       }
     },

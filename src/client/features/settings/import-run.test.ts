@@ -6,7 +6,7 @@ import { IMPORT_FILE_MAX_BYTES } from '#domain/export/import-plan.ts';
 import type { Choice } from '#domain/export/import-plan.ts';
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
 import type { ImportEntry } from '#domain/export/import-wire.ts';
-import { UnreadableFile } from '#domain/export/read-file.ts';
+import { UnreadableFileError } from '#domain/export/read-file.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';
 import { createImportRun, daysToWrite, planImport, readImport } from './import-run.ts';
 
@@ -149,6 +149,6 @@ describe('a file', () => {
     ['with a zero in it', new File(['Friday\0'], 'x.txt'), 'notText'],
     ['without anything in it', new File([], 'x.txt'), 'notRecognised'],
   ])('%s, is refused', async (_what, file, problem) => {
-    await expect(readImport(file as File, never)).rejects.toEqual(new UnreadableFile(problem as 'tooLarge'));
+    await expect(readImport(file as File, never)).rejects.toEqual(new UnreadableFileError(problem as 'tooLarge'));
   });
 });

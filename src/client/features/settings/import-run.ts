@@ -3,25 +3,25 @@ import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
 import type { ImportedDay } from '#domain/export/exported-entry.ts';
-import { entryFor, IMPORT_FILE_MAX_BYTES, verdictOf } from '#domain/export/import-plan.ts';
-import type { Choice, ImportedFile, OwnDay, RefusedDay, Verdict } from '#domain/export/import-plan.ts';
+import { buildImportEntry, compareDays, IMPORT_FILE_MAX_BYTES } from '#domain/export/import-plan.ts';
+import type { Choice, ExistingDay, ImportedFile, RefusedDay, Verdict } from '#domain/export/import-plan.ts';
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
 import type { ImportAnswer, ImportEntry } from '#domain/export/import-wire.ts';
-import { readFile, UnreadableFile } from '#domain/export/read-file.ts';
+import { parseExportFile, UnreadableFileError } from '#domain/export/read-file.ts';
 import { createPager } from './entry-reader.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';
 import type { Progress } from './export-run.ts';
 import { createTurns } from './turn.ts';
 
-export type PlannedDay = { day: ImportedDay; verdict: Verdict; own: OwnDay | undefined };
+export type PlannedDay = { day: ImportedDay; verdict: Verdict; own: ExistingDay | undefined };
 export type ImportPlan = { name: string; days: PlannedDay[]; refused: RefusedDay[] };
 
-/** Throws an `UnreadableFile` for what is no export. */
+/** Throws an `UnreadableFileError` for what is no export. */
 export async function readImport(file: File, signal: AbortSignal): Promise<ImportedFile> {
-  if (file.size > IMPORT_FILE_MAX_BYTES) throw new UnreadableFile('tooLarge');
+  if (file.size > IMPORT_FILE_MAX_BYTES) throw new UnreadableFileError('tooLarge');
   const text = await textOf(file);
   const turn = createTurns();
-  const reading = readFile(text, dayOf(new Date()));
+  const reading = parseExportFile(text, dayOf(new Date()));
   for (;;) {
     const step = reading.next();
     if (step.done) return step.value;
@@ -39,7 +39,7 @@ async function textOf(file: File): Promise<string> {
   } catch {
     // Not UTF-8.
   }
-  throw new UnreadableFile('notText');
+  throw new UnreadableFileError('notText');
 }
 
 /** Only the days that are in the file as well are read, and of those only what differs is kept. */
@@ -69,14 +69,14 @@ export async function planImport(
 }
 
 function plannedDay(day: ImportedDay, row: StoredDay, exact: boolean): PlannedDay {
-  const own: OwnDay = {
+  const own: ExistingDay = {
     date: row.date,
     content: withoutDateHeader(row.content),
     id: row.id,
     revision: row.revision,
     hasFeedback: row.ai_feedback !== null || row.hustle_score !== null || row.ai_analyzed_at !== null,
   };
-  const verdict = verdictOf(day, own, exact);
+  const verdict = compareDays(day, own, exact);
   return { day, verdict, own: verdict === 'same' ? undefined : own };
 }
 
@@ -123,7 +123,7 @@ export function createImportRun({ plan, choiceOf, send, reader }: Needs) {
     for (; at < plan.days.length && tasks.length < IMPORT_MAX_ENTRIES; at += 1) {
       const { day, own, verdict } = plan.days[at]!;
       const choice = choiceOf(day.date);
-      const entry = entryFor(day, own, verdict, choice);
+      const entry = buildImportEntry(day, own, verdict, choice);
       if (!entry) continue;
       if (tasks.length > 0 && characters + entry.content.length > IMPORT_BATCH_CHARACTERS) break;
       characters += entry.content.length;
