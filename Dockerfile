@@ -30,16 +30,16 @@ COPY package.json ./
 COPY database database
 COPY src/domain src/domain
 COPY src/server src/server
-COPY scripts/compile-server.ts scripts/compile-server.ts
+COPY scripts/build/compile-server.ts scripts/build/compile-server.ts
 RUN install -d -o node -g node -m 700 /data /app/compiled
 USER node
 # The compile cache is only valid for the same user and the same flags.
-RUN node --max-semi-space-size=4 scripts/compile-server.ts
+RUN node --max-semi-space-size=4 scripts/build/compile-server.ts
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node runs as PID 1, so that SIGTERM reaches the server, which waits for requests in flight (10 s at most).
 STOPSIGNAL SIGTERM
-# scripts/node-flags.mjs explains the flag.
+# scripts/setup/node-flags.mjs explains the flag.
 CMD ["node", "--max-semi-space-size=4", "src/server/main.ts"]

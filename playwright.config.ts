@@ -1,6 +1,6 @@
 /** The stories in a real browser, against what `npm start` starts: built pages, embedded database, sandbox. */
 import { defineConfig, devices } from '@playwright/test';
-import { findBrowser } from './scripts/browser.ts';
+import { findBrowser } from './scripts/browser/browser.ts';
 
 /**
  * Another port lets two runs on one machine stay out of each other's way; each has its own database folder. This one is
@@ -45,7 +45,7 @@ export default defineConfig({
   },
   projects: [{ name: 'chromium' }],
   webServer: {
-    command: `"${process.execPath}" tests/support/e2e-server.ts`,
+    command: `"${process.execPath}" tests/e2e/support/server.ts`,
     url: `${baseURL}/readyz`,
     env: { PORT: String(port) },
     timeout: 180_000,

@@ -25,29 +25,29 @@ const readableClassName = (name: string, file: string): string =>
 const CHUNKS = [
   {
     name: 'base',
-    test: /client\/(lib\/storage-keys\.ts|ui\/(button|brand)\.module\.css)|domain\/routes\.ts/,
+    test: /client\/(lib\/session\/storage-keys\.ts|ui\/(button|page\/brand)\.module\.css)|domain\/routes\.ts/,
     priority: 4,
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui|lib|app)\/(button|brand|toast|use-title|session|supabase|guards|full-screen|part\.ts)|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|session\/session|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
     priority: 3,
   },
   {
     // What is filled in and sent: every sign-in page, and nothing of the journal before it can be written on.
     name: 'forms',
-    test: /client\/(ui|lib)\/(field|notice|password-field|use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
+    test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/hooks\/use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(data-client|premium|use-today)|ui\/plan-wait|app\/(members-layout|upgrade-context)|editor\/(log-text|stored-log|inert-html|empty-log-html)|features\/journal\/save-status)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|plan\/premium|hooks\/use-today)|ui\/plan\/plan-wait|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/save-status)|icons\/chevron-/,
     priority: 1,
   },
   {
     // What lies over the journal and what stands beside it: nobody waits for it to write.
     name: 'sheets',
-    test: /client\/ui\/(page|dialog|crown|back-to-journal)|icons\/lock/,
+    test: /client\/ui\/(page\/(page|back-to)|dialog|plan\/crown)|icons\/lock/,
     priority: 2,
   },
 ];
@@ -63,7 +63,7 @@ export default defineConfig({
       terms: { module: '/features/legal/terms-page.tsx', component: 'TermsPage' },
       privacy: { module: '/features/legal/privacy-page.tsx', component: 'PrivacyPage' },
     }),
-    bootScript('lib/early.ts'),
+    bootScript('lib/boot/boot-script.ts'),
     preloadFonts({ app: [SANS], landing: [SANS, SERIF], terms: [SANS, SERIF], privacy: [SANS, SERIF] }),
     pageRoutes(),
     cssSideEffects(),

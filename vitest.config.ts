@@ -32,7 +32,7 @@ export default defineConfig({
       {
         test: {
           name: 'server',
-          include: [...needsDatabase, 'tests/{wire,policies,payments}/**/*.test.ts'],
+          include: [...needsDatabase, 'tests/{api,policies,payments}/**/*.test.ts'],
           ...database,
         },
       },

@@ -2,7 +2,7 @@
  * Measures full-text search over HTTP in one user's ten years of logs, among a hundred users with one year each, compared
  * with reading one day. Then measures a save with and without the search index's foreign key.
  */
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import pg from 'pg';
 import { median, percentile, printFigures } from './figures.ts';

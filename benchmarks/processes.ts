@@ -5,9 +5,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '#server/free-port.ts';
-import { warmCompileCache } from '../scripts/warm-compile-cache.mjs';
-import { SERVER_NODE_FLAGS } from '../scripts/node-flags.mjs';
-import { stopProcess } from '../scripts/stop-process.ts';
+import { warmCompileCache } from '../scripts/setup/warm-compile-cache.mjs';
+import { SERVER_NODE_FLAGS } from '../scripts/setup/node-flags.mjs';
+import { stopProcess } from '../scripts/lifecycle/stop-process.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compiled');

@@ -5,11 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import autocannon from 'autocannon';
 import { SignJWT } from 'jose';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { parseQuery } from '#server/data/parse/parse-query.ts';
 import { parsePreferences } from '#server/data/parse/parse-headers.ts';
-import { selectSql, updateSql } from '#server/data/to-sql.ts';
+import { selectSql, updateSql } from '#server/data/sql/to-sql.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';

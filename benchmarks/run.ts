@@ -3,11 +3,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { buildClient } from '../scripts/build-client.ts';
-import { checkBundleBudgets } from '../scripts/bundle-budget.ts';
-import { exitWithParent } from '../scripts/exit-with-parent.ts';
+import { buildClient } from '../scripts/build/build-client.ts';
+import { checkBundleBudgets } from '../scripts/build/bundle-budget.ts';
+import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
 
-const BENCHMARKS = ['requests', 'find', 'start', 'typing', 'editable', 'export', 'coach-overhead', 'lighthouse'];
+const BENCHMARKS: Readonly<Record<string, string>> = {
+  requests: 'requests',
+  find: 'find',
+  start: 'start',
+  typing: 'browser/typing',
+  editable: 'browser/editable',
+  export: 'export',
+  'coach-overhead': 'coach-overhead',
+  lighthouse: 'browser/lighthouse',
+};
 /** Run only by name, because they cost money with a real model. Their options begin with `--`. */
 const ONLY_BY_NAME: Readonly<Record<string, string>> = { coach: 'coach/run' };
 
@@ -19,7 +28,7 @@ exitWithParent(() => {
 
 const wanted = process.argv.slice(2).filter((name) => !name.startsWith('--'));
 const options = process.argv.slice(2).filter((name) => name.startsWith('--'));
-const all = ['weight', ...BENCHMARKS, ...Object.keys(ONLY_BY_NAME)];
+const all = ['weight', ...Object.keys(BENCHMARKS), ...Object.keys(ONLY_BY_NAME)];
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown benchmark ${unknown.join(', ')}: choose from ${all.join(', ')}\n`);
@@ -37,8 +46,11 @@ if (isWanted('weight')) {
   process.stdout.write('\nPage size (brotli)\n');
   for (const problem of await checkBundleBudgets()) process.stdout.write(`  MISSED  ${problem}\n`);
 }
-for (const name of [...BENCHMARKS.filter(isWanted), ...wanted.filter((chosen) => chosen in ONLY_BY_NAME)]) {
-  const file = join(import.meta.dirname, `${ONLY_BY_NAME[name] ?? name}.ts`);
+for (const name of [
+  ...Object.keys(BENCHMARKS).filter(isWanted),
+  ...wanted.filter((chosen) => chosen in ONLY_BY_NAME),
+]) {
+  const file = join(import.meta.dirname, `${BENCHMARKS[name] ?? ONLY_BY_NAME[name]}.ts`);
   running = spawn(process.execPath, [file, ...options], { stdio: 'inherit' });
   const [code] = (await once(running, 'exit')) as [number | null];
   if (code !== 0) {

@@ -1,7 +1,7 @@
 /** `npm run check`: the static checks of every commit. All steps run, even after a failure. */
-import { checkBundleBudgets } from './bundle-budget.ts';
-import { buildClient } from './build-client.ts';
-import { exitWithParent } from './exit-with-parent.ts';
+import { checkBundleBudgets } from './build/bundle-budget.ts';
+import { buildClient } from './build/build-client.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { runTool } from './tools.ts';
 
 exitWithParent(() => process.exit(1));

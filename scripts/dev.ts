@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { exitWithParent } from './exit-with-parent.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { loadEnvFile, ROOT } from './project.ts';
 import { startSandbox } from './sandbox.ts';
 import { toolCommand } from './tools.ts';

@@ -9,9 +9,9 @@ import { spawn } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { warmCompileCache } from './warm-compile-cache.mjs';
-import { installIfNeeded } from './install.mjs';
-import { SERVER_NODE_FLAGS } from './node-flags.mjs';
+import { warmCompileCache } from './setup/warm-compile-cache.mjs';
+import { installIfNeeded } from './setup/install.mjs';
+import { SERVER_NODE_FLAGS } from './setup/node-flags.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -78,7 +78,7 @@ function run(script, args) {
   child.on('exit', (code, signal) => {
     const exit = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
     // A server killed with SIGKILL leaves its embedded database running.
-    if (signal === 'SIGKILL') spawnScript('scripts/stop-database.ts', []).on('exit', exit);
+    if (signal === 'SIGKILL') spawnScript('scripts/lifecycle/stop-database.ts', []).on('exit', exit);
     else exit();
   });
 }

@@ -1,8 +1,8 @@
 /** `npm start`: builds stale pages, starts the sandbox if it is on, then runs the server in this process. */
 import { flushCompileCache } from 'node:module';
-import { ConfigError, readConfig } from '../src/server/config.ts';
-import { buildClient } from './build-client.ts';
-import { exitWithParent } from './exit-with-parent.ts';
+import { ConfigError, readConfig } from '#server/config/config.ts';
+import { buildClient } from './build/build-client.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { loadEnvFile } from './project.ts';
 import { startSandbox } from './sandbox.ts';
 

@@ -1,9 +1,9 @@
 /** `npm run test:browsers`: a few end-to-end tests in Firefox and WebKit. `npm test` uses only Chromium. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildClient } from './build-client.ts';
-import { ensureFirefox, ensureWebKit } from './other-browsers.ts';
-import { exitWithParent } from './exit-with-parent.ts';
+import { buildClient } from './build/build-client.ts';
+import { ensureFirefox, ensureWebKit } from './browser/other-browsers.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
 import { summaryLine, vitestResult } from './test-results.ts';
 import { runTool } from './tools.ts';

@@ -4,9 +4,9 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureBrowser } from './browser.ts';
-import { buildClient } from './build-client.ts';
-import { exitWithParent } from './exit-with-parent.ts';
+import { ensureBrowser } from './browser/browser.ts';
+import { buildClient } from './build/build-client.ts';
+import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
 import { summaryLine, playwrightResult, vitestResult } from './test-results.ts';
 import type { TestResult } from './test-results.ts';

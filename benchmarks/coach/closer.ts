@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { startProcess } from '../processes.ts';
 import type { Running } from '../processes.ts';
 import { openSeededDatabase } from '../seeded-database.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { addDays, dayLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { ROOT } from '../project.ts';
 import type { ScreenshotServer } from './server.ts';
 import { writeYear } from './year-of-logs.ts';

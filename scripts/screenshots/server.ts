@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from '../project.ts';
-import { stopProcess } from '../stop-process.ts';
+import { stopProcess } from '../lifecycle/stop-process.ts';
 import { sandboxedServerSettings } from './server-settings.ts';
 
 const START_TIMEOUT_MS = 180_000;

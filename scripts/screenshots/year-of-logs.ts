@@ -1,7 +1,7 @@
 /** Writes a year of varied logs for one account, with the coach's feedback on the last five weeks. */
 import { addDays, dayOf, weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import type { ScreenshotServer } from './server.ts';
 
 const DAYS = 360;

@@ -5,13 +5,13 @@ import { exportJWK, generateKeyPair } from 'jose';
 import { addDays, isBefore, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { systemClock } from './clock.ts';
-import { readConfig } from './config.ts';
+import { readConfig } from './config/config.ts';
 import { openDatabase } from './database/connect.ts';
 import type { Database } from './database/database.ts';
 import { queryBuilder } from './database/query-builder.ts';
 import { createLog } from './log.ts';
 import { createPayments } from './payments/payments.ts';
-import { endText, listPayments, refundByOperator } from './payments/refund-command.ts';
+import { endText, listPayments, refundByOperator } from './payments/refunds/refund-command.ts';
 import { changePlan, changePlanInTransaction } from './plans/change-plan.ts';
 import { lockPlan } from './plans/paid-year.ts';
 

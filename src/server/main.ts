@@ -2,10 +2,10 @@
  * Entry point: starts the server, then the jobs. Graceful shutdown: stop accepting requests, finish requests and jobs in
  * flight, send queued mail, close the database.
  */
-import { ConfigError, readConfig } from './config.ts';
-import type { Config } from './config.ts';
+import { ConfigError, readConfig } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { systemClock } from './clock.ts';
-import { prepareDataDirectory } from './data-directory.ts';
+import { prepareDataDirectory } from './config/data-directory.ts';
 import { openDatabase } from './database/connect.ts';
 import { createLog } from './log.ts';
 import type { Logger } from './log.ts';

@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import { createApp } from './app.ts';
-import { createAccessTokens } from './auth/access-tokens.ts';
+import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { createPasswords } from './auth/accounts/passwords.ts';
-import { loadSigningKeys } from './auth/signing-keys.ts';
+import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
-import { askAnewForReader } from './coach/coach-reader.ts';
+import type { Config } from './config/config.ts';
+import { askAnewForReader } from './coach/provider-consent.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';

@@ -10,7 +10,7 @@ const POLL_MS = 100;
 
 export default async function startProduct(): Promise<() => Promise<void>> {
   const port = await freePort();
-  const server = spawn(process.execPath, [join(import.meta.dirname, '..', 'support', 'e2e-server.ts')], {
+  const server = spawn(process.execPath, [join(import.meta.dirname, '..', 'e2e', 'support', 'server.ts')], {
     env: { ...process.env, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

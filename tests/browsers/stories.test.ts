@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import type { BrowserPage, EngineBrowser } from './browser-page.ts';
 import { WAIT_LIMIT_MS } from './browser-page.ts';
 import { launchFirefox } from './firefox.ts';

@@ -1,6 +1,6 @@
 /** The landing page: what it says, where it leads, and the line that becomes the first log. */
-import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 const LINE = 'What have you done today?';
 

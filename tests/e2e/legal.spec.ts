@@ -1,6 +1,6 @@
 /** The legal pages: everything they have to say, and the ways around them. */
-import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 const PAGES = [
   {

@@ -1,10 +1,10 @@
 /** The profile page: what the plan is, and changing name, address and password. */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { headersOf, sessionOf } from '../support/e2e-journal.ts';
-import { expectSignsIn } from '../support/e2e-session.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { headersOf, sessionOf } from './support/journal.ts';
+import { expectSignsIn } from './support/session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 

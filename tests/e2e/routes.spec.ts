@@ -1,6 +1,6 @@
 /** Who sees which address: every row of the route table, for a guest and for somebody who is signed in. */
 import { ROUTES } from '#domain/routes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { expect, test } from './support/test.ts';
 
 const rows = Object.values(ROUTES);
 

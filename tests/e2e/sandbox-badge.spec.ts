@@ -1,6 +1,6 @@
 /** The badge of the sandbox says what this is and is in nobody's way. */
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/e2e-test.ts';
+import { expect, test } from './support/test.ts';
 
 /** What can be operated and has the badge over it, wherever the page is scrolled to. */
 const covered = (page: Page): Promise<string[]> =>

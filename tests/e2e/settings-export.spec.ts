@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from '../support/e2e-journal.ts';
-import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { daysAgo, editor, headersOf, log, sessionOf, storedLog, storeLog, today } from './support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 const exportButton = (page: Page) => page.getByRole('button', { name: 'Export All Entries' });
 

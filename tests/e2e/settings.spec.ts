@@ -1,6 +1,6 @@
 /** Settings and the menu's own switches: export, editor font, theme. */
-import { expectNoHorizontalScroll, inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 test('a Dabbler sees both cards locked, and each leads to its own offer', async ({
   page,

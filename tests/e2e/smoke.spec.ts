@@ -1,6 +1,6 @@
 /** The shortest proof that everything is wired together: pages, styles, headers, account, journal. */
 import { dayOf } from '#domain/day/day.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { expect, test } from './support/test.ts';
 
 test('a visitor finds the landing page and reaches the sign-up form', async ({ page }) => {
   await page.goto('/');

@@ -1,8 +1,8 @@
 /** The way to support: in the menu, behind every text that says to contact it, and beside what was paid for. */
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 /** The sandbox's sample. */
 const ADDRESS = 'support@hustle-forge.example';

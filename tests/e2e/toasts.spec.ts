@@ -1,8 +1,8 @@
 /** What is said while something lies over the page: a modal dialog makes all of the page behind it dumb and deaf. */
 import type { Locator, Page } from '@playwright/test';
-import { editor } from '../support/e2e-journal.ts';
-import { inBothThemes } from '../support/e2e-themes.ts';
-import { expect, test } from '../support/e2e-test.ts';
+import { editor } from './support/journal.ts';
+import { inBothThemes } from './support/themes.ts';
+import { expect, test } from './support/test.ts';
 
 const PROFILE = '**/rest/v1/profiles*';
 const REFRESHED = 'Profile refreshed successfully!';

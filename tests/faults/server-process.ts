@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PUBLISHABLE_KEY } from '#server/config.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { waitForReadyUrl } from './app-process.ts';

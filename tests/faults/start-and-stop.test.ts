@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { dayOf } from '#domain/day/day.ts';
-import { buildClient } from '../../scripts/build-client.ts';
+import { buildClient } from '../../scripts/build/build-client.ts';
 import { signUpAt } from './server-process.ts';
 import { startProgram, findRunning, waitUntilClosed } from './app-process.ts';
 import type { StartedProgram } from './app-process.ts';

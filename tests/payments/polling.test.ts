@@ -7,10 +7,10 @@ import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
 import { PaypalError } from '#server/payments/paypal/paypal.ts';
 import type { Paypal } from '#server/payments/paypal/paypal.ts';
 import { reconcilePayments } from '#server/payments/reconcile-payments.ts';
-import { refundPayment } from '#server/payments/refund-payment.ts';
+import { refundPayment } from '#server/payments/refunds/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
 import { startPayment } from '#server/payments/start-payment.ts';
-import { Secret } from '#server/secret.ts';
+import { Secret } from '#server/config/secret.ts';
 import { createPaypalSimulator, SANDBOX_CLIENT } from '../../simulators/paypal/simulator.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 

@@ -1,6 +1,6 @@
 /** Webhook payloads are purged after 180 days, and their events stay known. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { purgeWebhookPayloads } from '#server/payments/purge-webhook-payloads.ts';
+import { purgeWebhookPayloads } from '#server/payments/webhooks/purge-webhook-payloads.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 

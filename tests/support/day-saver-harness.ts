@@ -1,15 +1,9 @@
 /** A world for the day saver's tests: time that stands still until it is moved, one server row, and an editor. */
-import { createDayDrafts } from '#client/lib/day-drafts.ts';
-import { mergeLogs } from '#client/features/journal/log-lines.ts';
-import { createDaySaver } from '#client/features/journal/day-saver.ts';
-import type { DaySaver, Timers } from '#client/features/journal/day-saver.ts';
-import type {
-  EntryTransport,
-  Failure,
-  MovedLog,
-  StoredLog,
-  WriteOutcome,
-} from '#client/features/journal/save-outcome.ts';
+import { createDayDrafts } from '#client/sync/day-drafts.ts';
+import { mergeLogs } from '#client/sync/log-lines.ts';
+import { createDaySaver } from '#client/sync/day-saver.ts';
+import type { DaySaver, Timers } from '#client/sync/day-saver.ts';
+import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-outcome.ts';
 import { day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 

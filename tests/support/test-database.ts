@@ -5,9 +5,9 @@ import pg from 'pg';
 
 import { openDatabase } from '#server/database/connect.ts';
 import type { Database } from '#server/database/database.ts';
-import { valueTypes } from '#server/database/value-types.ts';
+import { valueTypes } from '#server/database/tables/value-types.ts';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/secret.ts';
+import { Secret } from '#server/config/secret.ts';
 
 import { TEMPLATE_URL_VARIABLE } from './test-database-server.ts';
 

@@ -1,5 +1,5 @@
 -- Who reads what the coach is asked about, in the words that users agreed to. Another reader is another agreement
--- (src/server/coach/coach-reader.ts).
+-- (src/server/coach/provider-consent.ts).
 create table public.coach_reader (
   only_one boolean primary key default true constraint coach_reader_only_one check (only_one),
   name text not null,

@@ -2,9 +2,9 @@
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { hasArrivedLink } from '#client/lib/link-in-address.ts';
-import { fetchPartsWhenIdle } from '#client/lib/part.ts';
-import { useSession } from '#client/lib/session.ts';
+import { hasArrivedLink } from '#client/lib/boot/link-in-address.ts';
+import { fetchPartsWhenIdle } from '#client/ui/lazy-chunk.ts';
+import { useSession } from '#client/lib/session/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
 declare module '@tanstack/history' {

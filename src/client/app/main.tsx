@@ -2,13 +2,13 @@
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { readClientConfig } from '#client/lib/config.ts';
-import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/supabase.ts';
+import { readClientConfig } from '#client/lib/api/config.ts';
+import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/api/supabase.ts';
 import { ToastProvider } from '#client/ui/toast.tsx';
 import { BrokenScreen } from './broken-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { createAppRouter } from './router.tsx';
-import { SessionProvider } from './session-provider.tsx';
+import { SessionProvider } from './session/session-provider.tsx';
 
 const root = createRoot(document.getElementById('root')!);
 

@@ -1,6 +1,6 @@
 /** What shows when the code of a screen did not come and there is no other screen to stay on. */
 import { useState } from 'react';
-import { isServerThere } from '#client/lib/part.ts';
+import { isServerThere } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 

@@ -1,7 +1,7 @@
 /** Around every screen: tells keyboard and screen-reader users that the page changed, as a page load would. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useStay } from './use-stay.ts';
+import { useStay } from './layout/use-navigation-guard.ts';
 
 export function RootScreen() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });

@@ -3,14 +3,14 @@ import { createRootRoute, createRoute, createRouter } from '@tanstack/react-rout
 import type { RouteComponent } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { MissingPart, part } from '#client/lib/part.ts';
+import { MissingPart, part } from '#client/ui/lazy-chunk.ts';
 import { BrokenScreen } from './broken-screen.tsx';
 import { GuestsOnly, ToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { MissingScreen } from './missing-screen.tsx';
 import { RootScreen } from './root-screen.tsx';
 
-/** A screen that is a part like what lies over the journal: fetched when idle, and see use-stay.ts. */
+/** A screen that is a part like what lies over the journal: fetched when idle, and see use-navigation-guard.ts. */
 function screen(fetchView: () => Promise<ComponentType>): RouteComponent {
   const { load, View } = part(fetchView);
   const component: RouteComponent = View;
@@ -39,41 +39,41 @@ const forgotPassword = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.forgotPassword.path,
   component: screen(
-    async () => (await import('#client/features/account/forgot-password-screen.tsx')).ForgotPasswordScreen,
+    async () => (await import('#client/features/account/password/forgot-password-screen.tsx')).ForgotPasswordScreen,
   ),
 });
 const resetPassword = createRoute({
   getParentRoute: () => root,
   path: ROUTES.resetPassword.path,
   component: screen(
-    async () => (await import('#client/features/account/reset-password-screen.tsx')).ResetPasswordScreen,
+    async () => (await import('#client/features/account/password/reset-password-screen.tsx')).ResetPasswordScreen,
   ),
 });
 
 const members = createRoute({
   getParentRoute: () => root,
   id: 'members',
-  component: screen(async () => (await import('./members-layout.tsx')).MembersLayout),
+  component: screen(async () => (await import('./layout/members-layout.tsx')).MembersLayout),
 });
 const journal = createRoute({
   getParentRoute: () => members,
   path: ROUTES.journal.path,
-  component: screen(async () => (await import('./journal-route.tsx')).JournalRoute),
+  component: screen(async () => (await import('./routes/journal-route.tsx')).JournalRoute),
 });
 const reviews = createRoute({
   getParentRoute: () => members,
   path: ROUTES.reviews.path,
-  component: screen(async () => (await import('./reviews-route.tsx')).ReviewsRoute),
+  component: screen(async () => (await import('./routes/reviews-route.tsx')).ReviewsRoute),
 });
 const settings = createRoute({
   getParentRoute: () => members,
   path: ROUTES.settings.path,
-  component: screen(async () => (await import('./settings-route.tsx')).SettingsRoute),
+  component: screen(async () => (await import('./routes/settings-route.tsx')).SettingsRoute),
 });
 const profile = createRoute({
   getParentRoute: () => members,
   path: ROUTES.profile.path,
-  component: screen(async () => (await import('./profile-route.tsx')).ProfileRoute),
+  component: screen(async () => (await import('./routes/profile-route.tsx')).ProfileRoute),
 });
 const receipt = createRoute({
   getParentRoute: () => members,

@@ -2,7 +2,7 @@
 import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import { Selection } from '@tiptap/pm/state';
-import { EMPTY_LOG_HTML } from './empty-log-html.ts';
+import { EMPTY_LOG_HTML } from './stored/empty-log-html.ts';
 import { journalExtensions } from './extensions.ts';
 import { createSerialiser } from './serialise.ts';
 

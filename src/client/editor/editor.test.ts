@@ -3,12 +3,12 @@
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
-import { cleanLog } from '#server/data/clean-entry.ts';
+import { cleanLog } from '#server/data/rows/clean-entry.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { loadExtras } from './load-extras.ts';
-import { pasteText, textToSlice, paragraphsToItems } from './paste.ts';
-import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+import { pasteText, textToSlice, paragraphsToItems } from './paste/paste.ts';
+import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar/toolbar-actions.ts';
 
 beforeAll(loadExtras);
 let made: JournalEditorHandle | null = null;

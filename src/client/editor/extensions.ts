@@ -20,7 +20,7 @@ import { UndoRedo } from '@tiptap/extensions/undo-redo';
 import { LIST_START } from '#domain/log/entry-html.ts';
 import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { emptyLog } from './empty-log.ts';
-import { followCaret } from './follow-caret.ts';
+import { followCaret } from './caret/follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
 import { formsInList } from './leave-list.ts';
 import { extras } from './load-extras.ts';

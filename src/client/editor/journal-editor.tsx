@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } f
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { KEYBOARD_HELP } from './keyboard-exit.ts';
-import styles from './log-text.module.css';
-import { Toolbar } from './toolbar.tsx';
+import styles from './stored/log-text.module.css';
+import { Toolbar } from './toolbar/toolbar.tsx';
 
 type JournalEditorProps = {
   /** The text to begin with. Later values are not looked at: give each day an editor of its own with `key`. */

@@ -2,7 +2,7 @@
 import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
-import { parseInert } from './inert-html.ts';
+import { parseInert } from './stored/inert-html.ts';
 
 type Extras = typeof import('./extras.ts');
 

@@ -8,7 +8,7 @@ import {
   toCitations,
 } from './citations.ts';
 import { day } from '../day/day.ts';
-import { textWriter } from '../export/text-format.ts';
+import { textWriter } from '../export/formats/text-format.ts';
 
 const refs = (html: string) => citableLines(html).map(({ ref }) => ref);
 const li = (...items: string[]) => items.map((item) => `<li>${item}</li>`).join('');

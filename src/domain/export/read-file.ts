@@ -5,9 +5,9 @@ import { isEmptyLog } from '../log/entry-text.ts';
 import type { ParsedDay, Refusal } from './exported-entry.ts';
 import { IMPORT_MAX_DAYS } from './import-plan.ts';
 import type { FileProblem, ImportedFile } from './import-plan.ts';
-import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from './json-format.ts';
-import { readMarkdown } from './markdown-format.ts';
-import { readText } from './text-format.ts';
+import { JSON_FORMAT, jsonEntriesOf, jsonFormatOf, readJson } from './formats/json-format.ts';
+import { readMarkdown } from './formats/markdown-format.ts';
+import { readText } from './formats/text-format.ts';
 
 export class UnreadableFileError extends Error {
   override name = 'UnreadableFileError';

@@ -1,5 +1,5 @@
 /** Detects and converts pasted Markdown. Ambiguous text counts as plain text, so that no character of it is lost. */
-import { MarkdownLog } from '../export/markdown-log.ts';
+import { MarkdownLog } from '../export/formats/markdown-log.ts';
 
 const FENCE = /^ {0,6}(`{3,}|~{3,})[^`]*$/;
 const HEADING = /^(#{1,6}) +\S/;

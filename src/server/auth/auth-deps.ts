@@ -1,15 +1,15 @@
 /** What the auth wire is made of. */
 import type { Context } from 'hono';
 import type { Clock } from '#server/clock.ts';
-import type { Config } from '#server/config.ts';
+import type { Config } from '#server/config/config.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import type { AccessTokens } from './access-tokens.ts';
+import type { AccessTokens } from './keys/access-tokens.ts';
 import type { Passwords } from './accounts/passwords.ts';
 import type { RateLimits } from './rate-limits.ts';
-import type { SigningKeys } from './signing-keys.ts';
+import type { SigningKeys } from './keys/signing-keys.ts';
 
 /** What is handed in from outside. */
 export type AuthDeps = {

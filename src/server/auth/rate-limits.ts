@@ -3,9 +3,9 @@
  * counters live in the database.
  */
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
-import type { AsService } from '#server/database/database.ts';
-import { networkOf } from '#server/http/client-address.ts';
-import type { AuthDeps } from './auth-deps.ts';
+import type { Config } from '#server/config/config.ts';
+import type { AsService, Database } from '#server/database/database.ts';
+import { networkOf } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
 
 const FIVE_MINUTES = 300;
@@ -42,7 +42,9 @@ export interface RateLimits {
   consumeSignIn(account: string): Promise<() => Promise<void>>;
 }
 
-export function createRateLimits({ config, database }: Pick<AuthDeps, 'config' | 'database'>): RateLimits {
+type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
+
+export function createRateLimits({ config, database }: RateLimitDeps): RateLimits {
   if (!config.auth.rateLimits) return { consume: async () => {}, consumeSignIn: async () => async () => {} };
   const store = {
     storeClient: clientFor(database.asService('rate limits')),

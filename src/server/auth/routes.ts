@@ -5,21 +5,21 @@
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { limitBody } from '#server/http/limit-body.ts';
+import { limitBody } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, AuthParts, Endpoint } from './auth-deps.ts';
-import { followLink, showLink } from './follow-link.ts';
-import { health } from './health.ts';
-import { jwks } from './jwks.ts';
-import { logout } from './logout.ts';
+import { followLink, showLink } from './endpoints/follow-link.ts';
+import { health } from './endpoints/health.ts';
+import { jwks } from './endpoints/jwks.ts';
+import { logout } from './endpoints/logout.ts';
 import { createRateLimits } from './rate-limits.ts';
-import { reauthenticate } from './reauthenticate.ts';
-import { recover } from './recover.ts';
-import { resend } from './resend.ts';
-import { settings } from './settings.ts';
-import { signup } from './signup.ts';
-import { token } from './token.ts';
-import { changeUser, showUser } from './user.ts';
-import { verify } from './verify.ts';
+import { reauthenticate } from './endpoints/reauthenticate.ts';
+import { recover } from './endpoints/recover.ts';
+import { resend } from './endpoints/resend.ts';
+import { settings } from './endpoints/settings.ts';
+import { signup } from './endpoints/signup.ts';
+import { token } from './endpoints/token.ts';
+import { changeUser, showUser } from './endpoints/user.ts';
+import { verify } from './endpoints/verify.ts';
 import { answerError } from './wire/answer-error.ts';
 import { AuthError } from './wire/errors.ts';
 

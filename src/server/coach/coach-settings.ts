@@ -1,9 +1,9 @@
 /** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
 import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
-import { isLoopback } from '../loopback.ts';
-import { isPrivateNetworkHost } from '../private-network.ts';
-import type { Secret } from '../secret.ts';
-import type { SettingsReader } from '../settings-reader.ts';
+import { isLoopback } from '../config/loopback.ts';
+import { isPrivateNetworkHost } from '../config/private-network.ts';
+import type { Secret } from '../config/secret.ts';
+import type { SettingsReader } from '../config/settings-reader.ts';
 
 export type CoachProvider = 'google' | 'anthropic' | 'openai-compatible';
 

@@ -7,9 +7,9 @@ import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
-import type { FinishReason } from './model.ts';
+import type { FinishReason } from './model/model.ts';
 import { CAPS } from './prompts.ts';
-import type { Reply, SoFar } from './read-reply.ts';
+import type { Reply, SoFar } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 

@@ -9,14 +9,14 @@ import type {
 } from '#domain/coach/coach.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
-import { createTurns } from '../data/turns.ts';
+import { createTurns } from '../http/requests/concurrency-limiter.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { feedbackJob } from './feedback.ts';
 import { inputHash } from './input-hash.ts';
-import { createCoachModel } from './model.ts';
+import { createCoachModel } from './model/model.ts';
 import { beginAnalysis, noRoom } from './run-analysis.ts';
 import type { Events, Job } from './run-analysis.ts';
 import { trendJob } from './trend.ts';

@@ -3,10 +3,10 @@ import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { Caller } from '../http/caller.ts';
-import { cutHtml } from './cut-html.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';
-import { eitherReader, objectReader, textReader } from './read-reply.ts';
+import { eitherReader, objectReader, textReader } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
 const READERS = { object: objectReader, text: textReader, either: eitherReader };

@@ -1,6 +1,6 @@
 /** What an analysis is recognised by: everything that decides what is said. The same is not paid for twice. */
 import { createHash } from 'node:crypto';
-import type { CoachModel } from './model.ts';
+import type { CoachModel } from './model/model.ts';
 import { PROMPT_VERSION } from './prompts.ts';
 import type { Prompt } from './prompts.ts';
 

@@ -11,7 +11,7 @@ import type { CitableLine } from '#domain/coach/citations.ts';
 import { weekdayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { WINS_HEADING } from '#domain/coach/win-bullets.ts';
-import type { ReplyForm } from './model.ts';
+import type { ReplyForm } from './model/model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
 export const PROMPT_VERSION = 4;

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { CoachEvent } from '#domain/coach/coach.ts';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
-import type { CoachModel } from './model.ts';
-import { trendReader } from './read-reply.ts';
+import type { CoachModel } from './model/model.ts';
+import { trendReader } from './reply/parse-response.ts';
 import { beginAnalysis } from './run-analysis.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 

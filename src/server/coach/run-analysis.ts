@@ -13,12 +13,12 @@ import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
 import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, Written } from './coach-store.ts';
 import { inputHash } from './input-hash.ts';
-import { ModelError } from './model.ts';
-import type { CoachModel, FinishReason, ModelPart } from './model.ts';
+import { ModelError } from './model/model.ts';
+import type { CoachModel, FinishReason, ModelPart } from './model/model.ts';
 import { fenced, PROMPT_VERSION } from './prompts.ts';
 import type { Prompt } from './prompts.ts';
-import { LONGEST_REPLY } from './read-reply.ts';
-import type { Reply, ReplyReader, SoFar } from './read-reply.ts';
+import { LONGEST_REPLY } from './reply/parse-response.ts';
+import type { Reply, ReplyReader, SoFar } from './reply/parse-response.ts';
 
 export type RunDeps = {
   store: CoachStore;

@@ -2,10 +2,10 @@
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
-import type { Caller } from '../http/caller.ts';
-import { cutHtml } from './cut-html.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
-import { trendReader } from './read-reply.ts';
+import { trendReader } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
 export async function trendJob(

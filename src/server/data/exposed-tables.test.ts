@@ -4,7 +4,7 @@ import { withDateHeader } from '#domain/log/entry-html.ts';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
-import { withDateHeaderSql } from './to-sql.ts';
+import { withDateHeaderSql } from './sql/to-sql.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

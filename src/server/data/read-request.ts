@@ -5,9 +5,9 @@
  * read; `writeSql` then takes the body.
  */
 import type { HonoRequest } from 'hono';
-import { checkDates } from './check-dates.ts';
-import type { CleanLog } from './clean-entry.ts';
-import { cleanRows } from './clean-rows.ts';
+import { checkDates } from './rows/check-dates.ts';
+import type { CleanLog } from './rows/clean-entry.ts';
+import { cleanRows } from './rows/clean-rows.ts';
 import { boundedRange, readsManyTexts, refuseCostly, writesManyTexts } from './cost.ts';
 import { dataError } from './errors.ts';
 import type { ExposedTable } from './exposed-tables.ts';
@@ -16,13 +16,13 @@ import { parseQuery } from './parse/parse-query.ts';
 import { changesToMake, checkContentType, parseBody, rowsToInsert } from './parse/parse-rows.ts';
 import type { Query } from './query.ts';
 import type { Asked } from './respond.ts';
-import type { Sql } from './sql-text.ts';
-import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
+import type { Sql } from './sql/sql-text.ts';
+import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
 
 type Understood = Asked & {
   /** The statement answers one `Answer` row; otherwise only its row count tells what happened. */
   answersRow: boolean;
-  /** To be carried out in turn (`turns.ts`). */
+  /** To be carried out in turn (`concurrency-limiter.ts`). */
   costly: boolean;
 };
 export type Reading = Understood & { method: 'GET' | 'HEAD'; sql: Sql };

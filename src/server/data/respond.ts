@@ -3,7 +3,7 @@ import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
-import type { Answer } from './to-sql.ts';
+import type { Answer } from './sql/to-sql.ts';
 
 export type Asked = {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';

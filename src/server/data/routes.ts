@@ -7,18 +7,18 @@
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
-import { AccessTokenError } from '../auth/access-tokens.ts';
-import type { AccessTokens } from '../auth/access-tokens.ts';
+import { AccessTokenError } from '../auth/keys/access-tokens.ts';
+import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { callerHasLeft } from '../http/caller-left.ts';
-import { callerOf } from '../http/caller.ts';
-import type { Caller } from '../http/caller.ts';
-import { BodyTooLarge, readText } from '../http/limit-body.ts';
+import { callerHasLeft } from '../http/requests/client-disconnected.ts';
+import { callerOf } from '../http/authenticate.ts';
+import type { Caller } from '../http/authenticate.ts';
+import { BodyTooLarge, readText } from '../http/requests/limit-body.ts';
 import type { Logger } from '../log.ts';
-import { createLogCleaner } from './clean-entry.ts';
+import { createLogCleaner } from './rows/clean-entry.ts';
 import { isBulk } from './cost.ts';
-import { answerFor, loggable } from './database-error.ts';
+import { answerFor, loggable } from '../database/database-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
@@ -26,9 +26,9 @@ import type { ExposedTable } from './exposed-tables.ts';
 import { isReading, readRequest, writeSql } from './read-request.ts';
 import type { Reading, Writing } from './read-request.ts';
 import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
-import type { Sql } from './sql-text.ts';
-import type { Answer } from './to-sql.ts';
-import { createTurns, createUserLanes, inTurn } from './turns.ts';
+import type { Sql } from './sql/sql-text.ts';
+import type { Answer } from './sql/to-sql.ts';
+import { createTurns, createUserLanes, inTurn } from '../http/requests/concurrency-limiter.ts';
 
 type DataDeps = {
   config: { publishableKey: string };

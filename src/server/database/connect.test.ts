@@ -9,7 +9,7 @@ import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
 import { startJobQueue } from '#server/jobs/job-queue.ts';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/secret.ts';
+import { Secret } from '#server/config/secret.ts';
 
 import { openDatabase } from './connect.ts';
 

@@ -9,7 +9,7 @@ import type { EmbeddedOptions } from './embedded/server.ts';
 import { isMigrated, migrate } from './migrations/migrate.ts';
 import { createPooledDatabase } from './pooled-database.ts';
 import { rejectPrivilegedLogin, requestConnection } from './roles.ts';
-import { valueTypes } from './value-types.ts';
+import { valueTypes } from './tables/value-types.ts';
 
 export type DatabaseOptions = {
   config: {

@@ -7,7 +7,7 @@ import type { Logger } from '#server/log.ts';
 import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
-import { valueTypes } from './value-types.ts';
+import { valueTypes } from './tables/value-types.ts';
 
 export type PooledDatabaseOptions = {
   pool: pg.Pool;

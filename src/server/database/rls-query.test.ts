@@ -10,7 +10,7 @@ import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { requestConnection } from './roles.ts';
 import { RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
-import { valueTypes } from './value-types.ts';
+import { valueTypes } from './tables/value-types.ts';
 
 let db: TestDatabase;
 let client: pg.Client;

@@ -5,7 +5,7 @@ import { isDay } from '#domain/day/day.ts';
 import type { Coach } from '../coach/coach.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/authenticate.ts';
 import { coachAnswer, COMMON_TEXTS, refusalWithoutCoach } from './coach-answer.ts';
 import { readBody } from './read-body.ts';
 import type { RefusalTexts } from './coach-answer.ts';

@@ -3,12 +3,12 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { QUERY_MAX_LENGTH, parseSearchTerms } from '#domain/find/search.ts';
 import type { FindAnswer } from '#domain/find/search.ts';
-import { createTurns } from '../data/turns.ts';
+import { createTurns } from '../http/requests/concurrency-limiter.ts';
 import type { Database } from '../database/database.ts';
 import { updateSearchIndex } from '../find/search-index.ts';
 import { findDays } from '../find/find-days.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/authenticate.ts';
 import { readBody } from './read-body.ts';
 
 /** How long one search may go on making words ready. What is not ready then is said, and the next search goes on. */

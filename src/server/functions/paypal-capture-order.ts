@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/authenticate.ts';
 import type { Payments } from '../payments/payments.ts';
 import { refusal } from './paypal-refusal.ts';
 import { readBody } from './read-body.ts';

@@ -1,7 +1,7 @@
 /** The fields of what a browser sent to a function; none where it sent no JSON object. None of them is believed yet. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../http/app-env.ts';
-import { readText } from '../http/limit-body.ts';
+import { readText } from '../http/requests/limit-body.ts';
 import { hasMoreValues, parseJson } from '../parse-json.ts';
 
 /** Far more than the entries of one import have; what holds more is not parsed, and counts as no JSON object. */

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import type { Caller } from '../http/caller.ts';
+import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 
 /** The table only grows and nothing can be taken out of it: a caller who asks without end adds a line a minute. */

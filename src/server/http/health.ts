@@ -1,11 +1,11 @@
 /** For machines: is the process up, can it serve, and how is it doing. */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
-import { isLoopback } from '../loopback.ts';
-import type { Config } from '../config.ts';
+import { isLoopback } from '../config/loopback.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from './app-env.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './requests/client-address.ts';
 import { errorAnswer } from './error-answer.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
-import { cutSlowReaders } from './slow-readers.ts';
+import { cutSlowReaders } from './requests/slow-readers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */

@@ -4,7 +4,7 @@
  * Threat: stored script in a log, a page framed by somebody else, a token leaking in a referrer. The policy allows no
  * inline script or style at all, so even markup that slipped through the cleaning could not run.
  */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

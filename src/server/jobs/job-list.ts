@@ -1,10 +1,10 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { purgeWebhookPayloads } from '../payments/purge-webhook-payloads.ts';
+import { purgeWebhookPayloads } from '../payments/webhooks/purge-webhook-payloads.ts';
 import type { Payments } from '../payments/payments.ts';
 import { sendReceipts } from '../payments/send-receipts.ts';
 import { expirePlans } from '../plans/expire-plans.ts';

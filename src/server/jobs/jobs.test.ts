@@ -4,7 +4,7 @@ import type { TestDatabase } from '../../../tests/support/test-database.ts';
 import { openDatabase } from '../database/connect.ts';
 import type { Database } from '../database/database.ts';
 import { createLog } from '../log.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../config/secret.ts';
 import type { Job } from './job.ts';
 import { startJobQueue } from './job-queue.ts';
 import type { JobQueue } from './job-queue.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '#server/log.ts';
-import { Secret } from '#server/secret.ts';
+import { Secret } from '#server/config/secret.ts';
 import { startMailbox } from '../../../simulators/mailbox.ts';
 import type { Mailbox } from '../../../simulators/mailbox.ts';
 import { createMailer, MailDeferred, MailRejected } from './mailer.ts';

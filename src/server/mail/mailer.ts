@@ -8,7 +8,7 @@
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';
-import type { Secret } from '#server/secret.ts';
+import type { Secret } from '#server/config/secret.ts';
 import type { MailMessage } from './mail-message.ts';
 
 const MAX_QUEUED = 1_000;

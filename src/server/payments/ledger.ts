@@ -3,7 +3,7 @@
  * the payment's row, so that a concurrent call sees what the first one has booked.
  */
 import type { Updateable } from 'kysely';
-import type { AppTables } from '../database/app-tables.ts';
+import type { AppTables } from '../database/tables/app-tables.ts';
 import { canBookCapture } from './payment-store.ts';
 import type { MoneyReturn } from './payment-store.ts';
 import type { AsService } from '../database/database.ts';

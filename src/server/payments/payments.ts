@@ -1,7 +1,7 @@
 /** Composes everything about payments, for the functions, the webhook, the jobs and the operator's commands. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { createBuyerNotifier } from './notify-buyers.ts';
@@ -9,11 +9,11 @@ import type { Settlement } from './payment-deps.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
 import { findNamedPayment, followEvent, reconcilePayments } from './reconcile-payments.ts';
-import { refundPayment } from './refund-payment.ts';
+import { refundPayment } from './refunds/refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
 import { startPayment } from './start-payment.ts';
 import type { Start } from './start-payment.ts';
-import type { PaypalEvent } from './webhook-event.ts';
+import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
 export type Payments = {
   start(userId: string): Promise<Start>;

@@ -1,6 +1,6 @@
 /** The payment store in PostgreSQL. `ledger.ts` books the money. */
 import type { Selectable } from 'kysely';
-import type { AppTables } from '../database/app-tables.ts';
+import type { AppTables } from '../database/tables/app-tables.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import { bookReturn, bookForReview, complete } from './ledger.ts';

@@ -3,10 +3,10 @@ import type { PaymentDeps, Settlement } from './payment-deps.ts';
 import type { Payment, PaymentEvent, PaymentStore } from './payment-store.ts';
 import { PaypalError } from './paypal/paypal.ts';
 import { MAX_CONSECUTIVE_UNANSWERED, MAX_SWEEP_PART_MS, retryTime } from './polling-schedule.ts';
-import type { ReturnHint } from './refund-payment.ts';
+import type { ReturnHint } from './refunds/refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
-import { parseEvent } from './webhook-event.ts';
-import type { PaypalEvent } from './webhook-event.ts';
+import { parseEvent } from './webhooks/webhook-event.ts';
+import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
 /** The rest waits for the next sweep. */
 const MAX_PER_SWEEP = 100;

@@ -8,7 +8,7 @@ import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { createLog } from '../log.ts';
 import { createMailer, MailDeferred } from '../mail/mailer.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import { Secret } from '../secret.ts';
+import { Secret } from '../config/secret.ts';
 import { sendReceipts } from './send-receipts.ts';
 
 let db: TestDatabase;

@@ -23,8 +23,8 @@ import {
   nextRefundedPoll,
   retryTime,
 } from './polling-schedule.ts';
-import { bookReturnedMoney, checkRefunded, continueRefund } from './refund-payment.ts';
-import type { ReturnHint } from './refund-payment.ts';
+import { bookReturnedMoney, checkRefunded, continueRefund } from './refunds/refund-payment.ts';
+import type { ReturnHint } from './refunds/refund-payment.ts';
 
 /** Rejects only when the database fails. */
 export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnHint = null): Promise<Settlement> {

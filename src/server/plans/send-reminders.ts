@@ -7,7 +7,7 @@ import type { Day } from '#domain/day/day.ts';
 import { REMINDER_DAYS } from '#domain/payment/payment.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { AsService, Database } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { Logger } from '../log.ts';

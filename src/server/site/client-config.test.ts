@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { clientConfig } from './client-config.ts';
 
 test('exposes whether payments are on and the blocked countries', () => {

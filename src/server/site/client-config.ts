@@ -1,6 +1,6 @@
 /** The public settings for the browser (`/config.json`, also inlined into every page to save a request). */
 import type { ClientConfig } from '#domain/client-config.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 export function clientConfig(config: Config): ClientConfig {
   // A real model may be configured while mail and payments use the sandbox.

@@ -1,5 +1,5 @@
 /** Fills runtime values into the built HTML. All values are escaped; none is a script. */
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { escapeHtml } from '../escape-html.ts';
 import { clientConfig } from './client-config.ts';
 

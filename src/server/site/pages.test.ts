@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { loadSite, pageRoutes } from './pages.ts';
 import { LAZY_MODULES } from './preloads.ts';
 
@@ -16,8 +16,12 @@ beforeAll(async () => {
   await mkdir(join(dist, 'assets'));
   await mkdir(join(dist, '.vite'));
   const manifest = {
-    'app/journal-route.tsx': { file: 'assets/journal-1.js', imports: ['_shared'], css: ['assets/journal-1.css'] },
-    _shared: { file: 'assets/shared-1.js', imports: ['app/journal-route.tsx'] },
+    'app/routes/journal-route.tsx': {
+      file: 'assets/journal-1.js',
+      imports: ['_shared'],
+      css: ['assets/journal-1.css'],
+    },
+    _shared: { file: 'assets/shared-1.js', imports: ['app/routes/journal-route.tsx'] },
   };
   await Promise.all([
     writeFile(join(dist, 'app.html'), '<head><!--slot:config--></head><body><!--slot:sandbox--></body>'),

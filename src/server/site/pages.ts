@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import type { Handler } from 'hono';
 import { ROUTES } from '#domain/routes.ts';
 import type { RouteName } from '#domain/routes.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import { etagOf, readBuiltFiles } from './built-files.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';

@@ -9,13 +9,18 @@ export type BuildManifest = Record<string, Chunk>;
 export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
   login: ['features/account/login-screen.tsx'],
   signup: ['features/account/signup-screen.tsx'],
-  forgotPassword: ['features/account/forgot-password-screen.tsx'],
-  resetPassword: ['features/account/reset-password-screen.tsx'],
-  journal: ['app/members-layout.tsx', 'app/journal-route.tsx', 'lib/data-client.ts', 'editor/journal-editor.tsx'],
-  reviews: ['app/members-layout.tsx', 'app/reviews-route.tsx', 'lib/data-client.ts'],
-  settings: ['app/members-layout.tsx', 'app/settings-route.tsx', 'lib/data-client.ts'],
-  profile: ['app/members-layout.tsx', 'app/profile-route.tsx', 'lib/data-client.ts'],
-  receipt: ['app/members-layout.tsx', 'features/billing/receipt-screen.tsx', 'lib/data-client.ts'],
+  forgotPassword: ['features/account/password/forgot-password-screen.tsx'],
+  resetPassword: ['features/account/password/reset-password-screen.tsx'],
+  journal: [
+    'app/layout/members-layout.tsx',
+    'app/routes/journal-route.tsx',
+    'lib/api/data-client.ts',
+    'editor/journal-editor.tsx',
+  ],
+  reviews: ['app/layout/members-layout.tsx', 'app/routes/reviews-route.tsx', 'lib/api/data-client.ts'],
+  settings: ['app/layout/members-layout.tsx', 'app/routes/settings-route.tsx', 'lib/api/data-client.ts'],
+  profile: ['app/layout/members-layout.tsx', 'app/routes/profile-route.tsx', 'lib/api/data-client.ts'],
+  receipt: ['app/layout/members-layout.tsx', 'features/billing/receipt-screen.tsx', 'lib/api/data-client.ts'],
 };
 
 /** Built files, by their path below `dist`. */

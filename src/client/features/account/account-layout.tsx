@@ -1,8 +1,8 @@
 /** The page that all account forms stand on: the name, one headline, one sentence, one form. */
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import { useTitle } from '#client/lib/use-title.ts';
-import { Brand } from '#client/ui/brand.tsx';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { Brand } from '#client/ui/page/brand.tsx';
 import styles from './account.module.css';
 
 type AccountLayoutProps = { title: string; lead?: ReactNode; children?: ReactNode; footer?: ReactNode };

@@ -1,10 +1,10 @@
 /** After sign-up, where the installation wants the address confirmed: what to do now, and what if nothing comes. */
 import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { useSubmit } from '#client/lib/use-submit.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { CodeForm } from '#client/ui/code-form.tsx';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import styles from './account.module.css';

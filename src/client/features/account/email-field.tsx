@@ -1,7 +1,7 @@
 /** The address of an account, in a field that phone keyboards and password managers understand. */
 import type { ComponentProps, InputEvent } from 'react';
-import { TYPED_ADDRESS_KEY } from '#client/lib/storage-keys.ts';
-import { Field } from '#client/ui/field.tsx';
+import { TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
+import { Field } from '#client/ui/form/field.tsx';
 
 type EmailFieldProps = Omit<ComponentProps<typeof Field>, 'label' | 'name' | 'type'>;
 

@@ -3,18 +3,18 @@ import { Link, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/password-field.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
 import { EmailField } from './email-field.tsx';
-import { useArrivedLink } from './use-arrived-link.ts';
+import { useArrivedLink } from './link/use-arrived-link.ts';
 import styles from './account.module.css';
 
-const ConfirmLink = lazy(async () => ({ default: (await import('./confirm-link.tsx')).ConfirmLink }));
+const ConfirmLink = lazy(async () => ({ default: (await import('./link/confirm-link.tsx')).ConfirmLink }));
 
 export function LoginScreen() {
   const { link, drop } = useArrivedLink();

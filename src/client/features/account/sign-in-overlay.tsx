@@ -5,21 +5,21 @@
 import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { useSignOut } from '#client/lib/use-sign-out.ts';
-import { textOf, useSubmit } from '#client/lib/use-submit.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useSignOut } from '#client/lib/session/use-sign-out.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/password-field.tsx';
-import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import { EmailField } from './email-field.tsx';
-import { NewPasswordForm } from './new-password-form.tsx';
-import { RecoveryCodeForm } from './recovery-code-form.tsx';
-import { adoptSession } from './use-proof.ts';
-import type { Proof } from './use-proof.ts';
-import { WhosePassword } from './whose-password.tsx';
+import { NewPasswordForm } from './password/new-password-form.tsx';
+import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
+import { adoptSession } from './link/use-proof.ts';
+import type { Proof } from './link/use-proof.ts';
+import { WhosePassword } from './password/whose-password.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {

@@ -1,5 +1,5 @@
 /** Says who is signed in already, where a link may change that. */
-import { useSession } from '#client/lib/session.ts';
+import { useSession } from '#client/lib/session/session.ts';
 import styles from './account.module.css';
 
 export function SignedInAs() {

@@ -1,13 +1,13 @@
 /** Somebody signed in where another user's words were never sent: that user alone can send them, anybody can discard them. */
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysOfDrafts, draftsOfOthers } from '#client/lib/day-drafts.ts';
-import { useUser } from '#client/lib/session.ts';
-import { useSignOut } from '#client/lib/use-sign-out.ts';
+import { daysOfDrafts, draftsOfOthers } from '#client/sync/day-drafts.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
-import { SignOutDialog } from '#client/ui/sign-out-dialog.tsx';
-import styles from '#client/ui/sign-out-dialog.module.css';
+import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
+import styles from '#client/ui/account/sign-out-dialog.module.css';
 
 export function UnsentOfOthers({ onClose }: { onClose: () => void }) {
   const { id } = useUser();

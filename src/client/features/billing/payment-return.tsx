@@ -4,15 +4,15 @@ import type { ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { isOrderId } from '#domain/payment/payment.ts';
 import { mentionsSupport, supportHref } from '#domain/account/support.ts';
-import { useSession, useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { useTitle } from '#client/lib/use-title.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Button } from '#client/ui/button.tsx';
-import { useSupportAddress } from '#client/ui/support-link.tsx';
+import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { requestCapture } from './request-capture.ts';
 import styles from './payment-return.module.css';
-import { useLeaving } from './use-leaving.ts';
+import { useLeaving } from './use-redirecting.ts';
 
 /** What PayPal wrote into the address. */
 export type ReturnParameters = { payment?: string | undefined; token?: string | undefined };

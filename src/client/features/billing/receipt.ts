@@ -1,7 +1,7 @@
 /** What stands on a receipt: the payment, the year it bought, and the day it was given back. */
 import { day, dayOf, daysBetween } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { Payment, PlanChange } from '#client/lib/data-client.ts';
+import type { Payment, PlanChange } from '#client/lib/api/data-client.ts';
 
 type Paid = Pick<Payment, 'id' | 'order_id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
 type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 'payment_id' | 'valid_from'>;

@@ -1,5 +1,5 @@
 /** Asks the server to capture an order, and reduces its answer to what the screen distinguishes. */
-import type { FunctionAnswer, Supabase } from '#client/lib/supabase.ts';
+import type { FunctionAnswer, Supabase } from '#client/lib/api/supabase.ts';
 
 /** Longer than the server waits for PayPal. A repeated request is harmless, because a capture is idempotent. */
 const ANSWER_LIMIT_MS = 45_000;

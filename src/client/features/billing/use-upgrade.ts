@@ -1,9 +1,9 @@
 /** Starts a payment: the country first, then the order, then off to PayPal. */
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { useData } from '#client/lib/data-client.ts';
-import { useSession, useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
 
 /** Answers what to show in the dialog when no order came about; on success the browser has left for PayPal. */
 export function useUpgrade(): (country: string) => Promise<string | null> {

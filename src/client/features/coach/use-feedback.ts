@@ -4,12 +4,12 @@ import { useCallback, useEffect, useRef } from 'react';
 import { isScore } from '#domain/coach/coach.ts';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
-import { askCoach } from '#client/lib/coach-stream.ts';
-import { forgetDaysRead } from '#client/lib/days-read.ts';
-import { useData } from '#client/lib/data-client.ts';
-import { useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { useAnalysis } from '#client/lib/use-analysis.ts';
+import { askCoach } from '#client/lib/coach/coach-stream.ts';
+import { forgetDaysRead } from '#client/sync/entries/entry-cache.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
 import { storedFeedback } from './stored-feedback.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
 

@@ -6,9 +6,9 @@ import { entryText } from '#domain/log/entry-text.ts';
 import { toSearchForm, toSearchPattern, createSnippet, parseSearchTerms } from '#domain/find/search.ts';
 import type { FindAnswer, SearchTerm, TextPart } from '#domain/find/search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
-import { usePremium } from '#client/lib/premium.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { useToday } from '#client/lib/use-today.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
 
 const PAUSE_MS = 180;
 /** A journal that was never searched before is made ready in steps. */

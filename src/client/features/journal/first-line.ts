@@ -1,8 +1,8 @@
 /** The line that a visitor typed on the landing page: it becomes the first item of the first log. */
-import { EMPTY_LOG_HTML } from '#client/editor/empty-log-html.ts';
+import { EMPTY_LOG_HTML } from '#client/editor/stored/empty-log-html.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { escapeHtml } from '#domain/export/escape-html.ts';
-import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
+import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 
 /** One item with these words, as the editor writes it. */
 export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);

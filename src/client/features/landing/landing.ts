@@ -1,7 +1,7 @@
 /** The landing page's one piece of behaviour: the line under the headline is kept and becomes the first log. */
-import '#client/ui/brand.module.css';
+import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
-import { FIRST_LINE_KEY } from '#client/lib/storage-keys.ts';
+import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { ROUTES } from '#domain/routes.ts';
 import './landing.module.css';
 

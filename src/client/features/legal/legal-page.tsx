@@ -1,7 +1,7 @@
 /** The frame of both legal pages: a way back, the text at reading width, a way up. */
 import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { Brand } from '#client/ui/brand.tsx';
+import { Brand } from '#client/ui/page/brand.tsx';
 import styles from './legal.module.css';
 
 export type LegalSection = { id: string; title: string; body: ReactNode };

@@ -1,3 +1,3 @@
 /** Brings the legal pages' style sheets; they have no script. */
-import '#client/ui/brand.module.css';
+import '#client/ui/page/brand.module.css';
 import './legal.module.css';

@@ -1,9 +1,9 @@
 /** Where the agreement to the coach is taken back, or given. Not shown where there is no coach and none was agreed to. */
-import { useClientConfig } from '#client/lib/supabase.ts';
-import { usePremium } from '#client/lib/premium.ts';
-import { useConsent } from '#client/lib/use-consent.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useConsent } from '#client/lib/coach/use-consent.ts';
 import { Notice } from '#client/ui/notice.tsx';
-import { Section } from '#client/ui/page.tsx';
+import { Section } from '#client/ui/page/page.tsx';
 import styles from './coach-consent-section.module.css';
 
 export function CoachConsentSection() {

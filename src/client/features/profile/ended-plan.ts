@@ -1,7 +1,7 @@
 /** How and when somebody's paid plan came to its end, told from the changes that it went through. */
 import { dayOf, earlierOf, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import type { PlanChange } from '#client/lib/data-client.ts';
+import type { PlanChange } from '#client/lib/api/data-client.ts';
 
 export type EndedPlan = { kind: 'over' | 'paid back'; on: Day };
 type Change = Pick<PlanChange, 'plan' | 'access_valid_until' | 'reason' | 'changed_at'>;

@@ -5,12 +5,12 @@ import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import { moneyLabel } from '#domain/payment/receipt.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useData } from '#client/lib/data-client.ts';
-import type { Payment } from '#client/lib/data-client.ts';
-import { paymentsQuery } from '#client/lib/payment-queries.ts';
-import { useUser } from '#client/lib/session.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import type { Payment } from '#client/lib/api/data-client.ts';
+import { paymentsQuery } from '#client/lib/plan/payment-queries.ts';
+import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Section } from '#client/ui/page.tsx';
+import { Section } from '#client/ui/page/page.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';
 import styles from './payment-history.module.css';
 

@@ -1,8 +1,8 @@
 /** A change of address that waits for both mailboxes: their links are opened, or their codes typed here. */
 import { MESSAGES } from '#domain/messages.ts';
-import { useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { CodeForm } from '#client/ui/code-form.tsx';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './profile.module.css';

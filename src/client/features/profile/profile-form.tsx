@@ -3,14 +3,14 @@ import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateProfile } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
-import { givenName, useSession, useUser } from '#client/lib/session.ts';
-import { useSupabase } from '#client/lib/supabase.ts';
-import { textOf, useSubmit } from '#client/lib/use-submit.ts';
-import type { Outcome } from '#client/lib/use-submit.ts';
+import { givenName, useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
-import { Field } from '#client/ui/field.tsx';
+import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { PasswordField } from '#client/ui/password-field.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
 import styles from './profile.module.css';
 
 export function ProfileForm() {

@@ -1,7 +1,7 @@
 /** The profile page: the subscription, name, address and password, and what was paid. */
-import { useTitle } from '#client/lib/use-title.ts';
-import { BackToJournal } from '#client/ui/back-to-journal.tsx';
-import { Page, Section } from '#client/ui/page.tsx';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
+import { Page, Section } from '#client/ui/page/page.tsx';
 import { CoachConsentSection } from './coach-consent-section.tsx';
 import { PaymentHistory } from './payment-history.tsx';
 import { PendingAddress } from './pending-address.tsx';

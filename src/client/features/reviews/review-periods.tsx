@@ -3,7 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
-import { useToday } from '#client/lib/use-today.ts';
+import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';
@@ -11,7 +11,7 @@ import { Review } from './review.tsx';
 import styles from './reviews.module.css';
 import { useLoggedDays } from './use-logged-days.ts';
 
-const loadPictures = () => import('./review-pictures.tsx');
+const loadPictures = () => import('./charts/review-charts.tsx');
 const ReviewPictures = lazy(async () => {
   try {
     return { default: (await loadPictures()).ReviewPictures };

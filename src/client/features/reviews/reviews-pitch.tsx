@@ -1,10 +1,10 @@
 /** What a Dabbler sees instead of reviews. */
 import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
-import { useClientConfig } from '#client/lib/supabase.ts';
-import { LockedCrown } from '#client/ui/crown.tsx';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { LockedCrown } from '#client/ui/plan/crown.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { UpgradeButton } from '#client/ui/upgrade-button.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import styles from './reviews.module.css';
 
 const POINTS = [

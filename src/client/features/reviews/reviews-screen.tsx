@@ -1,9 +1,9 @@
 /** Hustle Reviews: the pitch for a Dabbler, the two periods for a Closer. */
-import { PlanWait } from '#client/ui/plan-wait.tsx';
-import { usePremium } from '#client/lib/premium.ts';
-import { useTitle } from '#client/lib/use-title.ts';
-import { BackToJournal } from '#client/ui/back-to-journal.tsx';
-import { Page } from '#client/ui/page.tsx';
+import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
+import { Page } from '#client/ui/page/page.tsx';
 import { ReviewPeriods } from './review-periods.tsx';
 import { ReviewsPitch } from './reviews-pitch.tsx';
 

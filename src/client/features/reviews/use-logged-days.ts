@@ -4,10 +4,10 @@ import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
-import { useData } from '#client/lib/data-client.ts';
-import type { DataClient } from '#client/lib/data-client.ts';
-import { DAYS_READ_KEY } from '#client/lib/days-read.ts';
-import { useUser } from '#client/lib/session.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import { DAYS_READ_KEY } from '#client/sync/entries/entry-cache.ts';
+import { useUser } from '#client/lib/session/session.ts';
 
 /** Another tab or device may have written since: it is asked for whenever somebody comes to it. */
 const ALWAYS_READ = { staleTime: 0, networkMode: 'always' } as const;

@@ -8,7 +8,7 @@ import type { DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Waiting } from '#client/ui/waiting.tsx';
-import pictures from './review-pictures.module.css';
+import pictures from './charts/review-charts.module.css';
 import { usePeriodLogs } from './use-logged-days.ts';
 import styles from './wins.module.css';
 

@@ -1,9 +1,9 @@
 /** Editor Font: three hands to write in, each shown in its own. */
 import { useState } from 'react';
-import { chooseEditorFont, storedEditorFont } from '#client/lib/preferences.ts';
-import type { EditorFont } from '#client/lib/preferences.ts';
-import { Section } from '#client/ui/page.tsx';
-import { LockedOffer } from './locked-offer.tsx';
+import { chooseEditorFont, storedEditorFont } from '#client/lib/session/preferences.ts';
+import type { EditorFont } from '#client/lib/session/preferences.ts';
+import { Section } from '#client/ui/page/page.tsx';
+import { LockedOffer } from './upgrade-prompt.tsx';
 import styles from './settings.module.css';
 
 const FONTS: readonly { value: EditorFont; label: string }[] = [

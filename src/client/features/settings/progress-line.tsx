@@ -1,5 +1,5 @@
 /** A bar and the same in words: `2,140 of 3,650 logs`. */
-import type { Progress } from './export-run.ts';
+import type { Progress } from './export/export-run.ts';
 import styles from './settings.module.css';
 
 type ProgressLineProps = { label: string; progress: Progress | null; of: string };

@@ -1,14 +1,14 @@
 /** Settings: export, import and the editor's font, all a Closer's. */
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { usePremium } from '#client/lib/premium.ts';
-import { useTitle } from '#client/lib/use-title.ts';
-import { BackToJournal } from '#client/ui/back-to-journal.tsx';
-import { Page } from '#client/ui/page.tsx';
-import { PlanWait } from '#client/ui/plan-wait.tsx';
-import { ExportCard } from './export-card.tsx';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useTitle } from '#client/lib/hooks/use-title.ts';
+import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
+import { Page } from '#client/ui/page/page.tsx';
+import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { ExportCard } from './export/export-card.tsx';
 import { FontCard } from './font-card.tsx';
-import { ImportCard } from './import-card.tsx';
+import { ImportCard } from './import/import-card.tsx';
 
 type SettingsScreenProps = {
   onUpgrade: (feature: UpgradeFeature) => void;

@@ -1,7 +1,7 @@
 /** Reads and writes accounts: a user's row and the identities they sign in with. */
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
-import type { AuthTables, JsonObject } from '#server/database/auth-tables.ts';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 

@@ -18,7 +18,7 @@
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { AuthTables } from '#server/database/auth-tables.ts';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 

@@ -1,7 +1,7 @@
 /** Sessions: one row for each sign-in, gone when it ends. */
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { AuthTables, AuthenticationMethod } from '#server/database/auth-tables.ts';
+import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { firstRefreshToken } from './refresh-tokens.ts';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { callerHasLeft } from '#server/http/caller-left.ts';
-import { BodyTooLarge } from '#server/http/limit-body.ts';
+import { callerHasLeft } from '#server/http/requests/client-disconnected.ts';
+import { BodyTooLarge } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
 import { PasswordQueueFull } from '../accounts/passwords.ts';
 import { AuthError } from './errors.ts';

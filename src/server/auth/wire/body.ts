@@ -1,8 +1,8 @@
 /** Reads a JSON body and gives out its fields by type. Whatever is sent, the outcome is a value or an AuthError. */
 import type { Context } from 'hono';
-import type { JsonObject } from '#server/database/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { readText } from '#server/http/limit-body.ts';
+import { readText } from '#server/http/requests/limit-body.ts';
 import { hasMoreValues } from '#server/parse-json.ts';
 import { AuthError } from './errors.ts';
 

@@ -5,7 +5,7 @@ import {
   PASSWORD_MIN_LENGTH,
   isCommonPassword,
 } from '#domain/account/account.ts';
-import type { JsonObject } from '#server/database/auth-tables.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 

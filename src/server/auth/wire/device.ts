@@ -1,7 +1,7 @@
 /** What a session remembers about where it was used. */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { clientAddress } from '#server/http/client-address.ts';
+import { clientAddress } from '#server/http/requests/client-address.ts';
 import type { Device } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 

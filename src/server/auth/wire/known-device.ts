@@ -18,7 +18,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { isFromOtherSite } from '#server/http/other-site.ts';
+import { isFromOtherSite } from '#server/http/requests/other-site.ts';
 import type { AuthParts } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-device';

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
-import { isWeb } from '#server/redirect-patterns.ts';
+import { isWeb } from '#server/config/redirect-patterns.ts';
 
 export type LinkPage = { type: string; token: string; target: string; isHome: boolean };
 

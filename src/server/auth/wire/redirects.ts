@@ -1,7 +1,7 @@
 /** Where a link in a mail may lead: nowhere that the operator has not allowed (docs/specification/wire.md 6). */
 import type { Context } from 'hono';
-import { isLoopback } from '#server/loopback.ts';
-import { matchesPattern } from '#server/redirect-patterns.ts';
+import { isLoopback } from '#server/config/loopback.ts';
+import { matchesPattern } from '#server/config/redirect-patterns.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
 /** The first allowed one of what the request names, else our own address. A refused one is passed over in silence. */

@@ -1,6 +1,6 @@
 /** The answer of every sign-in and renewal: tokens and user. */
-import { ACCESS_TOKEN_SECONDS } from '../access-tokens.ts';
-import type { AccessTokens } from '../access-tokens.ts';
+import { ACCESS_TOKEN_SECONDS } from '../keys/access-tokens.ts';
+import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { userJson } from './user-json.ts';

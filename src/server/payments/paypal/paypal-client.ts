@@ -7,7 +7,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../log.ts';
-import { isLoopback } from '../../loopback.ts';
+import { isLoopback } from '#server/config/loopback.ts';
 import { createAccessToken } from './access-token.ts';
 import { toAmountText } from './money.ts';
 import { parseCapture, parseOrder, parseRefund } from './parse.ts';

@@ -1,7 +1,7 @@
 /** PayPal's settings: the account, the API's host, the webhook. */
-import { isLoopback } from '../../loopback.ts';
-import { Secret } from '../../secret.ts';
-import type { SettingsReader } from '../../settings-reader.ts';
+import { isLoopback } from '#server/config/loopback.ts';
+import { Secret } from '#server/config/secret.ts';
+import type { SettingsReader } from '#server/config/settings-reader.ts';
 
 export type PaypalSettings = {
   /** Origin of the REST API. */

@@ -1,0 +1,71 @@
+/** A browser and a server for the benchmarks of the editor. */
+import { randomUUID } from 'node:crypto';
+import { chromium } from '@playwright/test';
+import type { Browser, CDPSession, Page } from '@playwright/test';
+import { dayOf } from '#domain/day/day.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { ensureBrowser } from '../../scripts/browser/browser.ts';
+import { buildClient } from '../../scripts/build/build-client.ts';
+import { startProcess } from '../processes.ts';
+import type { Running } from '../processes.ts';
+
+export const EDITOR = '.ProseMirror[contenteditable=true]';
+
+export type JournalBrowser = {
+  browser: Browser;
+  app: Running;
+  /** Signs up a user with `html` as today's log. Returns a page on the app's origin that runs no script. */
+  openSignedInPage: (html: string) => Promise<Page>;
+  close: () => Promise<void>;
+};
+
+export async function openJournalBrowser(): Promise<JournalBrowser> {
+  const executablePath = await ensureBrowser();
+  await buildClient();
+  const app = await startProcess('tests/e2e/support/server.ts', {}, '/readyz');
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  return {
+    browser,
+    app,
+    openSignedInPage: async (html) => {
+      const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
+      await signUp(page, app.url.replace('127.0.0.1', 'localhost'), html);
+      return page;
+    },
+    close: async () => {
+      await browser.close();
+      await app.stop();
+    },
+  };
+}
+
+type Session = { access_token: string; expires_in: number; user: { id: string } };
+
+async function signUp(page: Page, url: string, html: string): Promise<void> {
+  const headers = { apikey: PUBLISHABLE_KEY };
+  const data = { email: `${randomUUID()}@example.com`, password: 'correct horse', data: { name: 'Ada' } };
+  const session = (await (await page.request.post(`${url}/auth/v1/signup`, { headers, data })).json()) as Session;
+  if (html !== '') {
+    const stored = await page.request.post(`${url}/rest/v1/entries`, {
+      headers: { ...headers, authorization: `Bearer ${session.access_token}` },
+      data: { user_id: session.user.id, date: dayOf(new Date()), content: html },
+    });
+    if (!stored.ok()) throw new Error(`saving the log failed: ${await stored.text()}`);
+  }
+  await page.goto(`${url}/healthz`);
+  const storedSession = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
+  await page.evaluate((value) => localStorage.setItem('sb-localhost-auth-token', value), JSON.stringify(storedSession));
+}
+
+/** Creates a log of `items` numbered items with `words` words each. */
+export function createLogHtml(items: number, words: number): string {
+  const text = Array.from({ length: words }, (_, index) => (index % 7 === 3 ? 'reconciliation' : 'word')).join(' ');
+  return `<ol>${`<li><p>${text}</p></li>`.repeat(items)}</ol>`;
+}
+
+/** The total time that the page's main thread has spent on tasks. */
+export async function mainThreadMs(cdp: CDPSession): Promise<number> {
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  return (metrics.find((metric) => metric.name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+}

@@ -1,0 +1,30 @@
+/** The JavaScript budget of each kind of page, in kilobytes after brotli compression. */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { preloadedChunks } from '#server/site/preloads.ts';
+import type { BuildManifest } from '#server/site/preloads.ts';
+import { ROOT } from '../project.ts';
+
+const BUDGETS = [
+  { page: 'landing.html', route: 'landing', name: 'landing page', kilobytes: 15 },
+  { page: 'app.html', route: 'login', name: 'sign-in pages', kilobytes: 120 },
+  { page: 'app.html', route: 'journal', name: 'journal until it can be edited', kilobytes: 235 },
+] as const;
+
+/** Prints the size of each page and returns a message for each page over budget. Reads the build in `dist`. */
+export async function checkBundleBudgets(): Promise<string[]> {
+  const dist = join(ROOT, 'dist');
+  const manifest = JSON.parse(await readFile(join(dist, '.vite', 'manifest.json'), 'utf8')) as BuildManifest;
+  const problems: string[] = [];
+  for (const { page, route, name, kilobytes } of BUDGETS) {
+    const html = await readFile(join(dist, page), 'utf8');
+    const linked = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map((match) => match[1]!);
+    const files = new Set([...linked, ...preloadedChunks(route, manifest).scripts]);
+    let bytes = 0;
+    for (const file of files) bytes += (await stat(join(dist, `${file}.br`))).size;
+    const size = (bytes / 1000).toFixed(1);
+    process.stdout.write(`${name}: ${size} of ${kilobytes} KB JavaScript\n`);
+    if (bytes > kilobytes * 1000) problems.push(`${name}: ${size} KB exceeds the budget of ${kilobytes} KB`);
+  }
+  return problems;
+}

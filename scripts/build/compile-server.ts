@@ -1,0 +1,16 @@
+/**
+ * Fills NODE_COMPILE_CACHE: imports every module of the server and the modules given as arguments, then exits.
+ * With a warm cache the server starts sooner and never loads the TypeScript stripper (25 MB).
+ */
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const SOURCES = join(import.meta.dirname, '..', '..', 'src');
+
+const modules = process.argv.slice(2).map((path) => resolve(path));
+for (const folder of ['domain', 'server']) {
+  const paths = await readdir(join(SOURCES, folder), { recursive: true });
+  modules.push(...paths.filter((path) => /(?<!\.test)\.ts$/.test(path)).map((path) => join(SOURCES, folder, path)));
+}
+await Promise.all(modules.map((path) => import(pathToFileURL(path).href)));

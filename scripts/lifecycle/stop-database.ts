@@ -1,0 +1,19 @@
+/** Stops the embedded database that a killed server has left running. No-op if another server holds the lock. */
+import { existsSync } from 'node:fs';
+import { readConfig } from '#server/config/config.ts';
+import { findBinaries } from '#server/database/embedded/binaries.ts';
+import { clusterPaths } from '#server/database/embedded/cluster.ts';
+import { lockDirectory } from '#server/database/embedded/directory-lock.ts';
+import { reclaimCluster } from '#server/database/embedded/postmaster.ts';
+import { chooseServerUser } from '#server/database/embedded/server-user.ts';
+import { loadEnvFile } from '../project.ts';
+
+loadEnvFile();
+const { dataDir, databaseUrl } = readConfig();
+const { cluster } = clusterPaths(dataDir);
+if (databaseUrl === null && existsSync(cluster)) {
+  const lock = await lockDirectory(dataDir);
+  if (lock)
+    await reclaimCluster(cluster, await findBinaries(dataDir, await chooseServerUser(cluster)), () => undefined);
+  await lock?.release();
+}

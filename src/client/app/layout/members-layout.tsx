@@ -1,0 +1,81 @@
+/** What all protected screens share: their data, the sidebar's door to the upgrade, and the sign-in overlay. */
+import { Outlet } from '@tanstack/react-router';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
+import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
+import { draftsOfOthers } from '#client/sync/day-drafts.ts';
+import { part, useOpenPart } from '#client/ui/lazy-chunk.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { keepEditorFont } from '#client/lib/session/preferences.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { ToLogin, useMayEnter } from '../guards.tsx';
+import { LoadingScreen } from '../loading-screen.tsx';
+import { UpgradeContext } from './upgrade-context.ts';
+import { usePlanChange } from '../session/use-plan-change.ts';
+
+const upgrade = part(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
+const signIn = part(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
+const unsentOfOthers = part(async () => (await import('#client/features/account/unsent-of-others.tsx')).UnsentOfOthers);
+
+export function MembersLayout() {
+  const mayEnter = useMayEnter();
+  const { user } = useSession();
+  if (mayEnter === 'wait') return <LoadingScreen />;
+  if (mayEnter === 'no' || !user) return <ToLogin />;
+  // Another user in the same browser gets new screens and an empty cache: nothing of the one before shows.
+  return <Members key={user.id} />;
+}
+
+function Members() {
+  const supabase = useSupabase();
+  const { expired, user } = useSession();
+  const premium = usePremium();
+  const data = useMemo(() => createDataClient(supabase), [supabase]);
+  const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
+  usePlanChange(premium, queries);
+  const [offer, setOffer] = useState<UpgradeFeature | null>(null);
+  const [signInThere, setSignInThere] = useState(false);
+  const [othersUnsent, setOthersUnsent] = useState(false);
+  const openPart = useOpenPart();
+  const openOffer = useCallback((feature: UpgradeFeature) => openPart(upgrade, () => setOffer(feature)), [openPart]);
+
+  // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
+  useEffect(() => {
+    if (!expired || signInThere) return;
+    const ask = (): void => openPart(signIn, () => setSignInThere(true), false);
+    ask();
+    addEventListener('online', ask);
+    addEventListener('pointerdown', ask);
+    return () => {
+      removeEventListener('online', ask);
+      removeEventListener('pointerdown', ask);
+    };
+  }, [expired, openPart, signInThere]);
+
+  const userId = user?.id ?? '';
+  useEffect(() => {
+    if (draftsOfOthers(localStorage, userId).length > 0) openPart(unsentOfOthers, () => setOthersUnsent(true), false);
+  }, [openPart, userId]);
+
+  useEffect(() => {
+    if (premium !== null) keepEditorFont(premium);
+  }, [premium]);
+
+  return (
+    <QueryClientProvider client={queries}>
+      <DataContext value={data}>
+        <UpgradeContext value={openOffer}>
+          <DaySaversProvider>
+            <Outlet />
+          </DaySaversProvider>
+        </UpgradeContext>
+        {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}
+        {othersUnsent && <unsentOfOthers.View onClose={() => setOthersUnsent(false)} />}
+        {expired && signInThere && <signIn.View />}
+      </DataContext>
+    </QueryClientProvider>
+  );
+}

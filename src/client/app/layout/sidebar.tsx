@@ -1,0 +1,140 @@
+/** The menu: who is here, where to go, how to leave. */
+import { Link } from '@tanstack/react-router';
+import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Day } from '#domain/day/day.ts';
+import { PLANS } from '#domain/plan/plan.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { supportHref } from '#domain/account/support.ts';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { chooseTheme, currentTheme, followTheme } from '#client/lib/session/preferences.ts';
+import { nameOf, useSession } from '#client/lib/session/session.ts';
+import { Brand } from '#client/ui/page/brand.tsx';
+import { Button, IconButton } from '#client/ui/button.tsx';
+import { LockedCrown } from '#client/ui/plan/crown.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { useSupportAddress } from '#client/ui/account/support-link.tsx';
+import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
+import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
+import { SignOut } from './sign-out.tsx';
+import styles from './sidebar.module.css';
+
+type SidebarProps = {
+  /** The day that is open under the menu. */
+  date: Day | null;
+  onClose: () => void;
+  onFind: () => void;
+  onMove: (date: Day) => void;
+  onUpgrade: () => void;
+};
+
+export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarProps) {
+  const { user } = useSession();
+  const premium = usePremium();
+  const support = useSupportAddress();
+  const [shortcuts, setShortcuts] = useState(false);
+
+  useEffect(() => {
+    // Only while the menu is open: a bare sign must never be a shortcut where people write (WCAG 2.1.4).
+    const onKey = (event: KeyboardEvent) => void (event.key === '?' && setShortcuts((shown) => !shown));
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+
+  return (
+    <Dialog title="Menu" placement="start" heading={<Brand />} onClose={onClose}>
+      <div className={styles.menu}>
+        <div>
+          <p className={styles.name}>{nameOf(user)}</p>
+          <p className={styles.address}>{user?.email}</p>
+          {premium === null ? (
+            <PlanWait />
+          ) : (
+            <p className={styles.plan}>
+              {premium && <Crown size={16} strokeWidth={1.8} aria-hidden />}
+              {premium ? PLANS.premium.name : PLANS.free.name}
+            </p>
+          )}
+        </div>
+        {/* Closed at once: what is said about a screen that does not come must not lie below. */}
+        <nav className={styles.links} aria-label="Main">
+          <Link to={ROUTES.journal.path} onClick={onClose}>
+            Logs
+          </Link>
+          <button type="button" onClick={onFind} aria-haspopup="dialog">
+            Find
+            <span className={styles.shortcut} aria-hidden="true">
+              <Keys of={FIND_KEYS} />
+            </span>
+          </button>
+          <Link to={ROUTES.reviews.path} onClick={onClose}>
+            Hustle Reviews
+            {premium === false && <LockedCrown role="img" aria-label="Closer only" />}
+          </Link>
+          <Link to={ROUTES.settings.path} onClick={onClose}>
+            Settings
+          </Link>
+          <Link to={ROUTES.profile.path} onClick={onClose}>
+            Profile
+          </Link>
+          {support !== undefined && (
+            <a className={styles.help} href={supportHref(support, 'help')}>
+              Help
+              <span className={styles.address}>{support}</span>
+            </a>
+          )}
+        </nav>
+        <MoveLog date={date} onMove={onMove} />
+        {shortcuts && <Shortcuts />}
+        <div className={styles.end}>
+          {premium === false && <UpgradeButton onClick={onUpgrade} />}
+          <div className={styles.tools}>
+            <ThemeToggle />
+            <IconButton
+              className={styles.keyboard}
+              label="Keyboard shortcuts (?)"
+              aria-expanded={shortcuts}
+              onClick={() => setShortcuts(!shortcuts)}
+            >
+              <Keyboard aria-hidden />
+            </IconButton>
+          </div>
+          <SignOut />
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Only where there is something to move. */
+function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
+  const { savers } = useJournal();
+  const view = date && savers.opened(date)?.view();
+  if (!view || (!view.stored && !view.unsaved)) return null;
+  return (
+    <div className={styles.links}>
+      <button type="button" onClick={() => onMove(date)} aria-haspopup="dialog">
+        Move this log to another day…
+      </button>
+    </div>
+  );
+}
+
+function ThemeToggle() {
+  const [theme, setTheme] = useState(currentTheme);
+  useEffect(() => followTheme(() => setTheme(currentTheme())), []);
+  const other = theme === 'dark' ? 'light' : 'dark';
+  return (
+    <Button
+      onClick={() => {
+        chooseTheme(other);
+        setTheme(other);
+      }}
+    >
+      {other === 'dark' ? <Moon size={18} aria-hidden /> : <Sun size={18} aria-hidden />}
+      {other === 'dark' ? 'Dark mode' : 'Light mode'}
+    </Button>
+  );
+}

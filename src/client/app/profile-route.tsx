@@ -1,8 +1,0 @@
-/** Hands the profile screen its way to the upgrade dialog. */
-import { ProfileScreen } from '#client/features/profile/profile-screen.tsx';
-import { useUpgrade } from './upgrade-context.ts';
-
-export function ProfileRoute() {
-  const upgrade = useUpgrade();
-  return <ProfileScreen onUpgrade={() => upgrade('default')} />;
-}

@@ -1,0 +1,12 @@
+/** Find over the journal, which knows the words that only this browser has yet. */
+import { useState } from 'react';
+import { FindDialog } from '#client/features/find/find-dialog.tsx';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
+
+export function JournalFind({ onClose, onUpgrade }: { onClose: () => void; onUpgrade: () => void }) {
+  const { savers } = useJournal();
+  const [unsaved] = useState(() =>
+    savers.unsavedDays().map((date) => ({ date, html: savers.withUnsaved(date)?.text() ?? '' })),
+  );
+  return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={onUpgrade} />;
+}

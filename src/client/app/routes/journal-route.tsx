@@ -1,0 +1,88 @@
+/** The journal with what lies over it: the menu on the left, the feedback on the right, Find, and moving a log. */
+import { useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
+import type { Day } from '#domain/day/day.ts';
+import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
+import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
+import { useEditor } from '#client/features/journal/day/use-editor.ts';
+import { fetchPartsWhenIdle, part, useOpenPart } from '#client/ui/lazy-chunk.ts';
+import { LoadingScreen } from '../loading-screen.tsx';
+import { useUpgrade } from '../layout/upgrade-context.ts';
+
+const calendar = part(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
+const sidebar = part(async () => (await import('../layout/sidebar.tsx')).Sidebar);
+const feedback = part(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
+const move = part(async () => (await import('./journal-move.tsx')).JournalMove);
+const find = part(async () => (await import('./journal-find.tsx')).JournalFind);
+
+const ReturnFromPaypal = lazy(async () => ({
+  default: (await import('./return-from-paypal.tsx')).ReturnFromPaypal,
+}));
+
+export function JournalRoute() {
+  const upgrade = useUpgrade();
+  const [returning, setReturning] = useState(useSearch({ strict: false, select: (search) => 'payment' in search }));
+  const [menuOpen, setMenuOpen] = useState(false);
+  const [menuDay, setMenuDay] = useState<Day | null>(null);
+  const [moving, setMoving] = useState<Day | null>(null);
+  const [finding, setFinding] = useState(false);
+  const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
+  const closeFeedback = useCallback(() => setFeedbackOn(null), []);
+  const openPart = useOpenPart();
+  const openFind = (): void => openPart(find, () => setFinding(true));
+  const openMove = (date: Day): void => openPart(move, () => setMoving(date));
+  const editable = useEditor().module !== null;
+  useEffect(() => (editable ? fetchPartsWhenIdle() : undefined), [editable]);
+  // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
+  const offer = (feature: UpgradeFeature) => {
+    setMenuOpen(false);
+    setFeedbackOn(null);
+    setFinding(false);
+    upgrade(feature);
+  };
+
+  if (returning) {
+    return (
+      <Suspense fallback={<LoadingScreen />}>
+        <ReturnFromPaypal onEnd={() => setReturning(false)} />
+      </Suspense>
+    );
+  }
+  return (
+    <>
+      <JournalScreen
+        onOpenMenu={(date) =>
+          openPart(sidebar, () => {
+            setMenuDay(date);
+            setMenuOpen(true);
+          })
+        }
+        onOpenFeedback={(date) => openPart(feedback, () => setFeedbackOn(date))}
+        onFind={openFind}
+        onMove={openMove}
+        onUpgrade={upgrade}
+        calendar={calendar}
+      />
+      {menuOpen && (
+        <sidebar.View
+          date={menuDay}
+          onClose={() => setMenuOpen(false)}
+          onFind={() => {
+            setMenuOpen(false);
+            openFind();
+          }}
+          onMove={(date) => {
+            setMenuOpen(false);
+            openMove(date);
+          }}
+          onUpgrade={() => offer('default')}
+        />
+      )}
+      {moving && <move.View from={moving} onClose={() => setMoving(null)} />}
+      {finding && <find.View onClose={() => setFinding(false)} onUpgrade={() => offer('historical-logs')} />}
+      {feedbackOn && (
+        <feedback.View openedOn={feedbackOn} onClose={closeFeedback} onUpgrade={() => offer('ai-feedback')} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,8 @@
+/** Hands the profile screen its way to the upgrade dialog. */
+import { ProfileScreen } from '#client/features/profile/profile-screen.tsx';
+import { useUpgrade } from '../layout/upgrade-context.ts';
+
+export function ProfileRoute() {
+  const upgrade = useUpgrade();
+  return <ProfileScreen onUpgrade={() => upgrade('default')} />;
+}

@@ -1,0 +1,8 @@
+/** Hands the reviews screen its way to the upgrade dialog. */
+import { ReviewsScreen } from '#client/features/reviews/reviews-screen.tsx';
+import { useUpgrade } from '../layout/upgrade-context.ts';
+
+export function ReviewsRoute() {
+  const upgrade = useUpgrade();
+  return <ReviewsScreen onUpgrade={() => upgrade('trend-analysis')} />;
+}

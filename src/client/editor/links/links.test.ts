@@ -1,0 +1,105 @@
+// @vitest-environment happy-dom
+/** Addresses in the editor: links to the eye, plain text in what is stored. */
+import { closeHistory } from '@tiptap/pm/history';
+import { TextSelection } from '@tiptap/pm/state';
+import fc from 'fast-check';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { findLinks } from '#domain/log/links.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
+import { createJournalEditor } from '../create-editor.ts';
+import type { JournalEditorHandle } from '../create-editor.ts';
+import { linkAt } from './link-plugin.ts';
+import { loadExtras } from '../load-extras.ts';
+
+beforeAll(loadExtras);
+let made: JournalEditorHandle | null = null;
+afterEach(() => {
+  made?.editor.destroy();
+  vi.restoreAllMocks();
+});
+
+function open(html: string): JournalEditorHandle {
+  const element = document.body.appendChild(document.createElement('div'));
+  const options = {
+    element,
+    html,
+    label: 'Log',
+    describedBy: 'help',
+    className: 'log',
+    autofocus: false,
+    placeholder: () => '',
+  };
+  made = createJournalEditor({ ...options, onEdit: () => {} })!;
+  return made;
+}
+
+const anchors = ({ editor }: JournalEditorHandle): HTMLAnchorElement[] => [...editor.view.dom.querySelectorAll('a')];
+
+test('shows addresses as links and stores none', () => {
+  const html = '<ol><li><p>see https://a.example/x.</p></li><li><p>b@c.example</p></li></ol>';
+  const handle = open(html);
+  expect(anchors(handle).map((link) => [link.textContent, link.getAttribute('href'), link.rel])).toEqual([
+    ['https://a.example/x', 'https://a.example/x', 'noopener noreferrer nofollow'],
+    ['b@c.example', 'mailto:b@c.example', 'noopener noreferrer nofollow'],
+  ]);
+  expect(handle.read()).toBe(html);
+});
+
+test('an address becomes a link as it is typed, and other blocks keep their elements', () => {
+  const handle = open('<p>https://a.example/x</p><p>go to </p>');
+  const [first] = anchors(handle);
+  handle.editor.commands.insertContentAt(handle.editor.state.doc.content.size - 1, 'https://b.example/y');
+  expect(anchors(handle).map((link) => link.textContent)).toEqual(['https://a.example/x', 'https://b.example/y']);
+  expect(anchors(handle)[0]).toBe(first);
+});
+
+test('an address that is half bold is one link', () => {
+  const handle = open('<p>https://a.<strong>example/x</strong></p>');
+  expect(new Set(anchors(handle).map((link) => link.getAttribute('href')))).toEqual(new Set(['https://a.example/x']));
+});
+
+test('after any edits the links are those of the text', () => {
+  const words = fc.constantFrom('https://a.example/x', 'b@c.example', ' ', '.', '(', ')', 'word', '://', 'mailto:');
+  const edits = fc.record({
+    kind: fc.constantFrom('insert', 'delete', 'split', 'undo'),
+    at: fc.nat(),
+    to: fc.nat(12),
+    words,
+  });
+  fc.assert(
+    fc.property(fc.array(edits, { maxLength: 12 }), (list) => {
+      const { editor } = open('<ol><li><p>see https://a.example/x.</p></li><li><p>b@c.example</p></li></ol>');
+      for (const { kind, at, to, words: text } of list) {
+        const { state, view } = editor;
+        const from = at % state.doc.content.size;
+        const $from = TextSelection.near(state.doc.resolve(from)).$from;
+        if (kind === 'insert') view.dispatch(closeHistory(state.tr.insertText(text, $from.pos)));
+        else if (kind === 'delete') view.dispatch(state.tr.delete($from.pos, Math.min($from.pos + to, $from.end())));
+        else if (kind === 'split') editor.chain().setTextSelection($from.pos).splitListItem('listItem').run();
+        else editor.commands.undo();
+      }
+      const expected: string[] = [];
+      editor.state.doc.descendants((node) => {
+        if (node.isTextblock) expected.push(...findLinks(node.textContent).map(({ href }) => href));
+      });
+      expect([...editor.view.dom.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(expected);
+      editor.destroy();
+    }),
+    { numRuns: fuzzBudget(60) },
+  );
+});
+
+test('Alt+Enter opens the link at the caret without an opener, and is a key like any other elsewhere', () => {
+  const { editor } = open('<p>a https://a.example/x b</p>');
+  const opened = vi.spyOn(window, 'open').mockReturnValue(null);
+  const press = (at: number) => {
+    editor.commands.setTextSelection(at);
+    const event = new KeyboardEvent('keydown', { key: 'Enter', altKey: true });
+    return editor.view.someProp('handleKeyDown', (handle) => handle(editor.view, event)) ?? false;
+  };
+  press(2);
+  expect(opened).not.toHaveBeenCalled();
+  expect(linkAt(editor.state)).toBeNull();
+  expect(press(8)).toBe(true);
+  expect(opened).toHaveBeenCalledExactlyOnceWith('https://a.example/x', '_blank', 'noopener,noreferrer');
+});

@@ -1,0 +1,158 @@
+/**
+ * Pasted HTML, made into HTML that the editor's schema reads as the writer saw it. Word writes lists as paragraphs,
+ * Google Docs says bold with styles and puts nested lists beside their item, the cells of a table would run into one
+ * word, and the address of a link would be lost. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
+ */
+import { linkAsText } from '#domain/log/links.ts';
+import { joinCells } from '#domain/log/pasted-markdown.ts';
+import { parseInert, withoutStyles } from '../stored/inert-html.ts';
+
+const WORD_LIST = /mso-list:\s*[^;]*?level(\d)/i;
+
+const styleOf = (element: Element): string => element.getAttribute('data-style') ?? '';
+const textOf = (element: Element): string => (element.textContent ?? '').replace(/\s+/g, ' ').trim();
+
+export function cleanPastedHtml(html: string): string {
+  // Copied from an editor like this one: the structure is exact, and the attribute tells ProseMirror how it was cut.
+  const isSlice = /\sdata-pm-slice=/.test(html);
+  if (isSlice && !/<a\s/i.test(html)) return withoutStyles(html);
+  const body = parseInert(html);
+  keepAddresses(body);
+  if (isSlice) return body.innerHTML;
+  removeComments(body);
+  tablesToLines(body);
+  wordListsToLists(body);
+  nestStrayLists(body);
+  stylesToMarks(body);
+  removeBlankLines(body);
+  return body.innerHTML;
+}
+
+function removeComments(root: Element): void {
+  const document = root.ownerDocument;
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_COMMENT);
+  const comments: Node[] = [];
+  while (walker.nextNode()) comments.push(walker.currentNode);
+  for (const comment of comments) comment.parentNode?.removeChild(comment);
+}
+
+const unwrap = (element: Element): void => element.replaceWith(...element.childNodes);
+
+function rename(element: Element, tag: string): Element {
+  const renamed = element.ownerDocument.createElement(tag);
+  renamed.append(...element.childNodes);
+  element.replaceWith(renamed);
+  return renamed;
+}
+
+/** Logs hold no links, so a link keeps its address beside its words. In code it would break what the code says. */
+function keepAddresses(root: Element): void {
+  for (const link of root.querySelectorAll('a[href]')) {
+    if (link.closest('pre, code')) continue;
+    const { suffix, replacement } = linkAsText(textOf(link), link.getAttribute('href')!);
+    if (replacement !== null) link.textContent = replacement;
+    if (suffix !== null) link.append(suffix);
+  }
+}
+
+/** One line a row. A table of one column lays a page out, it is no table: what it holds stays as it is. */
+function tablesToLines(root: Element): void {
+  for (const table of [...root.querySelectorAll('table')].reverse()) {
+    const rows = [...table.querySelectorAll('tr')];
+    const cells = rows.map((row) => [...row.querySelectorAll('td, th')]);
+    if (cells.every((row) => row.length <= 1)) {
+      table.replaceWith(...cells.flat().flatMap((cell) => [...rename(cell, 'div').childNodes]));
+      continue;
+    }
+    const lines = cells.map((row) => joinCells(row.map(textOf))).filter((line) => line !== '');
+    const paragraphs = lines.map((line) => {
+      const paragraph = root.ownerDocument.createElement('p');
+      paragraph.textContent = line;
+      return paragraph;
+    });
+    table.replaceWith(...paragraphs);
+  }
+}
+
+/** Paragraphs that Word calls list items, by their style, become items of nested lists. */
+function wordListsToLists(root: Element): void {
+  let lists: Element[] = [];
+  let last: Element | null = null;
+  for (const paragraph of root.querySelectorAll('p[data-style*="mso-list"], li[data-style*="mso-list"]')) {
+    const level = Number(WORD_LIST.exec(styleOf(paragraph))?.[1] ?? 0);
+    if (level === 0 || paragraph.localName === 'li') continue;
+    const marker = takeWordMarker(paragraph);
+    if (last === null || !follows(last, paragraph)) lists = [];
+    lists.length = Math.min(lists.length, level);
+    while (lists.length < level) lists.push(openList(paragraph, lists.at(-1), marker));
+    const item = lists.at(-1)!.appendChild(root.ownerDocument.createElement('li'));
+    item.append(...paragraph.childNodes);
+    last = lists[0]!;
+    paragraph.remove();
+  }
+}
+
+/** The `1.` or `·` that Word wrote out in words, taken off the paragraph. */
+function takeWordMarker(paragraph: Element): string {
+  const marker = [...paragraph.querySelectorAll('span')].find((span) => /mso-list:\s*ignore/i.test(styleOf(span)));
+  marker?.remove();
+  return marker ? textOf(marker) : '';
+}
+
+/** Nothing but white space stands between a list and the paragraph that may continue it. */
+function follows(list: Element, paragraph: Element): boolean {
+  let next = list.nextSibling;
+  while (next !== null && next !== paragraph && (next.textContent ?? '').trim() === '') next = next.nextSibling;
+  return next === paragraph;
+}
+
+function openList(paragraph: Element, parent: Element | undefined, marker: string): Element {
+  const list = paragraph.ownerDocument.createElement(/^\(?(?:\d+|[a-z]+)[.)]/i.test(marker) ? 'ol' : 'ul');
+  if (!parent) paragraph.before(list);
+  else (parent.lastElementChild ?? parent.appendChild(paragraph.ownerDocument.createElement('li'))).append(list);
+  return list;
+}
+
+/** A list that stands directly in a list belongs to the item before it. */
+function nestStrayLists(root: Element): void {
+  for (const list of root.querySelectorAll('ul > ul, ul > ol, ol > ul, ol > ol')) {
+    const item = list.previousElementSibling;
+    if (item?.localName === 'li') item.append(list);
+    else list.replaceWith(...list.children);
+  }
+}
+
+const MARKS: readonly [tag: string, style: RegExp][] = [
+  ['strong', /font-weight:\s*(?:bold|[6-9]00)/i],
+  ['em', /font-style:\s*italic/i],
+  ['u', /text-decoration(?:-line)?:[^;]*underline/i],
+  ['s', /text-decoration(?:-line)?:[^;]*line-through/i],
+];
+
+/** Bold, italic and lines said with styles become elements; a `<b>` that is styled as not bold (Google Docs) is none. */
+function stylesToMarks(root: Element): void {
+  for (const element of root.querySelectorAll('[data-style]')) {
+    const style = styleOf(element);
+    element.removeAttribute('data-style');
+    if (/^(?:b|strong)$/.test(element.localName) && /font-weight:\s*(?:normal|[1-5]00)/i.test(style)) {
+      unwrap(element);
+    } else if (element.localName === 'span') {
+      for (const [tag, pattern] of MARKS) {
+        if (!pattern.test(style)) continue;
+        const mark = root.ownerDocument.createElement(tag);
+        mark.append(...element.childNodes);
+        element.append(mark);
+      }
+    }
+  }
+}
+
+/** Empty paragraphs are how word processors write space between lines. */
+function removeBlankLines(root: Element): void {
+  for (const block of root.querySelectorAll('p, div'))
+    if (textOf(block) === '' && !block.querySelector('li')) block.remove();
+  for (const lineBreak of root.querySelectorAll('br')) {
+    const between = lineBreak.previousElementSibling ?? lineBreak.nextElementSibling;
+    if (lineBreak.parentElement === root && /^(?:p|ul|ol|h\d|div)$/.test(between?.localName ?? '')) lineBreak.remove();
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * The formatting toolbar. With a mouse it floats beside the selection; on touch screens, where the system's own menu lies
+ * over a selection, it is a bar above the keyboard. One Tab stop: arrows move inside, Escape goes back to the text.
+ */
+import type { Editor } from '@tiptap/core';
+import { Pilcrow } from 'lucide-react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { KeyboardEvent, RefObject } from 'react';
+import { DAY_BAR_PX } from '../caret/follow-caret.ts';
+import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
+import { placeToolbar } from './toolbar-place.ts';
+import { createToolbarState } from './toolbar-state.ts';
+import type { Pressed } from './toolbar-state.ts';
+import styles from './toolbar.module.css';
+
+const ITEMS = 'button';
+
+function useTouch(): boolean {
+  const [query] = useState(() => matchMedia('(pointer: coarse)'));
+  return useSyncExternalStore(
+    (listener) => {
+      query.addEventListener('change', listener);
+      return () => query.removeEventListener('change', listener);
+    },
+    () => query.matches,
+  );
+}
+
+export function Toolbar({ editor }: { editor: Editor }) {
+  const touch = useTouch();
+  const state = useMemo(() => createToolbarState(editor, touch), [editor, touch]);
+  const pressed = useSyncExternalStore(state.subscribe, state.pressed);
+  const toolbar = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    const text = editor.view.dom;
+    const onKey = (event: globalThis.KeyboardEvent): void => {
+      if (event.key === 'F10' && event.altKey) {
+        event.preventDefault();
+        state.open();
+        // The toolbar is on the page as soon as the state says so: React renders it in this same event.
+        requestAnimationFrame(() => toolbar.current?.querySelector<HTMLElement>(ITEMS)?.focus());
+      } else if (event.key === 'Escape') state.dismiss();
+    };
+    text.addEventListener('keydown', onKey);
+    return () => text.removeEventListener('keydown', onKey);
+  }, [editor, state]);
+
+  if (pressed === null) return null;
+  const leave = (): void => {
+    state.dismiss();
+    editor.view.focus();
+  };
+  return (
+    <ToolbarBar
+      ref={toolbar}
+      editor={editor}
+      pressed={pressed}
+      touch={touch}
+      onEscape={leave}
+      onLeave={() => state.dismiss()}
+    />
+  );
+}
+
+type BarProps = {
+  ref: RefObject<HTMLDivElement | null>;
+  editor: Editor;
+  pressed: NonNullable<Pressed>;
+  touch: boolean;
+  onEscape: () => void;
+  onLeave: () => void;
+};
+
+function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps) {
+  const [more, setMore] = useState(false);
+  const [current, setCurrent] = useState(0);
+  useFloating(ref, editor, touch);
+  const actions = more || touch ? [...MARK_ACTIONS, ...BLOCK_ACTIONS] : MARK_ACTIONS;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const buttons = [...(ref.current?.querySelectorAll<HTMLElement>(ITEMS) ?? [])];
+    const at = buttons.indexOf(event.target as HTMLElement);
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (event.key === 'Escape') onEscape();
+    else if (next === undefined) return;
+    else {
+      const index = (next + buttons.length) % buttons.length;
+      setCurrent(index);
+      buttons[index]?.focus();
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div
+      ref={ref}
+      className={touch ? styles.bar : styles.floating}
+      role="toolbar"
+      aria-label="Formatting"
+      aria-orientation="horizontal"
+      onKeyDown={onKeyDown}
+      // The text keeps its focus, its selection and, on a phone, its keyboard.
+      onPointerDown={(event) => event.preventDefault()}
+      onMouseDown={(event) => event.preventDefault()}
+      onBlur={(event) => {
+        const { relatedTarget } = event;
+        const stays =
+          relatedTarget instanceof Node &&
+          (ref.current?.contains(relatedTarget) || editor.view.dom.contains(relatedTarget));
+        if (!stays) onLeave();
+      }}
+    >
+      {actions.map(({ name, label, icon: Icon, run }, index) => (
+        <button
+          key={name}
+          type="button"
+          className={styles.button}
+          aria-label={label}
+          title={label}
+          aria-pressed={pressed.has(name)}
+          tabIndex={index === current ? 0 : -1}
+          onClick={() => run(editor)}
+        >
+          <Icon aria-hidden />
+        </button>
+      ))}
+      {!touch && (
+        <button
+          type="button"
+          className={styles.button}
+          aria-label="More formatting"
+          title="More formatting"
+          aria-expanded={more}
+          tabIndex={current === actions.length ? 0 : -1}
+          onClick={() => setMore(!more)}
+        >
+          <Pilcrow aria-hidden />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Keeps the toolbar beside the selection, or above the keyboard: after each of its renders and when the page moves. */
+function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void {
+  useLayoutEffect(() => {
+    const place = (): void => {
+      const element = ref.current;
+      if (!element || editor.isDestroyed) return;
+      if (touch) {
+        editor.storage.followCaret.footPx = element.offsetHeight;
+        // Measured from where it would be: browsers differ in what a keyboard does to the window's own height.
+        element.style.transform = '';
+        const { offsetTop, height } = visualViewport!;
+        const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);
+        element.style.transform = `translateY(${-covered}px)`;
+        return;
+      }
+      const { from, to } = editor.state.selection;
+      const start = editor.view.coordsAtPos(from);
+      const end = editor.view.coordsAtPos(to, -1);
+      const text = editor.view.dom.getBoundingClientRect();
+      const isOneLine = Math.abs(start.top - end.top) < 4;
+      const box = {
+        left: isOneLine ? start.left : text.left,
+        right: isOneLine ? end.right : text.right,
+        top: start.top,
+        bottom: end.bottom,
+      };
+      const { left, top } = placeToolbar(
+        box,
+        { width: element.offsetWidth, height: element.offsetHeight },
+        { width: document.documentElement.clientWidth, height: innerHeight },
+        DAY_BAR_PX,
+      );
+      element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    };
+    place();
+    const moved = { capture: true, passive: true };
+    addEventListener('scroll', place, moved);
+    addEventListener('resize', place);
+    visualViewport?.addEventListener('resize', place);
+    visualViewport?.addEventListener('scroll', place);
+    return () => {
+      editor.storage.followCaret.footPx = 0;
+      removeEventListener('scroll', place, moved);
+      removeEventListener('resize', place);
+      visualViewport?.removeEventListener('resize', place);
+      visualViewport?.removeEventListener('scroll', place);
+    };
+  });
+}

@@ -1,0 +1,73 @@
+/** The two fields of a new password. Whose password it is stands above them, on the screen that shows them. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { validateNewPassword } from '#domain/account/account.ts';
+import { MESSAGES, resetMessage } from '#domain/messages.ts';
+import { ROUTES } from '#domain/routes.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import styles from '../account.module.css';
+
+type NewPasswordFormProps = {
+  /** Holds the session of the account. */
+  auth: Auth;
+  /** For password managers, which keep a password under an address. */
+  address: string;
+  /** Called once the new password counts. */
+  onAccepted: () => Promise<Outcome>;
+  /** The way to another link or code, offered when this one's session has ended. */
+  askAgain?: ReactNode;
+};
+
+const REQUEST_LINK = <Link to={ROUTES.forgotPassword.path}>Request a new link</Link>;
+
+export function NewPasswordForm({ auth, address, onAccepted, askAgain = REQUEST_LINK }: NewPasswordFormProps) {
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const password = textOf(form, 'password');
+    const problem = validateNewPassword(password, textOf(form, 'confirmation'));
+    if (problem) {
+      return {
+        kind: 'error',
+        text: problem,
+        field: problem === 'Passwords do not match' ? 'confirmation' : 'password',
+      };
+    }
+    const { error } = await auth.updateUser({ password });
+    return error ? { kind: 'error', text: resetMessage(error) } : onAccepted();
+  });
+
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      {outcome && outcome.field === undefined && (
+        <Notice kind={outcome.kind}>
+          {outcome.text}
+          {outcome.text === MESSAGES.resetLinkExpired && <> {askAgain}</>}
+        </Notice>
+      )}
+      <input type="email" name="username" autoComplete="username" value={address} readOnly hidden />
+      <PasswordField
+        label="New password"
+        name="password"
+        autoComplete="new-password"
+        required
+        autoFocus
+        data-autofocus
+        error={errorOf('password')}
+      />
+      <PasswordField
+        label="Confirm new password"
+        name="confirmation"
+        autoComplete="new-password"
+        required
+        error={errorOf('confirmation')}
+      />
+      <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Updating...">
+        Update Password
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,36 @@
+/** The code of a recovery mail instead of its link. What it opens stays in memory until the new password is accepted. */
+import { validateEmail } from '#domain/account/account.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf } from '#client/lib/hooks/use-submit.ts';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { EmailField } from '../email-field.tsx';
+import type { Proof } from '../link/use-proof.ts';
+import styles from '../account.module.css';
+
+type RecoveryCodeFormProps = {
+  /** The address that the mail went to; without it the form asks. */
+  address?: string;
+  onProven: (proof: Proof) => void;
+};
+
+export function RecoveryCodeForm({ address, onProven }: RecoveryCodeFormProps) {
+  const { createMemoryAuth } = useSupabase();
+  return (
+    <CodeForm
+      className={styles.form}
+      autoFocus={address !== undefined}
+      check={async (token, form) => {
+        const email = address ?? textOf(form, 'email').trim();
+        const problem = validateEmail(email);
+        if (problem) return { outcome: { kind: 'error', text: problem, field: 'email' } };
+        const auth = createMemoryAuth();
+        const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });
+        if (error) return { error };
+        if (data.user) onProven({ auth, user: data.user });
+        return { outcome: null };
+      }}
+    >
+      {address === undefined ? (errorOf) => <EmailField error={errorOf('email')} /> : undefined}
+    </CodeForm>
+  );
+}

@@ -1,0 +1,132 @@
+/** An open day: the log, its status, and what may be done with it. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { dayLabel, isBefore } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
+import { dayQuestion } from '#domain/day/past-day.ts';
+import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
+import { StoredLog } from '#client/editor/stored/stored-log.tsx';
+import { ConflictNotice } from './conflict-notice.tsx';
+import { useJournal } from '#client/sync/day-savers-provider.tsx';
+import type { DaySaver } from '#client/sync/day-saver.ts';
+import { entryKey } from '#client/sync/entries/entry-queries.ts';
+import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
+import { logOf, takeFirstLine } from '../first-line.ts';
+import styles from '../journal.module.css';
+import { QuickOptions } from '../quick-options.tsx';
+import { SaveStatusLine } from './save-status-line.tsx';
+import { useBlankPage } from '../use-blank-page.ts';
+import { useEditor } from './use-editor.ts';
+
+type DayPageProps = {
+  date: Day;
+  today: Day;
+  read: ReadEntry;
+  isFirstLog: boolean;
+  onUpgrade: () => void;
+};
+
+export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPageProps) {
+  const { savers } = useJournal();
+  const queries = useQueryClient();
+  const [saver] = useState(() => savers.open(date, read.stored, read.askedAt));
+  const view = useSyncExternalStore(saver.subscribe, saver.view);
+  useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
+
+  const refused = view.status.kind === 'locked';
+  // A save was refused: the day is asked for, once, and gives way to the locked view when the plan has closed it.
+  useEffect(() => void (refused && queries.invalidateQueries({ queryKey: entryKey(date) })), [date, queries, refused]);
+
+  const belongsHere = isFirstLog && date === today && read.stored === null;
+  useEffect(() => {
+    const line = belongsHere ? takeFirstLine(localStorage) : null;
+    if (line !== null) saver.write(logOf(line), 0);
+  }, [belongsHere, saver]);
+
+  const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
+  const isWritable = editor !== null && !view.conflict && !refused;
+  const blankPage = useBlankPage((clientY) => isWritable && editor.writeAt(clientY));
+
+  return (
+    <article className={styles.day} data-writable={isWritable} {...blankPage}>
+      <Log
+        saver={saver}
+        label={`Log for ${dayLabel(date)}`}
+        placeholder={dayQuestion(date, today)}
+        onEditor={setEditor}
+      />
+      {view.conflict && <ConflictNotice saver={saver} conflict={view.conflict} />}
+      <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
+      {isBefore(date, today) && (
+        <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />
+      )}
+    </article>
+  );
+}
+
+type LogProps = {
+  saver: DaySaver;
+  label: string;
+  placeholder: string;
+  onEditor: (editor: JournalEditorHandle | null) => void;
+};
+
+/** The stored text at once, then the editor in its place. */
+function Log({ saver, label, placeholder, onEditor }: LogProps) {
+  const { module, failed, retry } = useEditor();
+  const [unreadable, setUnreadable] = useState(false);
+  const [html] = useState(() => saver.text());
+
+  if (unreadable) {
+    return (
+      <>
+        <p className={styles.notice} role="alert">
+          This log holds something that the editor does not know. It is shown as it is stored, and cannot be changed
+          here, so that nothing of it is lost.
+        </p>
+        <StoredLog html={html} label={label} />
+      </>
+    );
+  }
+  if (!module) {
+    return (
+      <>
+        <StoredLog html={saver.text()} label={label} placeholder={failed ? null : placeholder} />
+        <div className={failed ? styles.notice : styles.late} role="status">
+          {failed ? 'The editor did not arrive. ' : 'Loading editor...'}
+          {failed && (
+            <button type="button" className={styles.link} onClick={retry}>
+              Try again
+            </button>
+          )}
+        </div>
+      </>
+    );
+  }
+  return (
+    <module.JournalEditor
+      html={saver.text()}
+      label={label}
+      placeholder={placeholder}
+      mayTakeFocus={mayTakeFocus}
+      onEdit={() => saver.edited()}
+      onOpen={(editor) => {
+        const close = saver.attach(editor);
+        onEditor(editor);
+        return () => {
+          onEditor(null);
+          close();
+        };
+      }}
+      onUnreadable={() => setUnreadable(true)}
+    />
+  );
+}
+
+/** With a mouse and keyboard the caret is ready; on a phone that would open the keyboard over the page. */
+function mayTakeFocus(): boolean {
+  const { activeElement, body } = document;
+  const isFree = activeElement === null || activeElement === body || activeElement.matches('h1[tabindex="-1"]');
+  return isFree && matchMedia('(pointer: fine)').matches;
+}

@@ -1,0 +1,166 @@
+/** The last year, a square for each day: the more the day scored, the more ink. */
+import { useNavigate } from '@tanstack/react-router';
+import { useLayoutEffect, useRef } from 'react';
+import type { RefObject } from 'react';
+import { dateLabel, MONTHS, WEEKDAYS } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { scoreBand } from '#domain/coach/hustle-score.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { yearRows } from '#domain/day/year-weeks.ts';
+import pictures from './review-charts.module.css';
+import { useRoving } from './use-roving-tabindex.ts';
+import type { LoggedDay } from '../use-logged-days.ts';
+import styles from './year-map.module.css';
+
+/** How much ink a day gets, lightest first. One colour in five depths: whoever sees no red or green sees them as well. */
+const INKS = [
+  { ink: 'none', words: 'No log' },
+  { ink: 'log', words: 'A log' },
+  { ink: 'poor', words: 'Score 1–3' },
+  { ink: 'weak', words: '4–5' },
+  { ink: 'fair', words: '6–7' },
+  { ink: 'good', words: '8–10' },
+] as const;
+
+const inkOf = (logged: LoggedDay | undefined): (typeof INKS)[number]['ink'] =>
+  logged === undefined ? 'none' : logged.score === null ? 'log' : scoreBand(logged.score).name;
+
+function inWords(date: Day, logged: LoggedDay | undefined): string {
+  const what =
+    logged === undefined
+      ? 'no log'
+      : logged.score === null
+        ? 'a log without a score'
+        : `${logged.score} of 10, ${scoreBand(logged.score).word}`;
+  return `${dateLabel(date)}: ${what}`;
+}
+
+export function YearMap({ today, logged }: { today: Day; logged: readonly LoggedDay[] }) {
+  const rows = yearRows(today);
+  const weeks = rows[0]!.length;
+  const days = new Map(logged.map((day) => [day.date, day]));
+  const navigate = useNavigate();
+  const box = useRef<HTMLDivElement>(null);
+  const indexOf = (row: number, week: number): number => row * weeks + week;
+  const todayRow = rows.findIndex((row) => row.at(-1) === today);
+  const roving = useRoving(7 * weeks, indexOf(todayRow, weeks - 1), (key, at) => moveInYear(rows, weeks, key, at));
+
+  useStayAtEnd(box);
+  const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
+
+  return (
+    <section className={pictures.section} aria-labelledby="year">
+      <div className={pictures.head}>
+        <h2 id="year">The last twelve months</h2>
+        <p className={pictures.quiet}>
+          {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log
+        </p>
+      </div>
+      <div ref={box} className={styles.box}>
+        <div className={styles.months} aria-hidden="true">
+          <span />
+          {monthsOf(rows).map(({ name, weeks: span, from }) => (
+            <span key={from} style={{ gridColumn: `span ${span}` }}>
+              {span > 2 ? name : ''}
+            </span>
+          ))}
+        </div>
+        <div role="grid" aria-label="Logs of the last twelve months, by weekday and week" aria-readonly="true">
+          {rows.map((row, weekday) => (
+            <div key={WEEKDAYS[weekday]} role="row" className={styles.row}>
+              <span role="rowheader" className={styles.weekday}>
+                <span className={weekday % 2 === 0 ? 'unseen' : undefined}>{WEEKDAYS[weekday]!.slice(0, 3)}</span>
+              </span>
+              {row.map((date, week) => {
+                if (date === null) return null;
+                const words = inWords(date, days.get(date));
+                return (
+                  <span
+                    key={week}
+                    {...roving(indexOf(weekday, week), () => open(date))}
+                    role="gridcell"
+                    className={styles.day}
+                    data-ink={inkOf(days.get(date))}
+                    data-today={date === today || undefined}
+                    aria-label={words}
+                    title={words}
+                  />
+                );
+              })}
+            </div>
+          ))}
+        </div>
+      </div>
+      <ul className={styles.legend} aria-label="What the squares mean">
+        {INKS.map(({ ink, words }) => (
+          <li key={ink}>
+            <span className={styles.day} data-ink={ink} aria-hidden="true" />
+            {words}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The newest weeks are what somebody comes for: they stay in view however wide the page is, unless they were scrolled away. */
+function useStayAtEnd(box: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    let atEnd = true;
+    // Fractions of a pixel are lost where a page is zoomed.
+    const onScroll = (): void => void (atEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 2);
+    // What becomes narrower keeps the place where it begins, and tells of no scrolling.
+    const observer = new ResizeObserver(() => {
+      if (atEnd) element.scrollLeft = element.scrollWidth;
+    });
+    element.addEventListener('scroll', onScroll, { passive: true });
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('scroll', onScroll);
+      observer.disconnect();
+    };
+  }, [box]);
+}
+
+/** Left and right by a week, up and down by a day, Home and End to the ends of the row; null for any other key. */
+function moveInYear(rows: readonly (readonly (Day | null)[])[], weeks: number, key: string, at: number): number | null {
+  const row = Math.floor(at / weeks);
+  const week = at % weeks;
+  const lastOf = (of: number): number => rows[of]!.findLastIndex((date) => date !== null);
+  const to = (toRow: number, toWeek: number): number =>
+    toWeek < 0 || toWeek > lastOf(toRow) ? at : toRow * weeks + toWeek;
+  switch (key) {
+    case 'ArrowLeft':
+      return to(row, week - 1);
+    case 'ArrowRight':
+      return to(row, week + 1);
+    case 'ArrowUp':
+      return row === 0 ? to(6, week - 1) : to(row - 1, week);
+    case 'ArrowDown':
+      return row === 6 ? to(0, week + 1) : to(row + 1, week);
+    case 'PageUp':
+      return to(row, Math.max(0, week - 4));
+    case 'PageDown':
+      return to(row, Math.min(lastOf(row), week + 4));
+    case 'Home':
+      return to(row, 0);
+    case 'End':
+      return to(row, lastOf(row));
+    default:
+      return null;
+  }
+}
+
+/** A month's name stands over the weeks that begin in it. */
+function monthsOf(rows: readonly (readonly (Day | null)[])[]): { name: string; weeks: number; from: string }[] {
+  const months: { name: string; weeks: number; from: string }[] = [];
+  for (const sunday of rows[0]!) {
+    const from = sunday!.slice(0, 7);
+    const before = months.at(-1);
+    if (before?.from === from) before.weeks += 1;
+    else months.push({ name: MONTHS[Number(from.slice(5)) - 1]!.slice(0, 3), weeks: 1, from });
+  }
+  return months;
+}

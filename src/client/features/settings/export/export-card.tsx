@@ -1,0 +1,216 @@
+/** Export Data: a format, one button, and what becomes of it. */
+import { useEffect, useRef, useState } from 'react';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { createEntryReader } from './entry-reader.ts';
+import { createExportRun, ExportRefused } from './export-run.ts';
+import type { ExportRun, Progress } from './export-run.ts';
+import { FORMATS, fileName } from './formats.ts';
+import type { Format } from './formats.ts';
+import { LockedOffer } from '../upgrade-prompt.tsx';
+import { ProgressLine } from '../progress-line.tsx';
+import { sizeLabel } from './size-label.ts';
+import styles from '../settings.module.css';
+
+type Shown =
+  | { kind: 'idle' | 'empty' }
+  | { kind: 'unsaved'; days: readonly Day[] }
+  | { kind: 'busy'; progress: Progress | null }
+  | { kind: 'failed'; text: string; progress: Progress | null }
+  | { kind: 'done'; name: string; url: string; days: number; bytes: number };
+
+type Job = { run: ExportRun; name: string };
+
+type ExportCardProps = {
+  premium: boolean | null;
+  sendAll: () => Promise<readonly Day[]>;
+  onUpgrade: () => void;
+};
+
+export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
+  const [format, setFormat] = useState<Format>(FORMATS[0]);
+  const { shown, begin, start, goOn, cancel } = useExport(sendAll);
+  const busy = shown.kind === 'busy';
+
+  return (
+    <Section title="Export Data" locked={premium === false}>
+      <div className={styles.body} data-locked={premium === false || undefined}>
+        <p className={styles.text}>All your logs in one file, oldest first. They are yours: take them anywhere.</p>
+        <fieldset className={styles.choices} disabled={premium !== true || busy}>
+          <legend className="unseen">File format</legend>
+          {FORMATS.map((one) => (
+            <label key={one.id} className={styles.choice}>
+              <input
+                type="radio"
+                name="exportFormat"
+                value={one.id}
+                checked={format === one}
+                onChange={() => setFormat(one)}
+              />
+              <span>
+                {one.label}
+                <span className={styles.hint}>{one.what}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <div className={styles.actions}>
+          <Button
+            tone={premium === true ? 'primary' : 'plain'}
+            disabled={premium !== true}
+            {...(premium === false && { 'aria-describedby': 'export-lock' })}
+            busy={busy}
+            busyLabel="Exporting..."
+            onClick={() => void begin(format)}
+          >
+            Export All Entries
+          </Button>
+          {busy && (
+            <Button tone="text" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
+        </div>
+        {busy && <ProgressLine label="Exporting" progress={shown.progress} of="logs" />}
+        {shown.kind === 'unsaved' && (
+          <Notice kind="error">
+            <p>
+              What you wrote on {shown.days.length === 1 ? dateLabel(shown.days[0]!) : `${shown.days.length} days`}{' '}
+              could not be saved and is on this device alone. The file would be without it.
+            </p>
+            <div className={styles.actions}>
+              <Button className={styles.again} onClick={() => void begin(format)}>
+                Try again
+              </Button>
+              <Button tone="text" className={styles.again} onClick={() => void start(format)}>
+                Export without it
+              </Button>
+            </div>
+          </Notice>
+        )}
+        {shown.kind === 'failed' && (
+          <Notice kind="error">
+            <p>{shown.text}</p>
+            <Button className={styles.again} onClick={goOn}>
+              Try again
+            </Button>
+          </Notice>
+        )}
+        {shown.kind === 'empty' && (
+          <Notice kind="info">
+            There is nothing to export yet. <a href="/journal">Write your first log</a>, and it will be here.
+          </Notice>
+        )}
+        {shown.kind === 'done' && (
+          <Notice kind="success">
+            {shown.days.toLocaleString('en-US')} {shown.days === 1 ? 'log' : 'logs'}, {sizeLabel(shown.bytes)}, saved as{' '}
+            <a href={shown.url} download={shown.name}>
+              {shown.name}
+            </a>
+            .
+          </Notice>
+        )}
+      </div>
+      {premium === false && (
+        <LockedOffer id="export-lock" what="Closers take every word along, whenever they like." onUpgrade={onUpgrade} />
+      )}
+    </Section>
+  );
+}
+
+/** Where it broke off stays in the job, so that trying again goes on from there. */
+function useExport(sendAll: () => Promise<readonly Day[]>) {
+  const data = useData();
+  const { id: userId } = useUser();
+  const { callFunction } = useSupabase();
+  const [shown, setShown] = useState<Shown>({ kind: 'idle' });
+  const job = useRef<Job | null>(null);
+  const stop = useRef<AbortController | null>(null);
+  const url = shown.kind === 'done' ? shown.url : null;
+
+  useEffect(() => () => stop.current?.abort(), []);
+  useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
+
+  async function record(): Promise<void> {
+    const answer = await callFunction('record-export', {});
+    if (!answer.success) throw new ExportRefused(answer.error ?? MESSAGES.unknown);
+  }
+
+  async function carryOut({ run, name }: Job): Promise<void> {
+    const controller = new AbortController();
+    stop.current = controller;
+    let progress: Progress | null = null;
+    setShown((now) => ({ kind: 'busy', progress: now.kind === 'failed' ? now.progress : null }));
+    try {
+      const result = await run.run(controller.signal, (now) => {
+        progress = now;
+        if (!controller.signal.aborted) setShown({ kind: 'busy', progress: now });
+      });
+      if (controller.signal.aborted) return;
+      if (result === null) setShown({ kind: 'empty' });
+      else {
+        const address = URL.createObjectURL(result.file);
+        save(address, name);
+        setShown({ kind: 'done', name, url: address, days: result.days, bytes: result.file.size });
+      }
+      job.current = null;
+    } catch (error) {
+      if (controller.signal.aborted) return;
+      const reason = error instanceof ExportRefused ? error.message : 'The server could not be reached.';
+      setShown({ kind: 'failed', text: `${reason} Nothing is lost, and no file was saved.`, progress });
+    }
+  }
+
+  async function start(format: Format): Promise<void> {
+    const today = dayOf(new Date());
+    const { signal } = (stop.current = new AbortController());
+    setShown({ kind: 'busy', progress: null });
+    const reader = createEntryReader(data, userId);
+    try {
+      const writer = await format.writer(today);
+      if (signal.aborted) return;
+      job.current = {
+        run: createExportRun({ reader, writer, type: format.type, record }),
+        name: fileName(format, today),
+      };
+    } catch {
+      setShown({ kind: 'failed', text: 'The server could not be reached. Please reload the page.', progress: null });
+      return;
+    }
+    await carryOut(job.current);
+  }
+
+  return {
+    shown,
+    start,
+    /** The file is made of what the server has: whatever waits here is sent before. */
+    async begin(format: Format): Promise<void> {
+      const { signal } = (stop.current = new AbortController());
+      setShown({ kind: 'busy', progress: null });
+      const days = await sendAll();
+      if (signal.aborted) return;
+      if (days.length > 0) setShown({ kind: 'unsaved', days });
+      else await start(format);
+    },
+    goOn: () => job.current && void carryOut(job.current),
+    cancel() {
+      stop.current?.abort();
+      job.current = null;
+      setShown({ kind: 'idle' });
+    },
+  };
+}
+
+function save(url: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+}

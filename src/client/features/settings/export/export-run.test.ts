@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addDays, day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { textWriter } from '#domain/export/formats/text-format.ts';
+import type { EntryReader, StoredDay } from './entry-reader.ts';
+import { ReadingFailed } from './entry-reader.ts';
+import { createExportRun, ExportRefused } from './export-run.ts';
+
+const FIRST = day('2020-01-01');
+const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, index) => addDays(FIRST, index));
+
+const stored = (date: Day, text = `Day ${date}`): StoredDay => ({
+  ...{ date, content: `<p>${text}</p>`, id: date, revision: 1 },
+  ...{ hustle_score: null, ai_feedback: null, ai_analyzed_at: null },
+});
+
+/** Answers days, and fails for every request that `fails` says so of. */
+function readerOf(dates: Day[], fails: (request: number) => boolean = () => false, text?: string) {
+  const asked: number[] = [];
+  const reader: EntryReader = {
+    dates: async () => [...dates],
+    days: async (wanted) => {
+      asked.push(wanted.length);
+      if (fails(asked.length)) throw new ReadingFailed('no');
+      return wanted.map((date) => stored(date, text));
+    },
+  };
+  return { reader, asked };
+}
+
+const never = new AbortController().signal;
+const expected = (dates: Day[]): string =>
+  dates
+    .map((date) => textWriter().entry({ ...stored(date), hustleScore: null, feedback: null, analyzedAt: null }, 0))
+    .join('');
+
+function runOf(reader: EntryReader, record: () => Promise<void> = async () => undefined) {
+  return createExportRun({ reader, writer: textWriter(), type: 'text/plain;charset=utf-8', record });
+}
+
+test('whatever fails, trying again goes on until each day is in the file once', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 1_500 }),
+      fc.array(fc.boolean(), { maxLength: 8 }),
+      async (count, fails) => {
+        const dates = datesOf(count);
+        const { reader } = readerOf(dates, (request) => fails[request - 1] ?? false);
+        const run = runOf(reader);
+        const seen: number[] = [];
+        for (let attempt = 0; attempt <= fails.length; attempt += 1) {
+          try {
+            const result = await run.run(never, ({ done, total }) => {
+              expect(total).toBe(count);
+              seen.push(done);
+            });
+            expect(result!.days).toBe(count);
+            expect(await result!.file.text()).toBe(expected(dates));
+            expect(seen.at(-1)).toBe(count);
+            expect([...seen].sort((a, b) => a - b)).toEqual(seen);
+            return;
+          } catch (error) {
+            expect(error).toBeInstanceOf(ReadingFailed);
+          }
+        }
+        throw new Error('it never ended');
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a journal without a log makes no file and writes nothing down', async () => {
+  let recorded = 0;
+  const run = runOf(readerOf([]).reader, async () => void (recorded += 1));
+  expect(await run.run(never, () => undefined)).toBeNull();
+  expect(recorded).toBe(0);
+});
+
+test('where the use cannot be written down there is no file, and no page is asked for twice', async () => {
+  const { reader, asked } = readerOf(datesOf(300));
+  let refusals = 1;
+  const run = runOf(reader, async () => {
+    if (refusals-- > 0) throw new ExportRefused('no');
+  });
+  await expect(run.run(never, () => undefined)).rejects.toThrow(ExportRefused);
+  const before = asked.length;
+  expect((await run.run(never, () => undefined))!.days).toBe(300);
+  expect(asked.length).toBe(before);
+});
+
+test('a cancelled export stops between two pages', async () => {
+  const { reader, asked } = readerOf(datesOf(5_000));
+  const stop = new AbortController();
+  await expect(runOf(reader).run(stop.signal, () => stop.abort())).rejects.toThrow();
+  expect(asked.length).toBeLessThanOrEqual(2);
+});
+
+test('pages become small where the logs are large, and large where they are small', async () => {
+  const large = readerOf(datesOf(400), undefined, 'x'.repeat(200_000));
+  await runOf(large.reader).run(never, () => undefined);
+  expect(Math.max(...large.asked.slice(2))).toBe(10);
+  const small = readerOf(datesOf(3_000));
+  await runOf(small.reader).run(never, () => undefined);
+  expect(Math.max(...small.asked)).toBe(500);
+});

@@ -1,0 +1,182 @@
+/** Import Data: a file is read here in the browser, what it would do is shown, and only then is anything written. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { FILE_PROBLEMS } from '#domain/export/import-plan.ts';
+import type { Choice } from '#domain/export/import-plan.ts';
+import type { ImportAnswer } from '#domain/export/import-wire.ts';
+import { UnreadableFileError } from '#domain/export/read-file.ts';
+import type { Day } from '#domain/day/day.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { createEntryReader } from '../export/entry-reader.ts';
+import type { Progress } from '../export/export-run.ts';
+import { ImportPlanView } from './import-plan-view.tsx';
+import { createImportRun, ImportRefused, planImport, readImport } from './import-run.ts';
+import type { ImportPlan, ImportSummary } from './import-run.ts';
+import { ImportSummaryView } from './import-summary-view.tsx';
+import { ProgressLine } from '../progress-line.tsx';
+import styles from '../settings.module.css';
+
+type Shown =
+  | { kind: 'idle' }
+  | { kind: 'reading'; progress: Progress | null }
+  | { kind: 'unreadable'; text: string }
+  | { kind: 'planned'; plan: ImportPlan }
+  | { kind: 'writing'; progress: Progress }
+  | { kind: 'stopped'; text: string | null; progress: Progress }
+  | { kind: 'done'; summary: ImportSummary };
+
+export function ImportCard() {
+  const { shown, choose, write, goOn, cancel, leave, reset } = useImport();
+  const picker = useRef<HTMLInputElement>(null);
+  const busy = shown.kind === 'reading';
+  return (
+    <Section title="Import Data">
+      <p className={styles.text}>
+        Bring an export back: its JSON, Markdown or plain text file. You see what would happen first, and no word of
+        yours is overwritten unless you say so.
+      </p>
+      {/* Opened by the button beside it, which says what it is for. */}
+      <input
+        ref={picker}
+        type="file"
+        className="unseen"
+        aria-label="File to import"
+        tabIndex={-1}
+        accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
+        onChange={({ currentTarget }) => {
+          const file = currentTarget.files?.[0];
+          // The same file chosen again is a choice as well.
+          currentTarget.value = '';
+          if (file) void choose(file);
+        }}
+      />
+      {(shown.kind === 'idle' || shown.kind === 'reading' || shown.kind === 'unreadable') && (
+        <div className={styles.actions}>
+          <Button busy={busy} busyLabel="Reading..." onClick={() => picker.current?.click()}>
+            Choose a File
+          </Button>
+          {busy && (
+            <Button tone="text" onClick={cancel}>
+              Cancel
+            </Button>
+          )}
+        </div>
+      )}
+      {shown.kind === 'reading' && <ProgressLine label="Comparing" progress={shown.progress} of="days compared" />}
+      {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
+      {shown.kind === 'planned' && (
+        <ImportPlanView plan={shown.plan} onImport={write} onOther={() => picker.current?.click()} onCancel={reset} />
+      )}
+      {shown.kind === 'writing' && (
+        <>
+          <ProgressLine label="Importing" progress={shown.progress} of="days" />
+          <Button tone="text" onClick={cancel}>
+            Cancel
+          </Button>
+        </>
+      )}
+      {shown.kind === 'stopped' && (
+        <Notice kind={shown.text === null ? 'info' : 'error'}>
+          <p>
+            {shown.text ?? 'Stopped.'} {shown.progress.done.toLocaleString('en-US')} of{' '}
+            {shown.progress.total.toLocaleString('en-US')} days are written
+            {shown.text === null ? ' and stay' : ' for certain, and stay'}.
+          </p>
+          <div className={styles.actions}>
+            <Button className={styles.again} onClick={goOn}>
+              {shown.text === null ? 'Continue' : 'Try again'}
+            </Button>
+            <Button tone="text" className={styles.again} onClick={leave}>
+              Leave it at that
+            </Button>
+          </div>
+        </Notice>
+      )}
+      {shown.kind === 'done' && <ImportSummaryView summary={shown.summary} onClose={reset} />}
+    </Section>
+  );
+}
+
+function useImport() {
+  const data = useData();
+  const { id: userId } = useUser();
+  const { callFunction } = useSupabase();
+  const queries = useQueryClient();
+  const [shown, setShown] = useState<Shown>({ kind: 'idle' });
+  const stop = useRef<AbortController | null>(null);
+  const job = useRef<ReturnType<typeof createImportRun> | null>(null);
+  useEffect(() => () => stop.current?.abort(), []);
+
+  const begin = (): AbortController => {
+    stop.current?.abort();
+    return (stop.current = new AbortController());
+  };
+
+  async function goOn(): Promise<void> {
+    const run = job.current;
+    if (!run) return;
+    const { signal } = begin();
+    let progress: Progress = { done: 0, total: run.total };
+    try {
+      await run.run(signal, (now) => {
+        progress = now;
+        setShown({ kind: 'writing', progress });
+      });
+      setShown({ kind: 'done', summary: run.summary });
+    } catch (error) {
+      const text = error instanceof ImportRefused ? error.message : 'The server could not be reached.';
+      setShown({ kind: 'stopped', text: signal.aborted ? null : text, progress });
+    }
+    // What the journal and the calendar have read is old now.
+    await queries.invalidateQueries();
+  }
+
+  return {
+    shown,
+    goOn,
+    async choose(file: File): Promise<void> {
+      const { signal } = begin();
+      setShown({ kind: 'reading', progress: null });
+      try {
+        const read = await readImport(file, signal);
+        const reader = createEntryReader(data, userId);
+        const plan = await planImport(read, file.name, reader, signal, (progress) => {
+          if (!signal.aborted) setShown({ kind: 'reading', progress });
+        });
+        if (!signal.aborted) setShown({ kind: 'planned', plan });
+      } catch (error) {
+        if (signal.aborted) return;
+        const unreachable =
+          'Your logs could not be read to compare them with the file. Nothing was changed. Please try again.';
+        setShown({
+          kind: 'unreadable',
+          text: error instanceof UnreadableFileError ? FILE_PROBLEMS[error.problem] : unreachable,
+        });
+      }
+    },
+    write(plan: ImportPlan, choiceOf: (date: Day) => Choice): void {
+      const reader = createEntryReader(data, userId);
+      const send = async (entries: object[]) => (await callFunction('import-entries', { entries })) as ImportAnswer;
+      job.current = createImportRun({ plan, choiceOf, send, reader });
+      void goOn();
+    },
+    cancel(): void {
+      stop.current?.abort();
+      if (shown.kind === 'reading') setShown({ kind: 'idle' });
+    },
+    /** What was written until then stays, and is listed. */
+    leave(): void {
+      if (job.current) setShown({ kind: 'done', summary: job.current.summary });
+    },
+    reset(): void {
+      stop.current?.abort();
+      job.current = null;
+      setShown({ kind: 'idle' });
+    },
+  };
+}

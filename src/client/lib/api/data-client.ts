@@ -1,0 +1,88 @@
+/** The data wire, typed with the product's tables. Loaded by the protected screens alone. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { createContext, use } from 'react';
+import type { Day } from '#domain/day/day.ts';
+import type { Entry, Profile } from '#domain/log/entry.ts';
+import type { PaymentStatus } from '#domain/payment/payment.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
+import { fetchOnce } from '../boot/prefetch.ts';
+import type { Supabase } from './supabase.ts';
+
+/** What somebody paid, or tried to. */
+export type Payment = {
+  id: string;
+  user_id: string;
+  order_id: string | null;
+  amount_minor: number;
+  currency: string;
+  status: PaymentStatus;
+  country: string | null;
+  created_at: string;
+  completed_at: string | null;
+};
+
+/** What changed somebody's plan. A payment's year runs from `valid_from` to `access_valid_until`. */
+export type PlanChange = {
+  user_id: string;
+  plan: PlanId;
+  access_valid_until: Day | null;
+  reason: string;
+  changed_at: string;
+  payment_id: string | null;
+  valid_from: Day | null;
+};
+
+/** What the coach said about a day, as it was stored. */
+type Analysis = {
+  user_id: string;
+  kind: 'feedback' | 'trend';
+  date: Day | null;
+  text: string;
+  cited: number[];
+  cited_refs: string[] | null;
+  missing_fact: string | null;
+  created_at: string;
+};
+
+type ReadOnly<Row> = { Row: Row; Insert: never; Update: never; Relationships: [] };
+
+type Schema = {
+  public: {
+    Tables: {
+      profiles: {
+        Row: Profile;
+        Insert: never;
+        Update: Partial<Pick<Profile, 'country' | 'ai_consent'>>;
+        Relationships: [];
+      };
+      entries: {
+        Row: Entry;
+        Insert: Pick<Entry, 'user_id' | 'date' | 'content'>;
+        Update: Partial<Pick<Entry, 'content' | 'date'>>;
+        Relationships: [];
+      };
+      entry_dates: ReadOnly<Pick<Entry, 'user_id' | 'date'>>;
+      payments: ReadOnly<Payment>;
+      plan_changes: ReadOnly<PlanChange>;
+      analyses: ReadOnly<Analysis>;
+    };
+    Views: Record<string, never>;
+    Functions: Record<string, never>;
+  };
+};
+export type DataClient = PostgrestClient<Schema>;
+
+export const createDataClient = (supabase: Supabase): DataClient =>
+  new PostgrestClient<Schema>(`${supabase.apiUrl}/rest/v1`, {
+    fetch: fetchOnce,
+    wrapFetch: (base) => supabase.withSession(base),
+  });
+
+export const DataContext = createContext<DataClient | null>(null);
+
+/** The data client. For a save on the way out: `data.from('entries', { fetch: (url, init) => fetch(url, { ...init, keepalive: true }) })`. */
+export function useData(): DataClient {
+  const data = use(DataContext);
+  if (!data) throw new Error('useData needs a DataContext above it');
+  return data;
+}

@@ -1,0 +1,27 @@
+/** Whether the coach may read this account's logs (docs/specification/coach.md 1), and how its owner says so or takes it back. */
+import { useState } from 'react';
+import { useData } from '../api/data-client.ts';
+import { useSession, useUser } from '../session/session.ts';
+
+export type Consent = {
+  given: boolean;
+  busy: boolean;
+  /** The change could not be stored, so it does not hold. */
+  failed: boolean;
+  change: (given: boolean) => Promise<void>;
+};
+
+export function useConsent(): Consent {
+  const data = useData();
+  const user = useUser();
+  const { profile, refreshProfile } = useSession();
+  const [state, setState] = useState({ busy: false, failed: false });
+
+  const change = async (given: boolean): Promise<void> => {
+    setState({ busy: true, failed: false });
+    const { error } = await data.from('profiles').update({ ai_consent: given }).eq('id', user.id).retry(false);
+    if (!error) await refreshProfile();
+    setState({ busy: false, failed: Boolean(error) });
+  };
+  return { ...state, given: profile?.ai_consent ?? false, change };
+}

@@ -1,0 +1,39 @@
+/** What was paid, and what that did to the plan: the user's own rows, newest first. */
+import { queryOptions } from '@tanstack/react-query';
+import type { DataClient } from '../api/data-client.ts';
+
+export const paymentsQuery = (data: DataClient, userId: string) =>
+  queryOptions({
+    queryKey: ['payments'],
+    queryFn: async ({ signal }) => {
+      const columns = 'id, order_id, amount_minor, currency, status, created_at, completed_at' as const;
+      const { data: rows } = await data
+        .from('payments')
+        .select(columns)
+        .eq('user_id', userId)
+        .order('created_at', { ascending: false })
+        .retry(false)
+        .abortSignal(signal)
+        .throwOnError();
+      return rows;
+    },
+    networkMode: 'always',
+  });
+
+export const planChangesQuery = (data: DataClient, userId: string) =>
+  queryOptions({
+    queryKey: ['plan-changes'],
+    queryFn: async ({ signal }) => {
+      const columns = 'plan, access_valid_until, reason, changed_at, payment_id, valid_from' as const;
+      const { data: rows } = await data
+        .from('plan_changes')
+        .select(columns)
+        .eq('user_id', userId)
+        .order('id', { ascending: false })
+        .retry(false)
+        .abortSignal(signal)
+        .throwOnError();
+      return rows;
+    },
+    networkMode: 'always',
+  });

@@ -1,0 +1,122 @@
+/** Keeps the savers of one signed-in user alive above all screens, and tells them what happens to the page. */
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, use, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
+import type { Day } from '#domain/day/day.ts';
+import { useData } from '#client/lib/api/data-client.ts';
+import { forgetEarlyAnswers } from '#client/lib/boot/prefetch.ts';
+import { forgetDaysRead } from '#client/sync/entries/entry-cache.ts';
+import { createDayDrafts } from '#client/sync/day-drafts.ts';
+import { DATES_KEY } from '#client/sync/entries/entry-dates.ts';
+import { usePremium } from '#client/lib/plan/premium.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { createDaySavers } from './day-savers.ts';
+import type { DaySavers } from './day-savers.ts';
+import { entryKey } from './entries/entry-queries.ts';
+import type { ReadEntry } from './entries/entry-queries.ts';
+import { createEntryTransport } from './entries/entry-transport.ts';
+import type { EntryTransport } from './save-outcome.ts';
+
+type Journal = { savers: DaySavers; transport: EntryTransport };
+const JournalContext = createContext<Journal | null>(null);
+
+export function useJournal(): Journal {
+  const journal = use(JournalContext);
+  if (!journal) throw new Error('useJournal needs a DaySaversProvider above it');
+  return journal;
+}
+
+export function DaySaversProvider({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  const data = useData();
+  const user = useUser();
+  const { auth } = useSupabase();
+  const { refreshProfile, registerUnsent } = useSession();
+  const premium = usePremium();
+
+  const [journal] = useState<Journal>(() => {
+    const transport = createEntryTransport(data, user.id, () => void refreshProfile());
+    const onStored = (date: Day, stored: ReadEntry['stored']): void => {
+      queries.setQueryData<ReadEntry>(entryKey(date), { stored, askedAt: Date.now() });
+      queries.setQueryData<Day[]>(DATES_KEY, (dates) => {
+        if (!dates) return dates;
+        const others = dates.filter((other) => other !== date);
+        return stored ? [...others, date].sort().reverse() : others;
+      });
+      forgetDaysRead(queries);
+    };
+    const savers = createDaySavers({
+      transport,
+      timers: {
+        now: () => Date.now(),
+        after(ms, run) {
+          const timer = setTimeout(run, ms);
+          return () => clearTimeout(timer);
+        },
+      },
+      drafts: createDayDrafts(localStorage, user.id, crypto.randomUUID()),
+      isOnline: () => navigator.onLine,
+      onStored,
+    });
+    return { savers, transport };
+  });
+
+  useEffect(() => watchPage(journal.savers), [journal]);
+
+  // What a plan that had ended kept back goes out as soon as it opens its days again.
+  useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);
+
+  useEffect(() => {
+    const { data: listening } = auth.onAuthStateChange((event, session) => {
+      if (session?.user.id !== user.id || !['SIGNED_IN', 'TOKEN_REFRESHED'].includes(event)) return;
+      // Not within the callback: the client holds its own queue while it calls.
+      setTimeout(() => {
+        journal.savers.retry();
+        void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
+      });
+    });
+    return () => listening.subscription.unsubscribe();
+  }, [auth, journal, queries, user.id]);
+
+  useEffect(
+    () =>
+      registerUnsent({
+        send: () => journal.savers.sendBeforeSignOut(),
+        keepNewerThan: (at) => journal.savers.keepNewerThan(at),
+        forget() {
+          journal.savers.forget();
+          forgetEarlyAnswers();
+          queries.clear();
+        },
+      }),
+    [journal, queries, registerUnsent],
+  );
+
+  return <JournalContext value={journal}>{children}</JournalContext>;
+}
+
+/** Flushes when the page is hidden or left, retries when the network or the reader comes back. */
+function watchPage(savers: DaySavers): () => void {
+  void savers.recover();
+  const hide = (): void => savers.hide();
+  const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.hide() : savers.retry());
+  const retry = (): void => savers.retry();
+  const onBeforeUnload = (event: BeforeUnloadEvent): void => {
+    // Only where leaving would lose words: the draft could not be kept either.
+    if (!savers.isSafe()) event.preventDefault();
+  };
+  document.addEventListener('visibilitychange', onVisibility);
+  addEventListener('pagehide', hide);
+  addEventListener('online', retry);
+  addEventListener('offline', retry);
+  addEventListener('beforeunload', onBeforeUnload);
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility);
+    removeEventListener('pagehide', hide);
+    removeEventListener('online', retry);
+    removeEventListener('offline', retry);
+    removeEventListener('beforeunload', onBeforeUnload);
+    savers.hide();
+  };
+}

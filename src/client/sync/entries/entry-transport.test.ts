@@ -1,0 +1,170 @@
+/** How answers of the data wire become outcomes, against a fetch that answers as it is told. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { day } from '#domain/day/day.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import { createEntryTransport } from './entry-transport.ts';
+
+const DATE = day('2026-11-21');
+const VERSION = { id: 'r', revision: 3 };
+const ROW = {
+  id: 'r',
+  content: '<h2 class="date-header">x</h2><p>a</p>',
+  revision: 4,
+  updated_at: '2026-11-21T10:00:00Z',
+};
+const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
+
+const NOW = new Date('2026-11-21T12:30:00Z');
+/** By the server's rule the earliest today on Earth is the 21st, so the free window begins on October 23. */
+const OLD = day('2026-10-22');
+const OLDEST_FREE = day('2026-10-23');
+
+beforeEach(() => vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function wire(answers: Response | Error | (Response | Error)[], user: string | null = 'ada') {
+  const requests: { url: string; init: RequestInit }[] = [];
+  const refused = vi.fn();
+  const locked = vi.fn();
+  vi.stubGlobal('navigator', { onLine: true });
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    requests.push({ url, init });
+    const answer = Array.isArray(answers) ? answers[requests.length - 1]! : answers;
+    if (answer instanceof Error) throw answer;
+    return answer;
+  });
+  const data = new PostgrestClient('http://localhost/rest/v1', {
+    wrapFetch: (base) => async (input, init) => {
+      const headers = new Headers(init?.headers);
+      if (user !== null) headers.set('authorization', `Bearer ${tokenOf(user)}`);
+      const response = await base(input, { ...init, headers });
+      if (response.status === 401) refused();
+      return response;
+    },
+  }) as unknown as DataClient;
+  return { transport: createEntryTransport(data, 'ada', locked), requests, refused, locked };
+}
+
+const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status });
+const error = (status: number, code: string) => json({ code, message: 'm', details: null, hint: null }, status);
+
+describe('reading', () => {
+  test('a day comes without its header', async () => {
+    const { transport } = wire(json([ROW]));
+    const savedAt = Date.parse(ROW.updated_at);
+    expect(await transport.read(DATE)).toEqual({
+      kind: 'read',
+      stored: { id: 'r', html: '<p>a</p>', revision: 4, savedAt },
+    });
+  });
+
+  test('no row is no log', async () => {
+    expect(await wire(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
+  });
+
+  test.each([null, 'bob'])(
+    'with the token of %s nothing is asked: no rows would look like an empty day',
+    async (user) => {
+      const { transport, requests, refused } = wire(json([]), user);
+      expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
+      expect(requests).toHaveLength(0);
+      expect(refused).toHaveBeenCalledOnce();
+    },
+  );
+});
+
+describe('no row of an old day', () => {
+  const plan = (subscription_plan: string, access_valid_until: string | null) =>
+    json([{ subscription_plan, access_valid_until }]);
+
+  test.each([
+    ['a plan that opens every day', plan('premium', null)],
+    ['the last valid day', plan('premium', '2026-11-21')],
+  ])('with %s is no log', async (_what, profile) => {
+    const { transport, requests, locked } = wire([json([]), profile]);
+    expect(await transport.read(OLD)).toEqual({ kind: 'read', stored: null });
+    expect(requests[1]!.url).toContain('/profiles?select=subscription_plan%2Caccess_valid_until&id=eq.ada');
+    expect(locked).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['the free plan', plan('free', null)],
+    ['a plan that ran out', plan('premium', '2026-11-20')],
+    ['no profile', json([])],
+  ])('with %s is a locked day', async (_what, profile) => {
+    const { transport, locked } = wire([json([]), profile]);
+    expect(await transport.read(OLD)).toEqual({ kind: 'locked' });
+    expect(locked).toHaveBeenCalledOnce();
+  });
+
+  test('is nothing that is known when the plan cannot be read', async () => {
+    expect(await wire([json([]), error(503, '')]).transport.read(OLD)).toEqual({ kind: 'unreachable' });
+    expect(await wire([json([]), error(401, 'PGRST303')]).transport.read(OLD)).toEqual({ kind: 'signedOut' });
+  });
+
+  test('asks nothing about the plan where every plan opens the day, or where there is a row', async () => {
+    const free = wire([json([])]);
+    expect(await free.transport.read(OLDEST_FREE)).toEqual({ kind: 'read', stored: null });
+    expect(free.requests).toHaveLength(1);
+    const written = wire([json([ROW])]);
+    expect(await written.transport.read(OLD)).toMatchObject({ kind: 'read', stored: { revision: 4 } });
+    expect(written.requests).toHaveLength(1);
+  });
+});
+
+describe('writing', () => {
+  test('an update names the user, the day and the revision it builds on, and outlives its page', async () => {
+    const { transport, requests } = wire(json([ROW]));
+    expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({
+      kind: 'stored',
+      revision: 4,
+    });
+    const { url, init } = requests[0]!;
+    expect(init).toMatchObject({ method: 'PATCH', keepalive: true });
+    expect(url).toContain(`user_id=eq.ada&date=eq.${DATE}&id=eq.r&revision=eq.3`);
+    expect(init.body).toContain('Saturday - November 21, 2026');
+  });
+
+  test('what is too large to outlive the page is sent as usual', async () => {
+    const { transport, requests } = wire(json([ROW]));
+    await transport.update(DATE, 'a'.repeat(60_000), VERSION);
+    expect(requests[0]!.init.keepalive).toBe(false);
+  });
+
+  test('no row answered, or a duplicate, means that the day is another one', async () => {
+    expect(await wire(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
+    expect(await wire(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
+    expect(await wire(error(409, '23505')).transport.insert(DATE, 'a')).toEqual({ kind: 'changed' });
+  });
+
+  test('a removed row is removed', async () => {
+    expect(await wire(json([ROW])).transport.remove(DATE, VERSION)).toEqual({ kind: 'removed' });
+  });
+
+  test.each([
+    [401, 'PGRST303', { kind: 'signedOut' }],
+    [403, '42501', { kind: 'refused', reason: 'this day is not open to you' }],
+    [413, '54000', { kind: 'refused', reason: 'this log is larger than 256 KB' }],
+    [400, '22P02', { kind: 'refused', reason: 'the server refused it (22P02)' }],
+    [408, '', { kind: 'unreachable' }],
+    [429, '', { kind: 'unreachable' }],
+    [500, 'XX000', { kind: 'unreachable' }],
+    [503, '', { kind: 'unreachable' }],
+  ])('%i %s', async (status, code, outcome) => {
+    expect(await wire(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
+  });
+
+  test('of an old day, refused by the database, is refused because of the plan', async () => {
+    const { transport, locked } = wire(error(403, '42501'));
+    expect(await transport.insert(OLD, 'a')).toEqual({ kind: 'locked' });
+    expect(locked).toHaveBeenCalledOnce();
+  });
+
+  test('no answer at all may still have arrived', async () => {
+    expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
+  });
+});

@@ -1,0 +1,150 @@
+/** Reads and writes days through the data wire, and sorts every answer into the few outcomes that the saver knows. */
+import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
+import { earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
+import { isLocked, isPremium } from '#domain/plan/plan.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import { fetchOnce } from '#client/lib/boot/prefetch.ts';
+import { fetchAs } from '#client/lib/api/fetch-as.ts';
+import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
+
+/** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
+const KEEPALIVE_MAX_BYTES = 56 * 1024;
+const ANSWER_LIMIT_MS = 20_000;
+const DUPLICATE_KEY = '23505';
+
+type Row = { id: string; content: string; revision: number; updated_at: string };
+const VERSION = 'id, revision, updated_at';
+const COLUMNS = `content, ${VERSION}`;
+
+export const storedLog = (row: Row): StoredLog => ({
+  id: row.id,
+  html: withoutDateHeader(row.content),
+  revision: row.revision,
+  savedAt: Date.parse(row.updated_at),
+});
+
+/**
+ * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day:
+ * so every request is this user's.
+ */
+export const sendAs = (userId: string): typeof fetch =>
+  fetchAs(userId, (input, init) => {
+    const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    return fetchOnce(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
+  });
+
+const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;
+
+function failure(answer: { status: number; error: { code: string } | null }, date: Day): Failure {
+  const { status } = answer;
+  if (status === 401) return { kind: 'signedOut' };
+  if (status === 413) return { kind: 'refused', reason: SIZE_LIMIT };
+  if (status === 403) {
+    const mayBeLocked = isLocked(date, false, latestToday(new Date()));
+    return mayBeLocked ? { kind: 'locked' } : { kind: 'refused', reason: 'this day is not open to you' };
+  }
+  if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+    return { kind: 'refused', reason: `the server refused it (${answer.error?.code || status})` };
+  }
+  return { kind: 'unreachable' };
+}
+
+/** No row answered means that the condition on the version failed. */
+function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
+  if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
+  const row = answer.data[0];
+  if (!row) return { kind: 'changed' };
+  return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
+}
+
+/** `onLocked` hears of every day that turns out to be closed: what the page believes about the plan may be old. */
+export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
+  const entries = () => data.from('entries', { fetch: sendAs(userId) });
+  const ofUser = { user_id: userId };
+
+  /**
+   * A locked day is answered by row-level security with no rows, and that looks like an empty day. So the plan is asked
+   * as it is now, by the server's own rule and not by what the page once read.
+   */
+  async function emptyOrLocked(date: Day): Promise<ReadOutcome> {
+    const today = earliestToday(new Date());
+    const empty = { kind: 'read', stored: null } as const;
+    if (!isLocked(date, false, today)) return empty;
+    const answer = await data
+      .from('profiles', { fetch: sendAs(userId) })
+      .select('subscription_plan, access_valid_until')
+      .eq('id', userId)
+      .retry(false);
+    if (answer.error) return failure(answer, date);
+    return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
+  }
+
+  function heard<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
+    if (outcome.kind === 'locked') onLocked();
+    return outcome;
+  }
+
+  /** The day, and the row that it had, in one answer: a log must not be seen at both days or at neither. */
+  async function readRow(date: Day, id: string): Promise<ReadOutcome> {
+    const answer = await entries()
+      .select(`date, ${COLUMNS}`)
+      .match(ofUser)
+      .or(`date.eq.${date},id.eq.${id}`)
+      .retry(false);
+    if (answer.error) return heard(failure(answer, date));
+    const row = answer.data.find((found) => found.date === date);
+    const elsewhere = answer.data.find((found) => found.date !== date);
+    const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
+    if (!row && !moved) return heard(await emptyOrLocked(date));
+    return { kind: 'read', stored: row ? storedLog(row) : null, moved };
+  }
+
+  return {
+    async read(date, id) {
+      if (id !== undefined) return readRow(date, id);
+      const answer = await entries()
+        .select(COLUMNS)
+        .match({ ...ofUser, date })
+        .retry(false);
+      if (answer.error) return heard(failure(answer, date));
+      const row = answer.data[0];
+      return row ? { kind: 'read', stored: storedLog(row) } : heard(await emptyOrLocked(date));
+    },
+
+    insert: async (date, html) =>
+      heard(
+        writeOutcome(
+          await entries()
+            .insert({ ...ofUser, date, content: withDateHeader(date, html) })
+            .select(VERSION),
+          date,
+        ),
+      ),
+
+    update: async (date, html, { id, revision }) =>
+      heard(
+        writeOutcome(
+          await entries()
+            .update({ content: withDateHeader(date, html) })
+            .match({ ...ofUser, date, id, revision })
+            .select(VERSION),
+          date,
+        ),
+      ),
+
+    async remove(date, { id, revision }) {
+      const outcome = writeOutcome(
+        await entries()
+          .delete()
+          .match({ ...ofUser, date, id, revision })
+          .select(VERSION),
+        date,
+      );
+      return outcome.kind === 'stored' ? { kind: 'removed' } : heard(outcome);
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** Moving a log, seen from the page: unsent words go along, and both days know at once where the log is. */
+import { beforeEach, expect, test } from 'vitest';
+import { createDayDrafts } from '#client/sync/day-drafts.ts';
+import { day } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { log, MemoryStorage } from '../../../../tests/support/day-saver-harness.ts';
+import { createDaySavers } from '../day-savers.ts';
+import { moveLog } from './move-log.ts';
+import type { SendMove } from './move-log.ts';
+import type { EntryTransport, StoredLog } from '../save-outcome.ts';
+
+const FROM = day('2026-11-20');
+const TO = day('2026-11-18');
+const MOVE = { from: FROM, to: TO };
+
+let rows: Map<Day, StoredLog>;
+let storage: MemoryStorage;
+let online: boolean;
+let now: number;
+let sent: number;
+
+const next = (date: Day, html: string, id: string): StoredLog => {
+  const row = { id, html, revision: (rows.get(date)?.revision ?? 0) + 1, savedAt: now };
+  rows.set(date, row);
+  return row;
+};
+const transport: EntryTransport = {
+  read: async (date, id) => {
+    const [elsewhere] = [...rows].filter(([other, row]) => other !== date && row.id === id);
+    const moved = elsewhere && { date: elsewhere[0], html: elsewhere[1].html };
+    return { kind: 'read', stored: rows.get(date) ?? null, moved };
+  },
+  insert: async (date, html) => {
+    if (!online) return { kind: 'unreachable' };
+    return rows.has(date) ? { kind: 'changed' } : { kind: 'stored', ...next(date, html, `row of ${date}`) };
+  },
+  update: async (date, html, { id, revision }) => {
+    if (!online) return { kind: 'unreachable' };
+    const row = rows.get(date);
+    return row?.id === id && row.revision === revision
+      ? { kind: 'stored', ...next(date, html, id) }
+      : { kind: 'changed' };
+  },
+  remove: async () => ({ kind: 'unreachable' }),
+};
+
+/** As the server does it; `lost`: the answer does not arrive. */
+const sending =
+  (lost = 0): SendMove =>
+  async ({ from, to }, { id, revision }) => {
+    sent += 1;
+    if (rows.get(to)?.id !== id) {
+      if (rows.has(to)) return { kind: 'taken' };
+      const row = rows.get(from);
+      if (row?.id !== id || row.revision !== revision) return { kind: 'changed' };
+      rows.delete(from);
+      rows.set(to, { ...row, revision: row.revision + 1 });
+    }
+    return sent <= lost ? { kind: 'unreachable', version: { id, revision } } : { kind: 'moved', log: rows.get(to)! };
+  };
+
+/** A tab of the same user in the same browser, with the day open. */
+function openTab(writer: string) {
+  const savers = createDaySavers({
+    transport,
+    timers: { now: () => (now += 1), after: () => () => {} },
+    drafts: createDayDrafts(storage, 'ada', writer),
+    isOnline: () => online,
+    onStored: () => {},
+  });
+  const saver = savers.open(FROM, rows.get(FROM) ?? null, now);
+  return { savers, saver };
+}
+
+beforeEach(() => {
+  rows = new Map();
+  storage = new MemoryStorage();
+  online = true;
+  now = 1_000;
+  sent = 0;
+  next(FROM, log('a'), 'row');
+});
+
+test('unsent words go along, and no draft of the old day is left', async () => {
+  const { savers, saver } = openTab('one');
+  saver.write(log('a', 'b'), 0);
+  saver.keepDraft();
+  expect(await moveLog(savers, sending(), MOVE)).toMatchObject({ kind: 'moved' });
+  expect([...rows.keys()]).toEqual([TO]);
+  expect(rows.get(TO)?.html).toBe(log('a', 'b'));
+  expect(saver.view()).toMatchObject({ stored: null, unsaved: false });
+  expect(saver.text()).toBe('');
+  expect(savers.opened(TO)?.text()).toBe(log('a', 'b'));
+  expect(storage.length).toBe(0);
+});
+
+test('what is written on either day afterwards builds on what is there now', async () => {
+  const { savers, saver } = openTab('one');
+  await moveLog(savers, sending(), MOVE);
+  saver.write(log('new'), 0);
+  savers.opened(TO)!.write(log('a', 'more'), 0);
+  expect(await savers.flush()).toEqual([]);
+  expect([rows.get(FROM)?.html, rows.get(TO)?.html]).toEqual([log('new'), log('a', 'more')]);
+});
+
+test('a lost answer is asked for again, and the log stands once', async () => {
+  const { savers } = openTab('one');
+  expect(await moveLog(savers, sending(1), MOVE)).toMatchObject({ kind: 'moved' });
+  expect(sent).toBe(2);
+  expect([...rows.keys()]).toEqual([TO]);
+});
+
+test('without an answer nothing is believed, and another try finds out', async () => {
+  const { savers, saver } = openTab('one');
+  const send = sending(2);
+  const version = { id: 'row', revision: 1 };
+  expect(await moveLog(savers, send, MOVE)).toEqual({ kind: 'unreachable', version });
+  expect(saver.text()).toBe(log('a'));
+  // The page looked at the day meanwhile and found no log there.
+  saver.offer(null, (now += 1));
+  expect(await moveLog(savers, send, MOVE, version)).toMatchObject({ kind: 'moved' });
+  expect(saver.text()).toBe('');
+});
+
+test('words that cannot be sent keep the log where it is', async () => {
+  const { savers, saver } = openTab('one');
+  online = false;
+  saver.write(log('a', 'b'), 0);
+  expect(await moveLog(savers, sending(), MOVE)).toEqual({ kind: 'unsaved' });
+  expect(sent).toBe(0);
+  expect([...rows.keys()]).toEqual([FROM]);
+});
+
+test('neither an empty day is moved, nor a log onto words that wait on the other day', async () => {
+  const { savers } = openTab('one');
+  expect(await moveLog(savers, sending(), { from: TO, to: FROM })).toEqual({ kind: 'empty' });
+  savers.open(TO, null, now).write(log('waits'), 0);
+  expect(await moveLog(savers, sending(), MOVE)).toEqual({ kind: 'taken' });
+  expect(sent).toBe(0);
+});
+
+test('undo moves the log back as it is by then', async () => {
+  const { savers, saver } = openTab('one');
+  await moveLog(savers, sending(), MOVE);
+  savers.opened(TO)!.write(log('a', 'more'), 0);
+  expect(await moveLog(savers, sending(), { from: TO, to: FROM })).toMatchObject({ kind: 'moved' });
+  expect([...rows.keys()]).toEqual([FROM]);
+  expect(saver.text()).toBe(log('a', 'more'));
+});
+
+test('words of a second tab on the old day are added to the moved log, and stand nowhere else', async () => {
+  const [first, second] = [openTab('one'), openTab('two')];
+  second.saver.write(log('a and more', 'of the second tab'), 0);
+  await moveLog(first.savers, sending(), MOVE);
+  await second.saver.flush();
+  expect(second.saver.view().conflict).toMatchObject({ moved: { date: TO } });
+  expect([...rows.keys()]).toEqual([TO]);
+
+  expect(await second.savers.addToMoved(FROM)).toBe(true);
+  expect(await second.savers.flush()).toEqual([]);
+  expect([...rows.keys()]).toEqual([TO]);
+  expect(rows.get(TO)?.html).toBe(log('a and more', 'of the second tab'));
+  expect(second.saver.view()).toMatchObject({ conflict: null, unsaved: false });
+  expect(storage.length).toBe(0);
+});

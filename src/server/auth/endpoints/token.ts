@@ -1,0 +1,16 @@
+/** POST /token?grant_type=…: a session for a password, or the next tokens of a session (docs/specification/wire.md 9 and 10). */
+import type { Endpoint } from '../auth-deps.ts';
+import { grantPassword } from './token-password.ts';
+import { grantRefreshToken } from './token-refresh.ts';
+import { AuthError } from '../wire/errors.ts';
+
+const GRANTS = new Map<string, Endpoint>([
+  ['password', grantPassword],
+  ['refresh_token', grantRefreshToken],
+]);
+
+export const token: Endpoint = (context, parts) => {
+  const grant = GRANTS.get(context.req.query('grant_type') ?? '');
+  if (!grant) throw new AuthError('unsupported_grant_type');
+  return grant(context, parts);
+};

@@ -1,0 +1,199 @@
+/**
+ * Access tokens: signed for an hour, checked at every request.
+ *
+ * Checking a signature costs more than reading a day, so what has been verified is remembered by the whole token.
+ * A signature stays true for ever, a session does not: whether it still exists is asked when it is first seen and then
+ * every 30 seconds, and signing out forgets it at once.
+ */
+import { errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#server/clock.ts';
+import type { AuthenticationMethod, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Database } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export const ACCESS_TOKEN_SECONDS = 3_600;
+const SESSION_CHECK_MS = 30_000;
+/** Bounds the memory that a stream of different tokens can take. */
+const MAX_CACHED_TOKENS = 2_000;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+export type AccessClaims = {
+  /** The user's id; empty for a token that belongs to nobody. */
+  sub: string;
+  role: string;
+  sessionId: string | null;
+  /** Unix seconds. */
+  exp: number;
+  aal: string;
+  /** The claims that policies may ask for, as JSON text for `request.jwt.claims`. */
+  json: string;
+};
+
+export type AccessTokenProblem = 'malformed' | 'bad_signature' | 'expired' | 'not_yet_valid' | 'session_ended';
+
+export class AccessTokenError extends Error {
+  readonly reason: AccessTokenProblem;
+
+  constructor(reason: AccessTokenProblem, message: string) {
+    super(message);
+    this.name = 'AccessTokenError';
+    this.reason = reason;
+  }
+}
+
+/** What a token says about its user and session (docs/specification/wire.md 7). */
+type Subject = {
+  userId: string;
+  email: string;
+  phone: string;
+  aud: string;
+  role: string;
+  appMetadata: JsonObject;
+  userMetadata: JsonObject;
+  isAnonymous: boolean;
+  sessionId: string;
+  aal: string;
+  amr: AuthenticationMethod[];
+};
+
+export interface AccessTokens {
+  issue(subject: Subject): Promise<string>;
+  /** Signature, time and form. Throws an AccessTokenError. */
+  read(token: string): Promise<AccessClaims>;
+  /** As `read`, and the session still exists. Throws an AccessTokenError. */
+  verify(token: string): Promise<AccessClaims>;
+  /** To be called once a session's row is gone: its tokens stop working at once. */
+  endSession(sessionId: string): void;
+}
+
+type Parts = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
+
+export function createAccessTokens({ keys, issuer, clock, database }: Parts): AccessTokens {
+  const readTokens = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
+  const aliveAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
+  let endings = 0;
+
+  async function read(token: string): Promise<AccessClaims> {
+    const known = readTokens.get(token);
+    if (known) {
+      if (known.exp * 1000 > clock.now().getTime()) return known;
+      readTokens.delete(token);
+      throw new AccessTokenError('expired', 'token has invalid claims: token is expired');
+    }
+    const claims = await verifySignature(token, keys, clock.now());
+    readTokens.set(token, claims);
+    return claims;
+  }
+
+  async function isAlive(sessionId: string, userId: string): Promise<boolean> {
+    const now = clock.now().getTime();
+    const checkedAt = aliveAt.get(sessionId);
+    if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return true;
+    const endingsBefore = endings;
+    const rows = await database
+      .asService('check a session')
+      .run(
+        queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
+      );
+    // A sign-out may have overtaken this question; then its answer counts once and is not remembered.
+    if (rows.length > 0 && endings === endingsBefore) aliveAt.set(sessionId, now);
+    return rows.length > 0;
+  }
+
+  return {
+    issue: (subject) => {
+      const now = Math.floor(clock.now().getTime() / 1000);
+      return keys.sign(claimsOf(subject, issuer, now));
+    },
+    read,
+    async verify(token) {
+      const claims = await read(token);
+      if (claims.sub !== '' && !UUID.test(claims.sub))
+        throw new AccessTokenError('malformed', 'sub claim must be a UUID');
+      if (claims.sessionId !== null && !(await isAlive(claims.sessionId, claims.sub))) {
+        throw new AccessTokenError('session_ended', 'Session from session_id claim in JWT does not exist');
+      }
+      return claims;
+    },
+    endSession(sessionId) {
+      endings += 1;
+      aliveAt.delete(sessionId);
+    },
+  };
+}
+
+function claimsOf(subject: Subject, issuer: string, now: number) {
+  return {
+    iss: issuer,
+    sub: subject.userId,
+    aud: subject.aud,
+    iat: now,
+    exp: now + ACCESS_TOKEN_SECONDS,
+    email: subject.email,
+    phone: subject.phone,
+    app_metadata: subject.appMetadata,
+    user_metadata: subject.userMetadata,
+    role: subject.role,
+    aal: subject.aal,
+    amr: subject.amr,
+    session_id: subject.sessionId,
+    is_anonymous: subject.isAnonymous,
+  };
+}
+
+/** The algorithm is pinned to the key's own: a token cannot choose `none`, nor HMAC with the public key. */
+async function verifySignature(token: string, keys: SigningKeys, now: Date): Promise<AccessClaims> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys.publicKey, {
+      algorithms: [keys.algorithm],
+      currentDate: now,
+      requiredClaims: ['exp'],
+    });
+    if (protectedHeader.kid !== undefined && protectedHeader.kid !== keys.kid) {
+      throw new AccessTokenError('bad_signature', 'unrecognized JWT kid');
+    }
+    const sessionId = payload['session_id'] ?? null;
+    if (sessionId !== null && (typeof sessionId !== 'string' || !UUID.test(sessionId))) {
+      throw new AccessTokenError('malformed', 'session_id claim must be a UUID');
+    }
+    return {
+      sub: payload.sub ?? '',
+      role: typeof payload['role'] === 'string' ? payload['role'] : '',
+      sessionId: sessionId === NIL_UUID ? null : sessionId,
+      exp: payload.exp!,
+      aal: typeof payload['aal'] === 'string' ? payload['aal'] : 'aal1',
+      json: claimsForPolicies(payload),
+    };
+  } catch (error) {
+    throw problemOf(error);
+  }
+}
+
+/**
+ * What policies may ask for. Not the whole token: the database reads this text anew for every statement, and a user's
+ * own metadata can make it thousands of characters long.
+ */
+function claimsForPolicies({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
+  return JSON.stringify({ sub, role, aal, session_id, is_anonymous });
+}
+
+function problemOf(error: unknown): AccessTokenError {
+  if (error instanceof AccessTokenError) return error;
+  if (error instanceof errors.JWTExpired) {
+    return new AccessTokenError('expired', 'token has invalid claims: token is expired');
+  }
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf') {
+    return new AccessTokenError('not_yet_valid', 'token has invalid claims: token is not valid yet');
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return new AccessTokenError('bad_signature', 'signature is invalid');
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return new AccessTokenError('bad_signature', 'signing method is invalid');
+  }
+  return new AccessTokenError('malformed', 'token is malformed');
+}

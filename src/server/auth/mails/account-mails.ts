@@ -1,0 +1,97 @@
+/** The mails of an account, each with the token that it carries. A mail that may not leave yet is left out silently. */
+import { ROUTES } from '#domain/routes.ts';
+import type { AsService } from '#server/database/database.ts';
+import {
+  accountExistsMail,
+  confirmAddressMail,
+  confirmNewAddressMail,
+  confirmOldAddressMail,
+  emailChangedMail,
+  passwordChangedMail,
+  reauthenticationMail,
+  recoveryMail,
+} from '#server/mail/account-emails.ts';
+import type { AuthParts } from '../auth-deps.ts';
+import { claimMail } from '../accounts/accounts.ts';
+import type { SentColumn, UserRow } from '../accounts/accounts.ts';
+import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import { mailLink } from './mail-links.ts';
+
+const MAIL_INTERVAL_MS = 60_000;
+
+/** Two mails of a kind to one user lie this far apart. */
+export const mailIntervalMs = ({ config }: Pick<AuthParts, 'config'>): number =>
+  config.auth.rateLimits ? MAIL_INTERVAL_MS : 0;
+
+const mayLeave = (parts: AuthParts, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
+  claimMail(service, { userId, column, intervalMs: mailIntervalMs(parts), now: parts.clock.now() });
+
+const issue = (parts: AuthParts, service: AsService, userId: string, purpose: OneTimePurpose, address: string) =>
+  issueOneTimeToken(service, {
+    userId,
+    purpose,
+    address,
+    now: parts.clock.now(),
+    key: parts.secrets.oneTimeCodes,
+  });
+
+export async function mailConfirmation(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
+  if (user.email === null || !(await mayLeave(parts, service, user.id, 'confirmation_sent_at'))) return;
+  const { linkToken, code } = await issue(parts, service, user.id, 'signup', user.email);
+  const link = mailLink(parts.config, 'signup', linkToken, redirectTo);
+  parts.mailer.send(confirmAddressMail({ to: user.email, link, code }));
+}
+
+export async function mailRecovery(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
+  if (user.email === null || !(await mayLeave(parts, service, user.id, 'recovery_sent_at'))) return;
+  const { linkToken, code } = await issue(parts, service, user.id, 'recovery', user.email);
+  const link = mailLink(parts.config, 'recovery', linkToken, redirectTo);
+  parts.mailer.send(recoveryMail({ to: user.email, link, code }));
+}
+
+export async function mailReauthentication(parts: AuthParts, service: AsService, user: UserRow) {
+  if (user.email === null || !(await mayLeave(parts, service, user.id, 'reauthentication_sent_at'))) return;
+  const { code } = await issue(parts, service, user.id, 'reauthentication', user.email);
+  parts.mailer.send(reauthenticationMail({ to: user.email, code }));
+}
+
+/** Somebody signed up with, or wants to move to, an address that has an account: its owner alone is told. */
+export async function mailAccountExists(parts: AuthParts, service: AsService, owner: UserRow) {
+  if (owner.email === null || !(await mayLeave(parts, service, owner.id, 'existing_account_notice_sent_at'))) return;
+  const { publicUrl } = parts.config;
+  const [loginLink, resetLink] = [`${publicUrl}${ROUTES.login.path}`, `${publicUrl}${ROUTES.forgotPassword.path}`];
+  parts.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink }));
+}
+
+type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | null; redirectTo: string };
+
+/**
+ * One mail to each address, and both must agree (docs/specification/wire.md 13). Where the new address belongs to somebody, they
+ * get a notice instead of a link, so the change can never be completed and the asker learns nothing.
+ */
+export async function mailAddressChange(parts: AuthParts, service: AsService, change: AddressChange) {
+  const { user, newEmail, ownerOfNew, redirectTo } = change;
+  const linkFor = (linkToken: string): string => mailLink(parts.config, 'email_change', linkToken, redirectTo);
+  if (user.email !== null) {
+    const current = await issue(parts, service, user.id, 'email_change_current', user.email);
+    const link = linkFor(current.linkToken);
+    parts.mailer.send(confirmOldAddressMail({ to: user.email, newEmail, link, code: current.code }));
+  }
+  const fresh = await issue(parts, service, user.id, 'email_change_new', newEmail);
+  if (ownerOfNew) return mailAccountExists(parts, service, ownerOfNew);
+  parts.mailer.send(confirmNewAddressMail({ to: newEmail, link: linkFor(fresh.linkToken), code: fresh.code }));
+}
+
+export function mailPasswordChanged(parts: AuthParts, user: UserRow): void {
+  if (user.email === null) return;
+  const resetLink = `${parts.config.publicUrl}${ROUTES.forgotPassword.path}`;
+  parts.mailer.send(passwordChangedMail({ to: user.email, resetLink }));
+}
+
+export function mailAddressChanged(parts: AuthParts, oldEmail: string, newEmail: string): void {
+  const { contact } = parts.config;
+  parts.mailer.send(
+    emailChangedMail({ to: oldEmail, newEmail, contact: contact.supportEmail ?? contact.email ?? null }),
+  );
+}

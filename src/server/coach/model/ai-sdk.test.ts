@@ -1,0 +1,106 @@
+/** Who may know the library, and that it is asked in no way that its maker's own service would answer. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, expect, test, vi } from 'vitest';
+import { readConfig } from '#server/config/config.ts';
+import { Secret } from '#server/config/secret.ts';
+import { openModel, streamReply } from './ai-sdk.ts';
+
+const SOURCES = join(import.meta.dirname, '..', '..', '..');
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+test('one file imports the AI SDK, and it is itself imported when the first analysis begins', async () => {
+  const importing: string[] = [];
+  const atTheStart: string[] = [];
+  for (const name of await readdir(SOURCES, { recursive: true })) {
+    if (!/\.tsx?$/.test(name) || name.includes('.test.')) continue;
+    const text = await readFile(join(SOURCES, name), 'utf8');
+    if (/(?:from|import\() ?'(?:ai|@ai-sdk\/[\w-]+)'/.test(text)) importing.push(name);
+    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) atTheStart.push(name);
+  }
+  expect(importing).toEqual([join('server', 'coach', 'ai-sdk.ts')]);
+  expect(atTheStart).toEqual([]);
+});
+
+test.each([
+  [{ AI_PROVIDER: 'google', AI_API_KEY: 'key' }, 'google'],
+  [{ AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' }, 'anthropic'],
+  [{ AI_PROVIDER: 'openai-compatible', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' }, 'endpoint'],
+])('%j is an instance, never a name that would be asked at the hosted gateway', async (settings, provider) => {
+  const model = await openModel(readConfig(settings).coach!);
+  expect(model).toMatchObject({ specificationVersion: 'v4', provider: expect.stringContaining(provider) });
+});
+
+test("the keys in the library's own environment variables are not ours to use", async () => {
+  vi.stubEnv('AI_GATEWAY_API_KEY', 'theirs');
+  vi.stubEnv('OPENAI_API_KEY', 'theirs');
+  const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('', { status: 401 }));
+  const settings = { AI_PROVIDER: 'openai-compatible', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' };
+  const model = await openModel(readConfig(settings).coach!);
+  await Promise.resolve(model.doStream({ prompt: [] })).catch(() => undefined);
+  const [url, request] = sent.mock.calls[0]!;
+  expect(url).toBe('http://127.0.0.1:1/v1/chat/completions');
+  expect(JSON.stringify(request?.headers)).not.toContain('theirs');
+});
+
+/** All that an endpoint says when it sends a text letter by letter. */
+async function heardOf(text: string): Promise<string> {
+  const chunk = (delta: object, end: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
+  const letters = Array.from(text, (content) => chunk({ content })).join('');
+  vi.spyOn(globalThis, 'fetch').mockResolvedValue(
+    new Response(`${letters}${chunk({}, 'stop')}data: [DONE]\n\n`, {
+      headers: { 'content-type': 'text/event-stream' },
+    }),
+  );
+  const settings = readConfig({
+    AI_PROVIDER: 'openai-compatible',
+    AI_BASE_URL: 'http://127.0.0.1:1/v1',
+    AI_MODEL: 'llama',
+  }).coach!;
+  const request = { schema: {}, textInstructions: null, instructions: 'Judge.', prompt: 'A day.', maxOutputTokens: 9 };
+  let heard = '';
+  for await (const part of streamReply(await openModel(settings), settings, request, new AbortController().signal)) {
+    if (part.type === 'reply') heard = part.text;
+  }
+  return heard;
+}
+
+test.each([
+  { AI_PROVIDER: 'google', AI_API_KEY: 'key' },
+  { AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' },
+  { AI_PROVIDER: 'openai-compatible', AI_API_KEY: 'key', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' },
+])('an error that nobody foresaw quotes neither key nor journal: %j', async (env) => {
+  const settings = { ...readConfig(env).coach!, apiKey: new Secret('sk-hush-hush\nhush-hush') };
+  const request = {
+    schema: {},
+    instructions: 'Judge.',
+    textInstructions: null,
+    prompt: 'A zyxgate day.',
+    maxOutputTokens: 9,
+  };
+  const parts = streamReply(await openModel(settings), settings, request, new AbortController().signal);
+  const error = await parts.next().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(Error);
+  const { message, stack, cause } = error as Error;
+  expect(cause).toBeUndefined();
+  expect(stack).toMatch(/\n +at /);
+  expect(`${message} ${stack} ${inspect(error)}`).not.toMatch(/hush|zyxgate/);
+});
+
+test('an object of a thousand letters is not read a thousand times', async () => {
+  const text = JSON.stringify({ score: 7, feedback: 'x'.repeat(1_000) });
+  const parse = vi.spyOn(JSON, 'parse');
+  expect(await heardOf(text)).toBe(text);
+  expect(parse.mock.calls.filter(([read]) => read.startsWith('{"score"')).length).toBeLessThan(10);
+});
+
+test('an object that is nested thousands deep is a text like any other', async () => {
+  const text = `{"feedback":${'['.repeat(8_000)}`;
+  expect(await heardOf(text)).toBe(text);
+});

@@ -1,0 +1,157 @@
+/**
+ * The settings: read once from the environment, validated together, then frozen. No other module reads `process.env`.
+ * Every variable has a default for development; production requires the values that only an operator knows. The table in docs/operations.md and `.env.example` list the same names.
+ */
+import { isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import type { ClientConfig } from '#domain/client-config.ts';
+import { readCoachSettings } from '../coach/coach-settings.ts';
+import type { CoachSettings } from '../coach/coach-settings.ts';
+import { isLoopback } from './loopback.ts';
+import { readBlockedCountries, readPaypalSettings } from '../payments/paypal/paypal-settings.ts';
+import type { PaypalSettings } from '../payments/paypal/paypal-settings.ts';
+import type { RedirectPattern } from './redirect-patterns.ts';
+import { Secret } from './secret.ts';
+import { SettingsReader } from './settings-reader.ts';
+
+/** Identifies browser clients; public by design and grants nothing (docs/specification/wire.md 1). */
+export const PUBLISHABLE_KEY = 'sb_publishable_hustle_forge';
+
+export type Config = {
+  readonly environment: 'production' | 'development';
+  readonly host: string;
+  readonly port: number;
+  /** The address users open, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  /** null: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: Secret | null;
+  readonly logLevel: string;
+  /** Access to `/metrics`: none, loopback only, or public. */
+  readonly metrics: 'off' | 'loopback' | 'open';
+  /** `url` is the base URL of the simulators' process; null when none is running. */
+  readonly sandbox: { readonly on: boolean; readonly url: string | null };
+  readonly auth: {
+    readonly autoconfirm: boolean;
+    readonly rateLimits: boolean;
+    readonly signingKeyFile: string | null;
+    /** Addresses beyond our own to which links in mails may lead; pages answer under their hosts too. */
+    readonly redirectPatterns: readonly RedirectPattern[];
+    readonly clientAddressHeader: string | null;
+  };
+  readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
+  /** null: payments are off. */
+  readonly paypal: PaypalSettings | null;
+  /** Two-letter codes of countries whose residents cannot pay; the upgrade dialog says so. */
+  readonly paymentBlockedCountries: readonly string[];
+  /** null: there is no coach. */
+  readonly coach: CoachSettings | null;
+  /** Where the browser finds the API; empty means the page's own origin. */
+  readonly apiUrl: string;
+  readonly publishableKey: string;
+  readonly contact: ClientConfig['contact'];
+};
+
+/** Lists all invalid settings at once. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Hustle Forge cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+const ANY_INTERFACE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Throws a ConfigError that lists every problem. */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const settings = new SettingsReader(env);
+  const environment = settings.oneOf('NODE_ENV', ['production', 'development', 'test'], 'development');
+  const production = environment === 'production';
+  // An IPv6 address has brackets only within a URL.
+  const host = settings.text('HOST', '127.0.0.1').replace(/^\[(.+)\]$/, '$1');
+  const port = settings.integer('PORT', 3000, 1, 65535);
+  const defaultUrl = `http://${defaultHostname(host)}:${port}`;
+  const publicUrl = settings.url('PUBLIC_URL', 'https://journal.example.com', production ? undefined : defaultUrl);
+  const databaseUrl = settings.secretUrl('DATABASE_URL', 'postgres://forge:password@db.example.com/forge', [
+    'postgres:',
+    'postgresql:',
+  ]);
+  const config: Config = {
+    environment: production ? 'production' : 'development',
+    host,
+    port,
+    publicUrl: publicUrl ?? defaultUrl,
+    dataDir: resolve(settings.text('DATA_DIR', './data')),
+    databaseUrl,
+    logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded.
+    metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
+    sandbox: {
+      on: settings.onOff('SANDBOX', !production),
+      url: settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null),
+    },
+    auth: {
+      autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
+      rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
+      signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
+      redirectPatterns: settings.redirectPatterns('AUTH_REDIRECT_URLS'),
+      clientAddressHeader: settings.optional('CLIENT_ADDRESS_HEADER')?.toLowerCase() ?? null,
+    },
+    mail: {
+      smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
+      from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),
+    },
+    paypal: readPaypalSettings(settings, production),
+    paymentBlockedCountries: readBlockedCountries(settings),
+    coach: readCoachSettings(settings, production),
+    apiUrl: settings.url('API_URL', 'https://project.supabase.co', null) ?? '',
+    publishableKey: settings.text('PUBLISHABLE_KEY', PUBLISHABLE_KEY),
+    contact: settings.contact(),
+  };
+  validateCombinations(config, settings);
+  if (settings.problems.length > 0) throw new ConfigError(settings.problems);
+  return freezeDeeply(config);
+}
+
+/** A host name that a browser on this machine can open: `0.0.0.0` and `::` bind every interface and are not addresses. */
+function defaultHostname(host: string): string {
+  if (isLoopback(host) || ANY_INTERFACE.has(host)) return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Rejects invalid combinations of individually valid settings. */
+function validateCombinations(config: Config, settings: SettingsReader): void {
+  const production = config.environment === 'production';
+  if (production && config.sandbox.on) {
+    settings.problem('SANDBOX', 'must be off with NODE_ENV=production: the sandbox shows everybody’s mail', 'off');
+  } else if (config.sandbox.on) {
+    // Threat: anyone who reaches the sandbox reads every recovery mail, so other machines must not reach it.
+    const advice =
+      'must be loopback while the sandbox is on, because the sandbox shows everybody’s mail; or set SANDBOX=off';
+    if (!isLoopback(config.host)) settings.problem('HOST', advice, '127.0.0.1');
+    if (!isLoopback(new URL(config.publicUrl).hostname))
+      settings.problem('PUBLIC_URL', advice, 'http://localhost:3000');
+  }
+  if (!production) return;
+  if (!config.auth.rateLimits) {
+    settings.problem('AUTH_RATE_LIMITS', 'cannot be off with NODE_ENV=production: anybody could guess passwords', 'on');
+  }
+  if (config.databaseUrl && !config.auth.signingKeyFile) {
+    settings.problem(
+      'AUTH_SIGNING_KEY_FILE',
+      'must name a private JWK when DATABASE_URL is set in production (make one with `npm run admin -- key:create`)',
+      '/run/secrets/signing-key.json',
+    );
+  }
+}
+
+function freezeDeeply<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (typeof part === 'object' && part !== null && !(part instanceof Secret)) freezeDeeply(part);
+  }
+  return Object.freeze(value);
+}

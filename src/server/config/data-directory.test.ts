@@ -1,0 +1,35 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { prepareDataDirectory } from './data-directory.ts';
+import { createLog } from '../log.ts';
+
+let root = '';
+let logged: string[] = [];
+const log = createLog('info', { write: (line: string) => void logged.push(line) });
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'hustle-forge-data-'));
+  logged = [];
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test('a missing data directory is made for this user alone', async () => {
+  const dataDir = join(root, 'new', 'data');
+  await prepareDataDirectory(dataDir, log);
+  expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+  expect(logged).toEqual([]);
+});
+
+test.each([
+  [0o755, true],
+  [0o710, true],
+  [0o700, false],
+])('an existing data directory with mode %o is named at start: %s', async (mode, isNamed) => {
+  const dataDir = join(root, 'data');
+  mkdirSync(dataDir);
+  chmodSync(dataDir, mode);
+  await prepareDataDirectory(dataDir, log);
+  expect(logged.map((line) => line.includes(`chmod 700 ${dataDir}`))).toEqual(isNamed ? [true] : []);
+});

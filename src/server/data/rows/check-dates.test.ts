@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { checkDates } from './check-dates.ts';
+import { cleanLog } from './clean-entry.ts';
+import { cleanRows } from './clean-rows.ts';
+import { EXPOSED_TABLES } from '../exposed-tables.ts';
+import { parseQuery } from '../parse/parse-query.ts';
+
+const entries = EXPOSED_TABLES.get('entries')!;
+const check = (search: Record<string, string>) => () =>
+  checkDates(parseQuery(entries, new URLSearchParams(search).toString()).where);
+const write = (date: string | number | boolean | null) =>
+  cleanRows(entries, { columns: [entries.columns.get('date')!], rows: [[date]] }, cleanLog);
+const REFUSAL = expect.objectContaining({ status: 400, code: '22007' });
+
+test.each([
+  ...['', 'yesterday', 'now', 'infinity', '20260101', '2026-1-1', '2026-01-01 ', '2026-01-01T00:00', '01/02/2026'],
+  ...['2026-01-01\n', 'January 8, 1999', '2026-01-01 BC', '٢٠٢٦-٠١-٠١', '12026-01-01'],
+])('%j is no date: in filters, lists, groups and rows', async (spelling) => {
+  const quoted = `"${spelling}"`;
+  for (const filter of [`eq.${spelling}`, `not.lt.${spelling}`, `in.(2026-01-01,${quoted})`, `eq(any).{${quoted}}`]) {
+    expect(check({ date: filter })).toThrow(REFUSAL);
+  }
+  expect(check({ or: `(revision.eq.1,not.and(id.is.null,date.eq.${quoted}))` })).toThrow(REFUSAL);
+  await expect(write(spelling)).rejects.toEqual(REFUSAL);
+});
+
+test.each([20_260_101, true])('%j is no date', async (value) => {
+  await expect(write(value)).rejects.toEqual(REFUSAL);
+});
+
+test('a date is taken as it is, and other columns take what they like', async () => {
+  expect(check({ date: 'eq.2026-02-30', or: '(date.in.(2026-01-01),date.is.null)', content: 'eq.now' })).not.toThrow();
+  expect(check({ date: 'like.2026*' })).not.toThrow();
+  expect((await write('2026-01-01')).rows).toEqual([['2026-01-01']]);
+  expect((await write(null)).rows).toEqual([[null]]);
+});

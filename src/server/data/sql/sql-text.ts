@@ -1,0 +1,76 @@
+/** SQL under construction: constants and allow-listed names go into the text, everything else becomes a parameter. */
+import type { Column, ExposedTable } from '../exposed-tables.ts';
+import type { Comparison, Condition, Order, Truth } from '../query.ts';
+
+export type Sql = { readonly text: string; readonly values: readonly unknown[] };
+
+/** The values of one statement, numbered as they are added. */
+export class Values {
+  readonly list: unknown[] = [];
+
+  add(value: unknown): string {
+    this.list.push(value);
+    return `$${this.list.length}`;
+  }
+}
+
+/** Safe because it is the name that the program itself wrote down in `exposed-tables.ts`. */
+export const nameOf = (column: Column): string => `"${column.name}"`;
+export const namesOf = (columns: readonly Column[]): string => columns.map(nameOf).join(', ');
+export const tableName = (table: ExposedTable): string => `public."${table.name}"`;
+
+const OPERATORS: Readonly<Record<Comparison, string>> = {
+  eq: '=',
+  neq: '<>',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  like: 'like',
+  ilike: 'ilike',
+  isdistinct: 'is distinct from',
+};
+
+const TRUTHS: Readonly<Record<Truth, string>> = {
+  null: 'is null',
+  not_null: 'is not null',
+  true: 'is true',
+  false: 'is false',
+  unknown: 'is unknown',
+};
+
+function conditionSql(condition: Condition, values: Values): string {
+  const sql = positiveSql(condition, values);
+  return condition.negated ? `not (${sql})` : sql;
+}
+
+function positiveSql(condition: Condition, values: Values): string {
+  switch (condition.kind) {
+    case 'compare':
+      return `${nameOf(condition.column)} ${OPERATORS[condition.operator]} ${values.add(condition.value)}`;
+    case 'each': {
+      const list = values.add(arrayLiteral(condition.values));
+      return `${nameOf(condition.column)} ${OPERATORS[condition.operator]} ${condition.of} (${list})`;
+    }
+    case 'is':
+      return `${nameOf(condition.column)} ${TRUTHS[condition.value]}`;
+    case 'group':
+      return `(${condition.conditions.map((inner) => conditionSql(inner, values)).join(` ${condition.joined} `)})`;
+  }
+}
+
+/** One parameter whatever the number of items, so that the statement's text stays the same and is planned once. */
+const arrayLiteral = (items: readonly string[]): string =>
+  `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+
+export function whereSql(where: readonly Condition[], values: Values): string {
+  return where.length === 0 ? '' : ` where ${where.map((condition) => conditionSql(condition, values)).join(' and ')}`;
+}
+
+export function orderSql(order: readonly Order[]): string {
+  if (order.length === 0) return '';
+  const terms = order.map(
+    ({ column, descending, nulls }) => nameOf(column) + (descending ? ' desc' : '') + (nulls ? ` nulls ${nulls}` : ''),
+  );
+  return ` order by ${terms.join(', ')}`;
+}

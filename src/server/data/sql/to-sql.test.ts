@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DataError } from '../errors.ts';
+import { EXPOSED_TABLES } from '../exposed-tables.ts';
+import { parsePreferences } from '../parse/parse-headers.ts';
+import { parseQuery } from '../parse/parse-query.ts';
+import { rowsToInsert } from '../parse/parse-rows.ts';
+import type { Sql } from './sql-text.ts';
+import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
+
+const entries = EXPOSED_TABLES.get('entries')!;
+const select = (search: string, total = false) =>
+  selectSql(entries, parseQuery(entries, search), { body: true, total });
+
+describe('reading', () => {
+  test('one day', () => {
+    expect(select('select=content,revision&date=eq.2026-11-21')).toEqual({
+      text:
+        `select coalesce(json_agg(page), '[]')::text as body, count(*)::int as amount ` +
+        `from (select "content", "revision" from public."entries" where "date" = $1) page`,
+      values: ['2026-11-21'],
+    });
+  });
+  test('filters, order and a page with its total', () => {
+    const search =
+      'select=id&or=(date.gt.a,not.and(id.in.(b,"c\\"),revision.is.null))&order=date.desc&limit=2&offset=4';
+    expect(select(search.replace('"c\\"', '"c\\\\"'), true)).toEqual({
+      text:
+        `select coalesce(json_agg(page), '[]')::text as body, count(*)::int as amount, ` +
+        `(select count(*) from public."entries" where ("date" > $1 or not (("id" = any ($2) and "revision" is null))))::int as total ` +
+        `from (select "id" from public."entries" where ("date" > $1 or not (("id" = any ($2) and "revision" is null))) ` +
+        `order by "date" desc limit $3 offset $4) page`,
+      values: ['a', '{"b","c\\\\"}', 2, 4],
+    });
+  });
+  test('the same shape has the same text, however many values a list has', () => {
+    expect(select('id=in.(a)').text).toBe(select('id=in.(a,b,c)').text);
+  });
+});
+
+const MARK = 'ZQX';
+const marked = fc.string({ unit: 'binary', maxLength: 8 }).map((text) => `${MARK}${text}`);
+const columnName = fc.constantFrom(...entries.columns.keys());
+const operator = fc.constantFrom(
+  'eq',
+  'neq',
+  'gt',
+  'like',
+  'ilike',
+  'isdistinct',
+  'not.eq',
+  'in',
+  'like(any)',
+  'is',
+  'bogus',
+);
+const item = fc.oneof(
+  marked,
+  marked.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`),
+);
+const filterText = fc.tuple(operator, item).map(([name, text]) => {
+  if (name === 'in') return `in.(${text},${text})`;
+  return name === 'like(any)' ? `${name}.{${text}}` : `${name}.${text}`;
+});
+const groupText = fc
+  .array(fc.tuple(fc.oneof({ weight: 5, arbitrary: columnName }, { weight: 1, arbitrary: marked }), filterText), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((parts) => `(${parts.map(([name, text]) => `${name}.${text}`).join(',')})`);
+const parameter = fc.oneof(
+  fc.tuple(fc.oneof({ weight: 6, arbitrary: columnName }, { weight: 1, arbitrary: marked }), filterText),
+  fc.tuple(fc.constantFrom('or', 'and', 'not.or'), groupText),
+  fc.tuple(fc.constant('select'), fc.oneof(columnName, marked)),
+  fc.tuple(
+    fc.constant('order'),
+    fc.oneof(
+      columnName,
+      marked,
+      marked.map((text) => `date.desc,${text}`),
+    ),
+  ),
+  fc.tuple(fc.constantFrom('limit', 'offset'), fc.oneof(fc.nat().map(String), marked)),
+  fc.tuple(fc.constantFrom('on_conflict', 'columns'), fc.oneof(columnName, marked)),
+);
+
+/** The statement, or null when the request was refused as it should be: nothing but a DataError may come out. */
+function built(act: () => Sql): Sql | null {
+  try {
+    return act();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DataError);
+    expect((error as DataError).status).toBeLessThan(500);
+    return null;
+  }
+}
+
+describe('no text of a request reaches SQL except as a parameter', () => {
+  const preferences = fc.constantFrom(
+    'return=representation, resolution=merge-duplicates',
+    'resolution=ignore-duplicates',
+    'return=representation',
+    '',
+  );
+  test('whatever the query, the rows and the preferences are', () => {
+    let made = 0;
+    fc.assert(
+      fc.property(fc.array(parameter, { maxLength: 4 }), preferences, marked, (parameters, prefer, value) => {
+        const search = new URLSearchParams(parameters).toString();
+        const wanted = parsePreferences(prefer);
+        const ways = [
+          () => selectSql(entries, parseQuery(entries, search), { body: true, total: true }),
+          () =>
+            insertSql(
+              entries,
+              parseQuery(entries, search),
+              rowsToInsert(entries, { date: value, content: value }, null),
+              wanted,
+            ),
+          () =>
+            updateSql(entries, parseQuery(entries, search), rowsToInsert(entries, { content: value }, null), wanted),
+          () => deleteSql(entries, parseQuery(entries, search), wanted),
+        ];
+        for (const way of ways) {
+          const sql = built(way);
+          if (!sql) continue;
+          made += 1;
+          expect(sql.text).not.toContain(MARK);
+          // Only what the builder itself writes: names, operators, placeholders and the header's constants.
+          expect(sql.text).toMatch(/^[\w\s"$.,()=<>|*:';^[\]/-]+$/);
+          const highest = Math.max(0, ...[...sql.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+          expect(sql.values).toHaveLength(highest);
+        }
+      }),
+      { numRuns: fuzzBudget(3_000) },
+    );
+    expect(made).toBeGreaterThan(1_000);
+  });
+
+  test('arbitrary query strings are understood or refused', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webQueryParameters()), (search) => {
+        built(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));
+      }),
+      { numRuns: fuzzBudget(3_000) },
+    );
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { answerFor, loggable } from './database-error.ts';
+import { dataError } from '../data/errors.ts';
+
+const failure = (code: string, message = 'said by PostgreSQL') =>
+  Object.assign(new Error(message), { code, detail: 'the row' });
+
+describe('an error of the database', () => {
+  test.each([
+    ['22P02', 400],
+    ['22003', 400],
+    ['22025', 400],
+    ['23502', 400],
+    ['23503', 409],
+    ['23505', 409],
+    ['23514', 400],
+    ['21000', 400],
+    ['42883', 404],
+    ['42P10', 400],
+  ])('%s is the fault of the request and answered with %d in its own words', (code, status) => {
+    expect(answerFor(failure(code), false)).toMatchObject({
+      status,
+      code,
+      message: 'said by PostgreSQL',
+      details: 'the row',
+    });
+  });
+  test('a missing right is 403, and 401 for a guest', () => {
+    expect(answerFor(failure('42501'), false)?.status).toBe(403);
+    expect(answerFor(failure('42501'), true)?.status).toBe(401);
+  });
+  test.each(['08006', '53300', '57P01', '57014', '58030', '40P01', '26000', 'ECONNREFUSED', 'ECONNRESET'])(
+    '%s asks for another try',
+    (code) => {
+      expect(answerFor(failure(code), false)).toMatchObject({ status: 503, code: 'PGRST000', details: null });
+    },
+  );
+  test('a pool that is exhausted asks for another try', () => {
+    expect(answerFor(new Error('timeout exceeded when trying to connect'), false)?.status).toBe(503);
+  });
+  test.each(['42601', '42P01', 'XX000', '25006'])('%s is our own fault and has no answer of its own', (code) => {
+    expect(answerFor(failure(code), false)).toBeNull();
+  });
+  test('anything else that is thrown has none either', () => {
+    expect(answerFor(new TypeError('x is not a function'), false)).toBeNull();
+    expect(answerFor('text', false)).toBeNull();
+  });
+  test('our own refusals pass through', () => {
+    const refusal = dataError('PGRST100');
+    expect(answerFor(refusal, false)).toBe(refusal);
+  });
+  test('is logged without the row that it quotes', () => {
+    expect(JSON.stringify(loggable(failure('XX000')))).not.toContain('the row');
+  });
+});

@@ -1,0 +1,69 @@
+/** The one place where an error of PostgreSQL becomes an answer of the data wire (docs/specification/wire.md 21). */
+import { dataError, DataError } from '../data/errors.ts';
+
+/** The fields of `pg.DatabaseError` that are used; anything else the driver throws has no SQLSTATE. */
+type DatabaseFailure = {
+  code: string;
+  message: string;
+  detail?: string;
+  hint?: string;
+  routine?: string;
+  table?: string;
+  constraint?: string;
+};
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function isDatabaseFailure(error: unknown): error is DatabaseFailure {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
+}
+
+/** Lost connections, no resources, shutting down, broken disk. */
+const UNREACHABLE = new Set(['08', '53', '57', '58']);
+/** A prepared statement that a migration beside us has made stale: its connection is closed, the next one is fresh. */
+const STALE = new Set(['0A000', '26000']);
+/** Deadlocks and the like: two requests in each other's way, which a second try would not be. */
+const COLLISION = '40';
+
+/** Errors that a request can cause, beyond the classes 22 (bad data) and 23 (broken constraint), which all are 400. */
+const STATUSES: Readonly<Record<string, number>> = {
+  '21000': 400, // one upsert names the same row twice
+  '23503': 409,
+  '23505': 409,
+  '42501': 403,
+  '42703': 400,
+  '42804': 400, // `is.true` of a text
+  '42883': 404, // `like` of a date
+  '42P10': 400, // on_conflict without a unique index
+  '54000': 413,
+};
+
+/** Node's own names for a connection that failed; `pg` has messages without any code for a full or closing pool. */
+const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+
+/**
+ * The answer for whatever a statement threw, or null for what no input should ever cause: that is logged and answered
+ * without any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
+ */
+export function answerFor(error: unknown, guest: boolean): DataError | null {
+  if (error instanceof DataError) return error;
+  if (!isDatabaseFailure(error)) return isConnectionFailure(error) ? dataError('PGRST000') : null;
+  const { code, message, detail = null, hint = null } = error;
+  if (UNREACHABLE.has(code.slice(0, 2)) || STALE.has(code)) return dataError('PGRST000');
+  if (code.startsWith(COLLISION)) return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
+  const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
+  if (status === null) return null;
+  return new DataError(code === '42501' && guest ? 401 : status, code, message, detail, hint);
+}
+
+const isConnectionFailure = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && typeof error.code === 'string' && CONNECTION_FAILURES.has(error.code)) ||
+    /connection (terminated|timeout)|timeout exceeded when trying to connect/i.test(error.message));
+
+/** What may be logged of an error: `detail` and `where` quote the row, and no journal text belongs in a log. */
+export function loggable(error: unknown): object {
+  if (!isDatabaseFailure(error)) return { err: error };
+  const { code, message, routine, table, constraint } = error;
+  return { sqlState: code, reason: message, routine, table, constraint };
+}

@@ -1,0 +1,117 @@
+/** The small gates before the routes: host names, body sizes, addresses. */
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import type { AppEnv } from '../app-env.ts';
+import { readConfig } from '#server/config/config.ts';
+import { canonicalHost } from './canonical-host.ts';
+import { clientAddress } from './client-address.ts';
+import { hostGuard } from './host-guard.ts';
+import { limitBody, readText } from './limit-body.ts';
+
+const guarded = new Hono<AppEnv>();
+guarded.use(hostGuard({ publicUrl: 'http://forge.test:3000' }));
+guarded.get('/', (context) => context.text('hello'));
+
+test.each([
+  ['localhost:3000', 200],
+  ['127.0.0.1', 200],
+  ['[::1]:3000', 200],
+  ['forge.test:3000', 200],
+  ['FORGE.test', 200],
+  ['evil.example', 421],
+  ['localhost.evil.example:3000', 421],
+  ['127.0.0.1.evil.example', 421],
+  ['', 421],
+])('the host name "%s" is answered with %i', async (host, status) => {
+  expect((await guarded.request('/', { headers: { host } })).status).toBe(status);
+});
+
+async function redirectOf(publicUrl: string, host: string, { path = '/journal?date=2026-11-02', listed = '' } = {}) {
+  const app = new Hono<AppEnv>();
+  const config = readConfig({ PUBLIC_URL: publicUrl, SANDBOX: 'off', AUTH_REDIRECT_URLS: listed });
+  app.use(canonicalHost(config, (asked) => asked !== '/healthz'));
+  app.all('*', (context) => context.text('here'));
+  const answer = await app.request(`http://${host || 'localhost'}${path}`, {
+    headers: { host, 'x-forwarded-host': 'evil.example' },
+  });
+  return answer.status === 200 ? 'here' : answer.headers.get('location');
+}
+
+test.each([
+  ['http://localhost:3000', '127.0.0.1:3000', 'http://localhost:3000/journal?date=2026-11-02'],
+  ['http://localhost:3000', '[::1]:3000', 'http://localhost:3000/journal?date=2026-11-02'],
+  ['https://journal.example.com', 'www.example.com', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['https://journal.example.com', '203.0.113.5', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['https://journal.example.com', 'journal.example.com.', 'https://journal.example.com/journal?date=2026-11-02'],
+  ['http://localhost:3000', 'LOCALHOST:3000', 'here'],
+  ['http://localhost:8080', 'localhost', 'here'],
+  ['https://journal.example.com', '127.0.0.1:3000', 'here'],
+  ['https://journal.example.com', 'app:3000', 'here'],
+  ['http://journal.lan', '127.0.0.1:3000', 'here'],
+  ['http://localhost:3000', '', 'here'],
+])('a server at %s asked as "%s" answers %s', async (publicUrl, host, expected) => {
+  expect(await redirectOf(publicUrl, host)).toBe(expected);
+});
+
+test('pages answer under a listed host, and no path leads elsewhere', async () => {
+  const listed = 'https://app.example/**,http://127.0.0.1:4100/**';
+  const at = (host: string) => redirectOf('https://journal.example.com', host, { listed });
+  expect(await at('app.example')).toBe('here');
+  expect(await at('app.example.evil.example')).toBe('https://journal.example.com/journal?date=2026-11-02');
+  const withApp = { listed: 'myapp://**,myapp://*' };
+  expect(await redirectOf('https://journal.example.com', 'evil.example', withApp)).not.toBe('here');
+  const local = (path: string) => redirectOf('http://localhost:3000', '127.0.0.1:3000', { path, listed });
+  expect(await local('//evil.example/x')).toBe('http://localhost:3000//evil.example/x');
+  expect(await local('/@evil.example')).toBe('http://localhost:3000/@evil.example');
+  expect(await local('/healthz')).toBe('here');
+});
+
+const limited = new Hono<AppEnv>();
+limited.use(limitBody(10));
+limited.post('/', async (context) => context.text(await readText(context)));
+limited.onError((error, context) => context.text(error.name, 413));
+
+test('a body at the limit passes', async () => {
+  const answer = await limited.request('/', {
+    method: 'POST',
+    body: '0123456789',
+    headers: { 'content-length': '10' },
+  });
+  expect(await answer.text()).toBe('0123456789');
+});
+
+test('a larger one is refused by the length it states', async () => {
+  const answer = await limited.request('/', { method: 'POST', body: '0', headers: { 'content-length': '11' } });
+  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([413, 'payload_too_large']);
+});
+
+test('a larger one that states no length is refused while it is read', async () => {
+  const body = new ReadableStream<Uint8Array>({
+    start(stream) {
+      for (let part = 0; part < 5; part += 1) stream.enqueue(new Uint8Array(5));
+      stream.close();
+    },
+  });
+  const init = { method: 'POST', body, duplex: 'half', headers: { 'transfer-encoding': 'chunked' } };
+  const answer = await limited.request('/', init);
+  expect([answer.status, await answer.text()]).toEqual([413, 'BodyTooLarge']);
+});
+
+const addressed = (header: string | null) => {
+  const app = new Hono<AppEnv>();
+  app.get('/', (context) => context.text(clientAddress(context, { clientAddressHeader: header })));
+  const socket = { remoteAddress: '::ffff:10.0.0.7' };
+  return (headers: Record<string, string>) => app.request('/', { headers }, { incoming: { socket } });
+};
+
+test('a header that the operator has not named is nobody’s word', async () => {
+  expect(await (await addressed(null)({ 'x-forwarded-for': '1.2.3.4' })).text()).toBe('10.0.0.7');
+});
+
+test('of the one that is named, only what the proxy itself appended counts', async () => {
+  expect(await (await addressed('x-forwarded-for')({ 'x-forwarded-for': '6.6.6.6, 1.2.3.4' })).text()).toBe('1.2.3.4');
+});
+
+test('without the header the connection counts', async () => {
+  expect(await (await addressed('x-forwarded-for')({})).text()).toBe('10.0.0.7');
+});

@@ -1,0 +1,21 @@
+/**
+ * Answers only to the names this server is known by, while the sandbox is on.
+ *
+ * Threat: DNS rebinding. A web page somewhere points its own name at 127.0.0.1 and then reads the sandbox's mail as
+ * "same origin"; its requests still carry its own name in `Host`.
+ */
+import type { MiddlewareHandler } from 'hono';
+import { isLoopback } from '#server/config/loopback.ts';
+import type { Config } from '#server/config/config.ts';
+import type { AppEnv } from '../app-env.ts';
+import { errorAnswer } from '../error-answer.ts';
+
+export function hostGuard(config: Pick<Config, 'publicUrl'>): MiddlewareHandler<AppEnv> {
+  const publicHost = new URL(config.publicUrl).hostname;
+  return (context, next) => {
+    const host = context.req.header('host') ?? '';
+    const name = host.replace(/:\d+$/, '').toLowerCase();
+    if (isLoopback(name) || name === publicHost) return next();
+    return Promise.resolve(errorAnswer(context, 'misdirected_request'));
+  };
+}

@@ -1,0 +1,108 @@
+/** Refunds payments, and books returned money from any source: our refund, one made at PayPal's site, a reversal. */
+import type { PaymentDeps } from '../payment-deps.ts';
+import type { Payment } from '../payment-store.ts';
+import { PaypalError } from '../paypal/paypal.ts';
+import type { Paypal, Refund } from '../paypal/paypal.ts';
+import { LEASE_MS, nextCompletedPoll, nextOpenPoll, nextRefundedPoll, retryTime } from '../polling-schedule.ts';
+
+/** What an event says about returned money: PayPal's id of the refund or reversal, and its kind. */
+export type ReturnHint = { refundId: string | null; kind: 'refund' | 'reversal' } | null;
+
+/** False when there is nothing to refund. What cannot be done now is left to the sweep. */
+export async function refundPayment(deps: PaymentDeps, id: string): Promise<boolean> {
+  const requested = await deps.store.requestRefund(id, deps.clock.now());
+  const payment = requested ? await deps.store.find({ id }) : null;
+  if (payment) await continueRefund(deps, payment);
+  return payment !== null;
+}
+
+export async function continueRefund(deps: PaymentDeps, { id }: Payment): Promise<void> {
+  const { store, paypal, clock, log } = deps;
+  const now = clock.now();
+  const claimed = await store.claimRefund(id, now, new Date(now.getTime() + LEASE_MS));
+  if (!claimed) return;
+  const captureId = claimed.captureId!;
+  try {
+    const capture = await paypal.getCapture(captureId);
+    if (capture.status === 'REFUNDED') return await bookReturnedMoney(deps, claimed, null);
+    const refund = await paypal.refundCapture({ captureId, requestId: `ref-${id}` });
+    await applyRefund(deps, claimed, refund);
+  } catch (error) {
+    if (!(error instanceof PaypalError)) throw error;
+    log.warn({ paymentId: id, err: error, debugId: error.debugId }, 'PayPal did not refund a payment');
+    if (error.issue === 'CAPTURE_FULLY_REFUNDED') return store.schedulePoll(id, now);
+    const isRejected = error.status === 422 && !error.retryable && !error.outcomeUnknown;
+    if (!isRejected) return store.schedulePoll(id, retryTime(now, error.retryAfterMs));
+    log.error({ paymentId: id, issue: error.issue }, 'PayPal rejects a refund: a person must look');
+    return cancelRefund(deps, claimed);
+  }
+}
+
+const cancelRefund = ({ store, clock, hasWebhook }: PaymentDeps, payment: Payment): Promise<void> =>
+  store.cancelRefund(payment.id, nextCompletedPoll(payment, clock.now(), hasWebhook));
+
+async function applyRefund(deps: PaymentDeps, payment: Payment, refund: Refund): Promise<void> {
+  const { store, clock, log } = deps;
+  const now = clock.now();
+  if (refund.status === 'COMPLETED') {
+    const part = { ref: refund.id, amountMinor: refund.amountMinor };
+    const back = { kind: 'refund', part, total: payment.amountMinor, now } as const;
+    return store.bookReturn(payment.id, { ...back, dueAt: null, dueAtFullReturn: null });
+  }
+  if (refund.status === 'PENDING' || refund.status === 'UNKNOWN') {
+    return store.schedulePoll(payment.id, nextOpenPoll(payment, now));
+  }
+  log.error({ paymentId: payment.id, refund }, 'PayPal rejects a refund: a person must look');
+  return cancelRefund(deps, payment);
+}
+
+/** Asks PayPal how much of a completed payment was returned, and books it. */
+export async function bookReturnedMoney(
+  { store, paypal, clock, log, hasWebhook }: PaymentDeps,
+  payment: Payment,
+  hint: ReturnHint,
+): Promise<void> {
+  const capture = await paypal.getCapture(payment.captureId!);
+  // A partly refunded capture does not say how much, but its order does. A capture that is `COMPLETED` says nothing:
+  // PayPal leaves that status when a bank takes the money back, and only the reversal itself reports it.
+  const isSilent = capture.status === 'COMPLETED';
+  const total = isSilent ? null : (capture.refundedMinor ?? (await getRefundedOfOrder(paypal, payment)));
+  const refund = hint?.refundId ? await findRefund(paypal, hint.refundId) : null;
+  const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
+  const isReversed = hint?.kind === 'reversal' || capture.reason === 'CHARGEBACK';
+  if (isReversed && part === null && !total) {
+    log.error({ paymentId: payment.id }, 'PayPal reports a reversal without its amount: a person must look');
+  }
+  const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
+  const now = clock.now();
+  const dueAt = nextCompletedPoll(payment, now, hasWebhook);
+  const dueAtFullReturn = kind === 'refund' ? nextRefundedPoll(payment, now) : null;
+  await store.bookReturn(payment.id, { kind, part, total, now, dueAt, dueAtFullReturn });
+}
+
+/**
+ * Checks that a booked refund has not failed since. A failed one is for a person: the buyer was notified, the year has
+ * ended and the ledger is append-only. Pay the buyer back by another way.
+ */
+export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, payment: Payment): Promise<void> {
+  const { id, captureId, amountMinor } = payment;
+  const capture = await paypal.getCapture(captureId!);
+  const isRefunded = capture.status === 'REFUNDED';
+  if (!isRefunded) {
+    log.error({ paymentId: id, captureId, amountMinor }, 'a refund failed after it was booked: a person must look');
+  }
+  await store.schedulePoll(id, isRefunded ? nextRefundedPoll(payment, clock.now()) : null);
+}
+
+/** Null when PayPal does not know the id. What the capture reports counts all the same. */
+async function findRefund(paypal: Paypal, id: string): Promise<Refund | null> {
+  try {
+    return await paypal.getRefund(id);
+  } catch (error) {
+    if (error instanceof PaypalError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+const getRefundedOfOrder = async (paypal: Paypal, { orderId }: Payment): Promise<number | null> =>
+  (await paypal.getOrder(orderId!)).capture?.refundedMinor ?? null;

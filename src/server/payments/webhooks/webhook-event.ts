@@ -1,0 +1,76 @@
+/**
+ * What a PayPal webhook is about. It is only a hint: which payment to ask PayPal about. Whether money moved is always
+ * taken from PayPal's answer to that question.
+ */
+import { parseJson } from '#server/parse-json.ts';
+import { at, idInLink, linkOf, textAt } from '../paypal/wire.ts';
+
+export type PaypalEvent = {
+  /** PayPal's own id, the same for every delivery of one event. */
+  readonly id: string;
+  /** For example `PAYMENT.CAPTURE.COMPLETED`. */
+  readonly type: string;
+  readonly orderId: string | null;
+  readonly captureId: string | null;
+  /** Our own id of the payment, which PayPal repeats in what belongs to it. */
+  readonly paymentId: string | null;
+  /** For a refund or a reversal, the movement that took the money back. */
+  readonly refundId: string | null;
+};
+
+/** The event's id and type are a key and appear in the log. */
+const WORD = /^[A-Za-z0-9_.:-]{1,100}$/;
+/** Threat: the ids are looked up before PayPal has confirmed the event, and PostgreSQL rejects some texts (NUL). */
+const PAYPAL_ID = /^[A-Za-z0-9-]{1,64}$/;
+const PAYMENT_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+const matching = (form: RegExp, ...texts: readonly (string | null)[]): string | null =>
+  texts.find((text) => text !== null && form.test(text)) ?? null;
+
+/** Null when the text is not a PayPal event. */
+export function parseEvent(raw: string): PaypalEvent | null {
+  const json = parseJson(raw);
+  const id = textAt(json, 'id');
+  const type = textAt(json, 'event_type');
+  if (id === null || type === null || !WORD.test(id) || !WORD.test(type)) return null;
+  const resource = at(json, 'resource');
+  const { orderId, captureId, refundId } = namedBy(type, resource, at(json, 'resource_type') === 'refund');
+  const disputed = at(resource, 'disputed_transactions', 0);
+  return {
+    id,
+    type,
+    orderId: matching(PAYPAL_ID, orderId, textAt(resource, 'supplementary_data', 'related_ids', 'order_id')),
+    captureId: matching(PAYPAL_ID, captureId),
+    paymentId: matching(
+      PAYMENT_ID,
+      textAt(resource, 'custom_id'),
+      textAt(resource, 'invoice_id'),
+      textAt(disputed, 'invoice_number'),
+    ),
+    refundId: matching(PAYPAL_ID, refundId),
+  };
+}
+
+type Named = Pick<PaypalEvent, 'orderId' | 'captureId' | 'refundId'>;
+
+function namedBy(type: string, resource: unknown, isRefund: boolean): Named {
+  const none = { orderId: null, captureId: null, refundId: null };
+  const resourceId = textAt(resource, 'id');
+  if (type.startsWith('CHECKOUT.ORDER.')) return { ...none, orderId: resourceId };
+  if (type.startsWith('CHECKOUT.PAYMENT-APPROVAL.')) return { ...none, orderId: textAt(resource, 'order_id') };
+  if (type === 'PAYMENT.CAPTURE.REFUNDED' || type === 'PAYMENT.CAPTURE.REVERSED') {
+    // The resource is the refund, and its link `up` leads to the capture.
+    const captureId =
+      idInLink(linkOf(resource, 'up'), 'captures') ??
+      textAt(resource, 'supplementary_data', 'related_ids', 'capture_id') ??
+      (isRefund ? null : resourceId);
+    return { ...none, captureId, refundId: captureId === resourceId ? null : resourceId };
+  }
+  if (type.startsWith('PAYMENT.CAPTURE.')) {
+    return { ...none, orderId: idInLink(linkOf(resource, 'up'), 'orders'), captureId: resourceId };
+  }
+  if (type.startsWith('CUSTOMER.DISPUTE.')) {
+    return { ...none, captureId: textAt(resource, 'disputed_transactions', 0, 'seller_transaction_id') };
+  }
+  return none;
+}

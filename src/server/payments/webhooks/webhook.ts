@@ -1,0 +1,146 @@
+/**
+ * `POST /functions/v1/paypal-webhook`: receives PayPal's events. Nobody is signed in. PayPal itself is asked whether it
+ * sent the event (`verify-webhook-signature`). The event is stored under PayPal's id, answered, and followed afterwards;
+ * the sweep finds what is lost on the way. Whatever cannot be verified or stored now gets an error, so PayPal retries.
+ *
+ * Threat: anybody can post here, and every question costs PayPal's patience with us. An event that names no payment of
+ * ours therefore asks nobody, and the questions wait in a bounded queue with limits for each client address.
+ */
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '#server/clock.ts';
+import type { Config } from '#server/config/config.ts';
+import { createTurns } from '#server/http/requests/concurrency-limiter.ts';
+import type { Database } from '#server/database/database.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { clientAddress, networkOf } from '#server/http/requests/client-address.ts';
+import { limitBody, readBytes } from '#server/http/requests/limit-body.ts';
+import type { Logger } from '#server/log.ts';
+import type { WebhookTransmission } from '../paypal/paypal-client.ts';
+import { PaypalError } from '../paypal/paypal.ts';
+import { parseEvent } from './webhook-event.ts';
+import type { PaypalEvent } from './webhook-event.ts';
+import { isTimely, readTransmission } from './webhook-transmission.ts';
+
+const MAX_BODY_BYTES = 256 * 1024;
+/** Questions to PayPal: so many at once (one of each address), and so many waiting. */
+const QUEUE = { users: 4, waiting: 40, waitingOfOne: 10 };
+const MAX_PER_ADDRESS_AND_MINUTE = 60;
+const MAX_COUNTED_ADDRESSES = 10_000;
+/** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
+const MAX_WAIT_MS = 20_000;
+
+export type WebhookDeps = {
+  config: Pick<Config, 'paypal'> & { readonly auth: Pick<Config['auth'], 'clientAddressHeader'> };
+  database: Pick<Database, 'asService'>;
+  clock: Clock;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  payments: {
+    readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
+    /** Whether the event names a payment of ours. */
+    isAboutPayment(event: PaypalEvent): Promise<boolean>;
+    /** Asks PayPal about the payment and acts on the answer; the response to PayPal does not wait for it. */
+    follow(event: PaypalEvent): Promise<void>;
+  } | null;
+};
+
+/** Has no route unless PayPal and a webhook are configured. */
+export function webhookRoutes({ config, database, clock, log, payments }: WebhookDeps): Hono<AppEnv> {
+  const routes = new Hono<AppEnv>();
+  if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
+  const queue = createTurns(QUEUE);
+  const isWithinLimit = createMinuteLimit(clock);
+
+  async function isStored({ id }: PaypalEvent): Promise<boolean> {
+    const { rowCount } = await database
+      .asService('look up a PayPal event')
+      .statement('select 1 from payment_events where id = $1', [id]);
+    return rowCount > 0;
+  }
+
+  async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
+    if (!isWithinLimit(from)) return 'overloaded';
+    const queuedAt = clock.now().getTime();
+    const release = await queue.take(from).catch(() => null);
+    if (release === null) return 'overloaded';
+    try {
+      if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';
+      return (await payments!.paypal.verifyWebhook(transmission, text)) ? 'genuine' : 'forged';
+    } catch (error) {
+      if (!(error instanceof PaypalError)) throw error;
+      log.warn({ err: error }, 'PayPal could not verify a webhook');
+      // PayPal rejects the question itself when the headers make no sense to it.
+      return error.retryable ? 'unverified' : 'forged';
+    } finally {
+      release();
+    }
+  }
+
+  routes.post('/', limitBody(MAX_BODY_BYTES), async (context) => {
+    const transmission = readTransmission((name) => context.req.header(name));
+    if (transmission === null) return refuse(context, 400, 'bad_headers');
+    const text = decode(await readBytes(context));
+    const event = text === null ? null : parseEvent(text);
+    if (text === null || event === null) return refuse(context, 400, 'bad_event');
+    if (!isTimely(transmission, clock.now())) {
+      log.warn({ event: event.type }, 'rejected a webhook: sent too long ago or in the future');
+      return refuse(context, 401, 'bad_signature');
+    }
+    if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
+
+    const verdict = await verify(networkOf(clientAddress(context, config.auth)), transmission, text);
+    if (verdict !== 'genuine') log.warn({ event: event.type, verdict }, 'rejected a webhook');
+    if (verdict === 'forged') return refuse(context, 401, 'bad_signature');
+    if (verdict !== 'genuine') return refuse(context, 503, 'try_again');
+
+    const { rowCount } = await database
+      .asService('store a PayPal event')
+      .statement('insert into payment_events (id, type, raw) values ($1, $2, $3) on conflict (id) do nothing', [
+        event.id,
+        event.type,
+        text,
+      ]);
+    log.info({ event: event.type, isNew: rowCount === 1 }, 'received a webhook');
+    if (rowCount === 1) {
+      payments
+        .follow(event)
+        .catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits for the sweep'));
+    }
+    return context.json({ received: true });
+  });
+  return routes;
+}
+
+type Verdict = 'genuine' | 'forged' | 'unverified' | 'overloaded';
+
+/** Counts each address in fixed windows of a minute. */
+function createMinuteLimit(clock: Clock): (address: string) => boolean {
+  const counts = new LRUCache<string, number>({
+    max: MAX_COUNTED_ADDRESSES,
+    ttl: 60_000,
+    ttlResolution: 0,
+    noUpdateTTL: true,
+    perf: { now: () => clock.now().getTime() },
+  });
+  return (address) => {
+    const count = (counts.get(address) ?? 0) + 1;
+    counts.set(address, count);
+    return count <= MAX_PER_ADDRESS_AND_MINUTE;
+  };
+}
+
+/** Null for what is not UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
+function decode(body: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string): Response {
+  if (status === 503) context.header('Retry-After', '60');
+  return context.json({ code, message: 'This event was not taken' }, status);
+}

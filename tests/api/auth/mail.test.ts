@@ -1,0 +1,495 @@
+/** What comes by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from './world.ts';
+import type { AuthWorld, WireBody } from './world.ts';
+
+const MINUTE = 60_000;
+const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
+
+/** An answer without what differs by chance: two are alike when only ids, times and the address differ. */
+const shape = (body: WireBody, email: string): string =>
+  JSON.stringify(body)
+    .replaceAll(body.id, 'ID')
+    .replaceAll(body.identities[0].identity_id, 'IDENTITY')
+    .replaceAll(email, 'EMAIL')
+    .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, 'TIME');
+
+describe('with confirmation by mail', () => {
+  let world: AuthWorld;
+  beforeAll(async () => {
+    world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' });
+  });
+  afterAll(() => world.close());
+
+  const signUp = (email: string, data = {}) =>
+    world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
+  const signIn = (email: string, password = PASSWORD) =>
+    world.ask('POST', '/token?grant_type=password', { body: { email, password } });
+  async function confirmed(): Promise<string> {
+    const email = newAddress();
+    await signUp(email);
+    const mail = await world.mailTo(email);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    expect(status).toBe(200);
+    return email;
+  }
+
+  test('signing up answers a user without a session, and the link opens the journal', async () => {
+    const email = newAddress();
+    const client = world.client();
+    const { data, error } = await client.auth.signUp({ email, password: PASSWORD });
+    expect(error).toBeNull();
+    expect(data.session).toBeNull();
+    expect(data.user?.id).toBeTruthy();
+    expect((await signIn(email)).body).toEqual({ code: 'email_not_confirmed', message: 'Email not confirmed' });
+
+    const mail = await world.mailTo(email);
+    expect(mail.subject).toBe('Confirm your address');
+    const link = new URL(mail.links[0]!);
+    expect([link.origin, link.pathname]).toEqual([new URL(world.config.publicUrl).origin, '/login']);
+    expect(link.searchParams.get('type')).toBe('signup');
+
+    const verified = await client.auth.verifyOtp({ type: 'signup', token_hash: hashIn(mail) });
+    expect(verified.error).toBeNull();
+    expect(verified.data.user).toMatchObject({ id: data.user!.id, email, user_metadata: { email_verified: true } });
+    expect(verified.data.user?.email_confirmed_at).toBeTruthy();
+    expect((await signIn(email)).status).toBe(200);
+  });
+
+  test('the code does the same, under both names of its type', async () => {
+    for (const type of ['signup', 'email'] as const) {
+      const email = newAddress();
+      await signUp(email);
+      const { code } = await world.mailTo(email);
+      const { data, error } = await world.client().auth.verifyOtp({ type, email: email.toUpperCase(), token: code! });
+      expect(error).toBeNull();
+      expect(data.session?.access_token).toBeTruthy();
+    }
+  });
+
+  test('a link works once', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const token_hash = hashIn(await world.mailTo(email));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => world.ask('POST', '/verify', { body: { type: 'signup', token_hash } })),
+    );
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    const again = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect([again.status, again.body]).toEqual([
+      403,
+      { code: 'otp_expired', message: 'Email link is invalid or has expired' },
+    ]);
+  });
+
+  test('a password that a stranger chose for the address does not outlive its recovery', async () => {
+    const email = newAddress();
+    const strange = (path: string) => world.ask('POST', path, { body: { email, password: 'chosen by a stranger' } });
+    await strange('/signup');
+    await world.ask('POST', '/recover', { body: { email } });
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    expect((await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
+    expect((await strange('/token?grant_type=password')).body.code).toBe('invalid_credentials');
+  });
+
+  test('a link dies after an hour', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const token_hash = hashIn(await world.mailTo(email));
+    world.clock.advance(60 * MINUTE);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(status).toBe(403);
+  });
+
+  test('five wrong codes end the code, however many arrive at once, and leave the link alone', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const mail = await world.mailTo(email);
+    const guess = (token: string) => world.ask('POST', '/verify', { body: { type: 'signup', email, token } });
+    const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(wrong(mail.code!))));
+    expect(new Set(guesses.map((answer) => answer.status))).toEqual(new Set([403]));
+    const right = await guess(mail.code!);
+    expect([right.status, right.body]).toEqual([
+      403,
+      { code: 'otp_expired', message: 'Token has expired or is invalid' },
+    ]);
+    const link = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    expect(link.status).toBe(200);
+  });
+
+  test('new mails do not buy new guesses', async () => {
+    const email = await confirmed();
+    for (let round = 0; round < 3; round += 1) {
+      await world.ask('POST', '/recover', { body: { email } });
+      const { code } = await world.mailTo(email, 2 + round);
+      for (let guess = 0; guess < 5; guess += 1) {
+        await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: wrong(code!) } });
+      }
+    }
+    await world.ask('POST', '/recover', { body: { email } });
+    const { code } = await world.mailTo(email, 5);
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: code! } });
+    expect(status).toBe(403);
+  });
+
+  test('signing up does not tell whether an address is new, waiting or has an account', async () => {
+    const [fresh, waiting, owner] = [newAddress(), newAddress(), await confirmed()];
+    await signUp(waiting);
+    const answers = [];
+    for (const email of [fresh, waiting, owner])
+      answers.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
+    const shapes = answers.flatMap((pair, index) =>
+      pair.map(({ status, body }) => `${status} ${shape(body, [fresh, waiting, owner][index]!)}`),
+    );
+    expect(new Set(shapes).size).toBe(1);
+    for (const [first, second] of answers) expect(first!.body.id).toBe(second!.body.id);
+    for (const [first] of answers)
+      expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const notice = await world.mailTo(owner, 2);
+    expect(notice.subject).toBe('You already have an account');
+    expect(notice.code).toBeNull();
+  });
+
+  test('signing up and guessing a code take a time of their own, whatever is behind the address', async () => {
+    const owner = await confirmed();
+    const timed = async (asked: () => Promise<unknown>): Promise<number> => {
+      const start = performance.now();
+      await asked();
+      return performance.now() - start;
+    };
+    for (const email of [newAddress(), owner]) {
+      expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(149);
+      const guess = () => world.ask('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
+      expect(await timed(guess)).toBeGreaterThanOrEqual(59);
+    }
+  });
+
+  test('a second sign-up with the same password changes nothing of the first', async () => {
+    const email = newAddress();
+    await signUp(email, { name: 'First' });
+    await signUp(email, { name: 'Second' });
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    const { body } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(body.user.user_metadata.name).toBe('First');
+    expect((await signIn(email)).status).toBe(200);
+  });
+
+  test('a password that a stranger chose before the owner signed up opens nothing after the owner confirms', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const own = 'another password';
+    const answer = await world.ask('POST', '/signup', { body: { email, password: own } });
+    expect(answer.status).toBe(200);
+    const token_hash = hashIn(await world.mailTo(email, 2));
+    const opened = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(opened.body.access_token).toBeTruthy();
+    // Neither of the two is known to be the owner's; who reads the mailbox chooses a new one by recovery.
+    expect((await signIn(email)).status).toBe(400);
+    expect((await signIn(email, own)).status).toBe(400);
+  });
+
+  test('resend mails again while it waits, and nothing once it is confirmed', async () => {
+    const email = newAddress();
+    await signUp(email);
+    expect((await world.client().auth.resend({ type: 'signup', email })).error).toBeNull();
+    await world.mailTo(email, 2);
+    const owner = await confirmed();
+    const { status, body } = await world.ask('POST', '/resend', { body: { type: 'signup', email: owner } });
+    expect([status, body]).toEqual([200, {}]);
+    const stranger = await world.ask('POST', '/resend', { body: { type: 'signup', email: newAddress() } });
+    expect([stranger.status, stranger.body]).toEqual([status, body]);
+  });
+
+  test.each([
+    [{}, 'Missing one of these types: signup, email_change, sms, phone_change'],
+    [{ type: 'signup' }, 'Missing email address or phone number'],
+    [{ type: 'signup', phone: '1' }, 'Type provided requires an email address'],
+    [{ type: 'signup', email: 'x' }, 'Unable to validate email address: invalid format'],
+  ])('resend refuses %j', async (body, message) => {
+    const answer = await world.ask('POST', '/resend', { body });
+    expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+  });
+});
+
+describe('an account', () => {
+  let world: AuthWorld;
+  beforeAll(async () => {
+    world = await startAuthWorld({ AUTH_REDIRECT_URLS: 'myapp://**/**' });
+  });
+  afterAll(() => world.close());
+
+  test('is recovered by link: a session, a new password, every other device out', async () => {
+    const { email, access } = await world.signedUp();
+    const client = world.client();
+    const events: string[] = [];
+    client.auth.onAuthStateChange((event) => void events.push(event));
+    const redirectTo = `${world.config.publicUrl}/reset-password`;
+    expect((await client.auth.resetPasswordForEmail(email, { redirectTo })).error).toBeNull();
+    const mail = await world.mailTo(email);
+    expect(mail.subject).toBe('Choose a new password');
+    expect(new URL(mail.links[0]!).pathname).toBe('/reset-password');
+    expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: hashIn(mail) })).error).toBeNull();
+    expect(events).toContain('PASSWORD_RECOVERY');
+    const { error } = await client.auth.updateUser({ password: 'a better password' });
+    expect(error).toBeNull();
+    expect((await world.ask('GET', '/user', { token: access })).body.code).toBe('session_not_found');
+    expect((await client.auth.getUser()).error).toBeNull();
+    const signIn = await world.client().auth.signInWithPassword({ email, password: 'a better password' });
+    expect(signIn.error).toBeNull();
+    expect((await world.mailTo(email, 2)).subject).toBe('Your password was changed');
+  });
+
+  test('is recovered by code, and the code of an older mail dies with a newer one', async () => {
+    const { email } = await world.signedUp();
+    await world.ask('POST', '/recover', { body: { email } });
+    const first = await world.mailTo(email);
+    await world.ask('POST', '/recover', { body: { email } });
+    const second = await world.mailTo(email, 2);
+    const verify = (token: string) => world.ask('POST', '/verify', { body: { type: 'recovery', email, token } });
+    if (first.code !== second.code) expect((await verify(first.code!)).status).toBe(403);
+    expect((await verify(second.code!)).status).toBe(200);
+  });
+
+  const openRecovery = async (mail: { links: string[] }) =>
+    (await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } })).status;
+
+  test('is recovered by an earlier link after a stranger asked for more mails, and one use ends all links', async () => {
+    const { email } = await world.signedUp();
+    const mails = [];
+    for (let count = 1; count <= 3; count += 1) {
+      await world.ask('POST', '/recover', { body: { email } });
+      mails.push(await world.mailTo(email, count));
+    }
+    expect(await openRecovery(mails[0]!)).toBe(200);
+    for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
+    // A later mail does not bring them back.
+    await world.ask('POST', '/recover', { body: { email } });
+    await world.mailTo(email, 4);
+    for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
+  });
+
+  test('has no live link of an earlier mail after an hour, or after its password changed', async () => {
+    const { email } = await world.signedUp();
+    const mailAgain = async (count: number) => {
+      await world.ask('POST', '/recover', { body: { email } });
+      return world.mailTo(email, count);
+    };
+    const first = await mailAgain(1);
+    world.clock.advance(40 * MINUTE);
+    const second = await mailAgain(2);
+    world.clock.advance(20 * MINUTE);
+    const third = await mailAgain(3);
+    expect(await openRecovery(first)).toBe(403);
+    // The access token of the sign-up has expired with the first link.
+    const signedIn = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const token = signedIn.body.access_token;
+    expect((await world.ask('PUT', '/user', { token, body: { password: 'quite another' } })).status).toBe(200);
+    expect([await openRecovery(second), await openRecovery(third)]).toEqual([403, 403]);
+  });
+
+  test('recovery answers the same for an address without account', async () => {
+    const { email } = await world.signedUp();
+    const known = await world.ask('POST', '/recover', { body: { email } });
+    const unknown = await world.ask('POST', '/recover', { body: { email: newAddress() } });
+    expect([known.status, known.body]).toEqual([200, {}]);
+    expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
+    for (const [body, message] of [
+      [{}, 'Password recovery requires an email'],
+      [{ email: 'x y' }, 'Unable to validate email address: invalid format'],
+    ]) {
+      const answer = await world.ask('POST', '/recover', { body });
+      expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+    }
+  });
+
+  test('moves to another address when both have agreed, and the old one is told', async () => {
+    const { email, access, id } = await world.signedUp();
+    const newEmail = newAddress();
+    const asked = await world.ask('PUT', '/user', { token: access, body: { email: newEmail } });
+    expect(asked.status).toBe(200);
+    expect(asked.body).toMatchObject({ email, new_email: newEmail });
+    const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
+    expect(toOld.text).toContain(newEmail);
+
+    const client = world.client();
+    const half = await client.auth.verifyOtp({ type: 'email_change', token_hash: hashIn(toNew) });
+    expect(half).toMatchObject({ error: null, data: { session: null, user: null } });
+    const raw = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(toNew) } });
+    expect(raw.status).toBe(403);
+    const whole = await client.auth.verifyOtp({ type: 'email_change', email, token: toOld.code! });
+    expect(whole.error).toBeNull();
+    expect(whole.data.user).toMatchObject({ id, email: newEmail, user_metadata: { email: newEmail } });
+    expect(whole.data.user?.new_email).toBeUndefined();
+    expect(whole.data.user?.identities?.[0]?.identity_data).toMatchObject({ email: newEmail, email_verified: true });
+    expect((await world.mailTo(email, 2)).subject).toBe('Your address was changed');
+    const signIn = await world.client().auth.signInWithPassword({ email: newEmail, password: PASSWORD });
+    expect(signIn.error).toBeNull();
+  });
+
+  test('cannot move to an address that has an account, and does not learn so', async () => {
+    const owner = await world.signedUp();
+    const { email, access } = await world.signedUp();
+    const free = newAddress();
+    const { access: otherAccess } = await world.signedUp();
+    const taken = await world.ask('PUT', '/user', { token: access, body: { email: owner.email } });
+    const open = await world.ask('PUT', '/user', { token: otherAccess, body: { email: free } });
+    expect(taken.status).toBe(open.status);
+    expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
+    expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
+    const half = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) },
+    });
+    expect(half.body).toMatchObject({ code: '200' });
+  });
+
+  test('never moves to an address that has not agreed, even while the change to it begins', async () => {
+    const { email, access } = await world.signedUp();
+    const [own, foreign] = [newAddress(), newAddress()];
+    await world.ask('PUT', '/user', { token: access, body: { email: own } });
+    const verify = (mail: { links: string[] }) =>
+      world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
+    expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
+    // The moment between the row and the tokens of a second change.
+    await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
+    expect((await verify(await world.mailTo(email))).body.code).toBe('otp_expired');
+    expect((await world.ask('GET', '/user', { token: access })).body.email).toBe(email);
+  });
+
+  test('starts over with another address, and the first links are dead', async () => {
+    const { email, access } = await world.signedUp();
+    const [typo, right] = [newAddress(), newAddress()];
+    await world.ask('PUT', '/user', { token: access, body: { email: typo } });
+    await world.ask('PUT', '/user', { token: access, body: { email: right } });
+    const dead = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) },
+    });
+    expect(dead.status).toBe(403);
+    await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) },
+    });
+    const done = await world.ask('POST', '/verify', {
+      body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) },
+    });
+    expect(done.body.user.email).toBe(right);
+  });
+
+  const formOf = (html: string) => {
+    const field = (pattern: RegExp) => pattern.exec(html)![1]!.replaceAll('&amp;', '&');
+    const body = new URLSearchParams({
+      type: field(/name="type" value="([^"]*)"/),
+      token: field(/name="token" value="([^"]*)"/),
+    });
+    return { action: field(/action="([^"]*)"/).replace('/auth/v1', ''), body: body.toString() };
+  };
+  const press = ({ action, body }: ReturnType<typeof formOf>, headers = {}) =>
+    world.ask('POST', action, { body, headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers } });
+  const fragmentOf = (answer: { headers: Headers }) =>
+    new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1));
+
+  test('opening a link for somebody else’s page uses nothing up, and its button ends there with a session', async () => {
+    const { email } = await world.signedUp();
+    const page = 'http://127.0.0.1:4100/welcome';
+    await world.ask('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
+    const link = new URL((await world.mailTo(email)).links[0]!);
+    expect(link.pathname).toBe('/auth/v1/verify');
+    const path = link.href.slice(`${world.config.publicUrl}/auth/v1`.length);
+    for (const method of ['HEAD', 'GET', 'GET']) expect((await world.ask(method, path)).status).toBe(200);
+    const shown = await world.ask('GET', path);
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      // A form of a page with "no-referrer" names no origin, and would look like one from elsewhere.
+      'referrer-policy': 'strict-origin',
+      'x-frame-options': 'DENY',
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; style-src 'sha256-[^ ]+'; .*form-action 'self' http:;/,
+      ),
+    });
+    expect(shown.body).toContain('The button signs you in to <strong>127.0.0.1:4100</strong>');
+
+    const form = formOf(shown.body);
+    // Browsers that send no fetch metadata, or none over plain http, name the page in `Origin`.
+    for (const elsewhere of [
+      { 'Sec-Fetch-Site': 'cross-site' },
+      { Origin: 'https://evil.example' },
+      { Origin: 'null' },
+    ]) {
+      const forced = await press(form, elsewhere);
+      expect(new URL(forced.headers.get('location')!, world.url).pathname).toBe('/auth/v1/verify');
+    }
+    const pressed = await press(form, { Origin: world.url });
+    expect(pressed.status).toBe(303);
+    expect(pressed.headers.get('location')!.split('#')[0]).toBe(page);
+    expect(pressed.headers.get('cache-control')).toBe('no-store');
+    const fragment = fragmentOf(pressed);
+    expect([...fragment.keys()]).toEqual(['access_token', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type']);
+    expect((await world.ask('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
+
+    // The page is the same for a token that was used, and for one that never was.
+    const afterwards = await world.ask('GET', path);
+    expect(afterwards.body).toBe(shown.body);
+    const token = link.searchParams.get('token')!;
+    const unknown = await world.ask('GET', path.replace(token, 'x'.repeat(43)));
+    expect(unknown.body).toBe(shown.body.replace(token, 'x'.repeat(43)));
+    expect(Object.fromEntries(fragmentOf(await press(form)))).toEqual({
+      error: 'access_denied',
+      error_code: 'otp_expired',
+      error_description: 'Email link is invalid or has expired',
+      sb: '',
+    });
+  });
+
+  test('the page of a link to an app names its scheme, which alone says what opens', async () => {
+    const target = encodeURIComponent('myapp://journal.example.com/done');
+    const { body } = await world.ask('GET', `/verify?type=recovery&token=x&redirect_to=${target}`);
+    expect(body).toContain('Continue to myapp<');
+  });
+
+  test('the page of a link shows words as words', async () => {
+    const odd = encodeURIComponent('"><script>alert(1)</script>');
+    const { status, body } = await world.ask('GET', `/verify?type=${odd}&token=${odd}&redirect_to=${odd}`);
+    expect(status).toBe(200);
+    expect(body).not.toContain('<script');
+    expect(body).toContain('name="token" value="&quot;&gt;&lt;script&gt;');
+    expect(body).toContain('<strong>Hustle Forge</strong>');
+  });
+
+  test('a page that is not allowed is replaced by our own', async () => {
+    const { email } = await world.signedUp();
+    await world.ask('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
+    expect(new URL((await world.mailTo(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
+  });
+
+  test.each([
+    ['POST', '', { token_hash: 'x' }, 400, 'Verify requires a verification type'],
+    ['POST', '', { type: 'signup' }, 400, 'Verify requires either a token or a token hash'],
+    [
+      'POST',
+      '',
+      { type: 'signup', token: '1', token_hash: 'x' },
+      400,
+      'Verify requires either a token or a token hash',
+    ],
+    [
+      'POST',
+      '',
+      { type: 'signup', token_hash: 'x', email: 'a@b.co' },
+      400,
+      'Only the token_hash and type should be provided',
+    ],
+    [
+      'POST',
+      '',
+      { type: 'signup', token: '123456' },
+      400,
+      'Only an email address or phone number should be provided on verify',
+    ],
+    ['POST', '', { type: 'sms', token_hash: 'x' }, 400, 'Invalid email verification type'],
+    ['POST', '', { type: 'magic', token: '1', email: 'a@b.co' }, 400, 'Unsupported verification type'],
+    ['POST', '', { type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],
+    ['GET', '?token=x', undefined, 400, 'Verify requires a verification type'],
+    ['GET', '?type=signup', undefined, 400, 'Verify requires a token or a token hash'],
+  ])('%s /verify%s refuses %j', async (method, query, body, status, message) => {
+    const answer = await world.ask(method, `/verify${query}`, { body });
+    expect([answer.status, answer.body]).toEqual([status, { code: 'validation_failed', message }]);
+  });
+});

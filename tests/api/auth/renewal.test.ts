@@ -1,0 +1,216 @@
+/** Renewing a session: rotation, two tabs, lost answers and stolen tokens (docs/specification/wire.md 10). */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fuzzBudget } from '../../support/fuzz-budget.ts';
+import { newAddress, PASSWORD, startAuthWorld } from './world.ts';
+import type { AuthWorld } from './world.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const HOUR = 3_600_000;
+
+const renew = (token: string) =>
+  world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
+const renewed = async (token: string): Promise<string> => {
+  const { status, body } = await renew(token);
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body.refresh_token;
+};
+const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+const generations = async (userId: string): Promise<number> => {
+  const { rows } = await world.admin.query(
+    'select max(generation) as highest from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1',
+    [userId],
+  );
+  return rows[0].highest;
+};
+
+const amrOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr;
+
+describe('a renewal', () => {
+  test('answers a whole session with another refresh token', async () => {
+    const { refresh, email, access } = await world.signedUp();
+    const { status, body } = await renew(refresh);
+    expect(status).toBe(200);
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
+    expect(body.user.email).toBe(email);
+    expect(body.refresh_token).not.toBe(refresh);
+    expect(amrOf(body.access_token)).toEqual(amrOf(access));
+  });
+
+  test('works through the real client', async () => {
+    const client = world.client();
+    await client.auth.signUp({ email: newAddress(), password: PASSWORD });
+    const before = (await client.auth.getSession()).data.session!;
+    const { data, error } = await client.auth.refreshSession();
+    expect(error).toBeNull();
+    expect(data.session?.refresh_token).not.toBe(before.refresh_token);
+    expect((await client.auth.getUser()).error).toBeNull();
+  });
+
+  test('carries on for as long as the session lives', async () => {
+    let { refresh } = await world.signedUp();
+    for (let round = 0; round < 5; round += 1) {
+      world.clock.advance(3_600_000);
+      refresh = await renewed(refresh);
+    }
+    expect((await renew(refresh)).status).toBe(200);
+  });
+});
+
+describe('a token that was used already', () => {
+  test('of which the answer was lost gives the active token again, as often as it is lost within two days', async () => {
+    const { refresh, id } = await world.signedUp();
+    const lost = await renewed(refresh);
+    world.clock.advance(47 * HOUR);
+    expect(await renewed(refresh)).toBe(lost);
+    expect(await renewed(refresh)).toBe(lost);
+    expect(await generations(id)).toBe(2);
+    await renewed(await renewed(lost));
+  });
+
+  test('ends the session when its replacement is two days old', async () => {
+    const { refresh } = await world.signedUp();
+    const active = await renewed(refresh);
+    world.clock.advance(48 * HOUR);
+    expect((await renew(refresh)).body.code).toBe('refresh_token_already_used');
+    expect((await renew(active)).body.code).toBe('refresh_token_not_found');
+  });
+
+  test('ends the session of an owner and a thief who take turns', async () => {
+    const { refresh } = await world.signedUp();
+    let [owner, thief] = [await renewed(refresh), refresh];
+    const codes: (string | undefined)[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      world.clock.advance(HOUR / 2);
+      const { body } = await renew(thief);
+      codes.push(body.code);
+      thief = body.refresh_token ?? thief;
+      [owner, thief] = [thief, owner];
+    }
+    expect(codes).toContain('refresh_token_already_used');
+    expect((await renew(owner)).body.code).toBe('refresh_token_not_found');
+    expect((await renew(thief)).body.code).toBe('refresh_token_not_found');
+  });
+
+  test('by twenty tabs at once gives all of them the same token', async () => {
+    const { refresh, id } = await world.signedUp();
+    const tokens = await Promise.all(Array.from({ length: 20 }, () => renewed(refresh)));
+    expect(new Set(tokens).size).toBe(1);
+    expect(await generations(id)).toBe(2);
+    expect(await renewed(tokens[0]!)).not.toBe(tokens[0]);
+  });
+
+  test('two generations ago is fine within ten seconds, and answers the active token', async () => {
+    const { refresh, id } = await world.signedUp();
+    const active = await renewed(await renewed(await renewed(refresh)));
+    world.clock.advance(9_000);
+    expect(await renewed(refresh)).toBe(active);
+    expect(await generations(id)).toBe(4);
+  });
+
+  test('two generations ago ends the session after ten seconds, its access token included', async () => {
+    const { refresh, access } = await world.signedUp();
+    const active = await renewed(await renewed(refresh));
+    world.clock.advance(10_000);
+    const { status, body } = await renew(refresh);
+    expect(status).toBe(400);
+    expect(body).toEqual({ code: 'refresh_token_already_used', message: 'Invalid Refresh Token: Already Used' });
+    expect((await renew(active)).body.code).toBe('refresh_token_not_found');
+    expect(await isAlive(access)).toBe(false);
+  });
+
+  test('ends its own session alone', async () => {
+    const { email, refresh } = await world.signedUp();
+    const other = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    await renewed(await renewed(refresh));
+    world.clock.advance(10_000);
+    await renew(refresh);
+    expect(await isAlive(other.body.access_token)).toBe(true);
+  });
+});
+
+describe('any order of tokens', () => {
+  type Step = { age: number } | { wait: true };
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.record({ age: fc.constantFrom(0, 0, 0, 1, 2, 3) }) },
+      { weight: 1, arbitrary: fc.constant({ wait: true } as const) },
+    ),
+    { maxLength: 12 },
+  );
+
+  test(
+    'is answered as the rules say',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (walk: Step[]) => {
+          // The model: every token so far, oldest first, and when each was replaced, in minutes that the test waits.
+          const tokens = [(await world.signedUp()).refresh];
+          const replacedAt: number[] = [];
+          const reissued = new Set<number>();
+          let [minute, isOver] = [0, false];
+          for (const step of walk) {
+            if ('wait' in step) {
+              world.clock.advance(60_000);
+              minute += 1;
+              continue;
+            }
+            const active = tokens.length - 1;
+            const presented = Math.max(0, active - step.age);
+            const { status, body } = await renew(tokens[presented]!);
+            if (isOver) expect(body.code).toBe('refresh_token_not_found');
+            else if (presented === active) {
+              expect(tokens).not.toContain(body.refresh_token);
+              tokens.push(body.refresh_token);
+              replacedAt.push(minute);
+            } else if (replacedAt[presented] === minute) {
+              expect([status, body.refresh_token]).toEqual([200, tokens[active]]);
+            } else if (presented === active - 1 && !reissued.has(presented)) {
+              expect([status, body.refresh_token]).toEqual([200, tokens[active]]);
+              reissued.add(active);
+            } else {
+              expect(body.code).toBe('refresh_token_already_used');
+              isOver = true;
+            }
+          }
+        }),
+        { numRuns: fuzzBudget(30) },
+      );
+    },
+    fuzzBudget(60_000),
+  );
+});
+
+describe('a token that is none', () => {
+  test.each([
+    ['missing', {}, 'validation_failed', 'Refresh token is not valid'],
+    ['null', { refresh_token: null }, 'validation_failed', 'Refresh token is not valid'],
+    ['malformed', { refresh_token: 'no/such token' }, 'validation_failed', 'Refresh token is not valid'],
+    [
+      'unknown',
+      { refresh_token: 'a'.repeat(43) },
+      'refresh_token_not_found',
+      'Invalid Refresh Token: Refresh Token Not Found',
+    ],
+    [
+      'a number',
+      { refresh_token: 5 },
+      'bad_json',
+      'Could not parse request body as JSON: refresh_token must be a string',
+    ],
+  ])('is refused when %s', async (_name, body, code, message) => {
+    const answer = await world.ask('POST', '/token?grant_type=refresh_token', { body });
+    expect([answer.status, answer.body]).toEqual([400, { code, message }]);
+  });
+
+  test('of a banned user is refused', async () => {
+    const { refresh, id } = await world.signedUp();
+    await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
+    expect((await renew(refresh)).body).toEqual({ code: 'user_banned', message: 'Invalid Refresh Token: User Banned' });
+  });
+});

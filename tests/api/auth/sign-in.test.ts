@@ -1,0 +1,311 @@
+/** Signing up, in and out, over the real client and by hand (docs/specification/wire.md 8, 9, 11 and 12). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
+import type { AuthWorld, WireBody } from './world.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+describe('signing up with autoconfirm', () => {
+  test('starts a session and answers the user', async () => {
+    const email = newAddress();
+    const { data, error } = await world
+      .client()
+      .auth.signUp({ email, password: PASSWORD, options: { data: { name: 'Wayland' } } });
+    expect(error).toBeNull();
+    expect(data.session).toMatchObject({ token_type: 'bearer', expires_in: 3600 });
+    expect(data.user).toMatchObject({
+      aud: 'authenticated',
+      role: 'authenticated',
+      email,
+      phone: '',
+      app_metadata: { provider: 'email', providers: ['email'] },
+      user_metadata: { name: 'Wayland', email, email_verified: true, phone_verified: false, sub: data.user?.id },
+      is_anonymous: false,
+    });
+    expect(data.user?.identities).toHaveLength(1);
+    expect(data.user?.identities?.[0]).toMatchObject({ provider: 'email', id: data.user?.id, user_id: data.user?.id });
+    expect(data.user?.email_confirmed_at).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
+  });
+
+  test('leaves expires_at to the clock of the device', async () => {
+    const { body } = await world.ask('POST', '/signup', { body: { email: newAddress(), password: PASSWORD } });
+    expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
+  });
+
+  test('makes the profile row, and stores neither password nor token as it is', async () => {
+    const { id, refresh } = await world.signedUp();
+    const profiles = await world.admin.query('select id from public.profiles where id = $1', [id]);
+    expect(profiles.rowCount).toBe(1);
+    const users = await world.admin.query('select password_hash from auth.users where id = $1', [id]);
+    expect(users.rows[0].password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    const tokens = await world.admin.query(
+      'select * from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1',
+      [id],
+    );
+    expect(JSON.stringify(tokens.rows)).not.toContain(refresh);
+  });
+
+  test('compares addresses without regard to case', async () => {
+    const email = newAddress();
+    await world.signedUp(email.toUpperCase());
+    const { data } = await world.client().auth.signInWithPassword({ email, password: PASSWORD });
+    expect(data.user?.email).toBe(email);
+  });
+
+  test('says that an address is taken', async () => {
+    const { email } = await world.signedUp();
+    const { status, body } = await world.ask('POST', '/signup', { body: { email, password: PASSWORD } });
+    expect(status).toBe(422);
+    expect(body).toEqual({ code: 'user_already_exists', message: 'User already registered' });
+  });
+
+  test('gives an address to one of two who ask at the same moment', async () => {
+    const email = newAddress();
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => world.ask('POST', '/signup', { body: { email, password: PASSWORD } })),
+    );
+    expect(answers.map((answer) => String(answer.status)).toSorted()).toEqual(['200', '422', '422']);
+  });
+
+  test.each([
+    ['no address', { password: PASSWORD }, 422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled'],
+    ['no password', { email: 'a@b.co' }, 400, 'validation_failed', 'Signup requires a valid password'],
+    [
+      'null password',
+      { email: 'a@b.co', password: null },
+      400,
+      'validation_failed',
+      'Signup requires a valid password',
+    ],
+    [
+      'short password',
+      { email: 'a@b.co', password: '12345' },
+      422,
+      'weak_password',
+      'Password should be at least 6 characters.',
+    ],
+    [
+      '73 bytes',
+      { email: 'a@b.co', password: 'é'.repeat(37) },
+      400,
+      'validation_failed',
+      'Password cannot be longer than 72 characters',
+    ],
+    [
+      'address and phone',
+      { email: 'a@b.co', phone: '1', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Only an email address or phone number should be provided on signup.',
+    ],
+    ['phone', { phone: '123456', password: PASSWORD }, 400, 'phone_provider_disabled', 'Phone signups are disabled'],
+    [
+      'no @',
+      { email: 'nobody', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Unable to validate email address: invalid format',
+    ],
+    [
+      'line break',
+      { email: 'a@b.co\r\nBcc: c@d.co', password: PASSWORD },
+      400,
+      'validation_failed',
+      'Unable to validate email address: invalid format',
+    ],
+    [
+      '256 characters',
+      { email: `${'a'.repeat(60)}@${'b.'.repeat(100)}co`, password: PASSWORD },
+      400,
+      'validation_failed',
+      'An email address is too long',
+    ],
+    [
+      'text as data',
+      { email: 'a@b.co', password: PASSWORD, data: 'x' },
+      400,
+      'bad_json',
+      'Could not parse request body as JSON: data must be an object',
+    ],
+    [
+      'number as password',
+      { email: 'a@b.co', password: 7 },
+      400,
+      'bad_json',
+      'Could not parse request body as JSON: password must be a string',
+    ],
+    [
+      'null character',
+      { email: 'a@b.co', password: 'abc\0defg' },
+      400,
+      'validation_failed',
+      'Text must be valid Unicode without null characters',
+    ],
+    [
+      'lone surrogate in a name',
+      { email: 'a@b.co', password: PASSWORD, data: { name: '\ud800' } },
+      400,
+      'validation_failed',
+      'Text must be valid Unicode without null characters',
+    ],
+    [
+      'large data',
+      { email: 'a@b.co', password: PASSWORD, data: { name: 'x'.repeat(9_000) } },
+      400,
+      'validation_failed',
+      'User metadata must not exceed 8192 bytes of JSON',
+    ],
+  ])('refuses %s', async (_name, body, status, code, message) => {
+    const answer = await world.ask('POST', '/signup', { body });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ code, message });
+  });
+
+  test('tells the reason of a weak password to the client', async () => {
+    const { error } = await world.client().auth.signUp({ email: newAddress(), password: '12345' });
+    expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] });
+  });
+});
+
+describe('signing in with a password', () => {
+  test('starts another session each time and leaves the others alone', async () => {
+    const { email, access } = await world.signedUp();
+    const client = world.client();
+    const { data, error } = await client.auth.signInWithPassword({ email, password: PASSWORD });
+    expect(error).toBeNull();
+    expect(data.session?.access_token).not.toBe(access);
+    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    expect((await client.auth.getUser()).data.user?.last_sign_in_at).toBeTruthy();
+  });
+
+  test('signs claims as the clients read them', async () => {
+    const { email, id, access } = await world.signedUp();
+    const [header, payload] = access
+      .split('.')
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+    expect(header).toEqual({ alg: 'ES256', kid: expect.any(String), typ: 'JWT' });
+    expect(payload).toEqual({
+      iss: `${world.config.publicUrl}/auth/v1`,
+      sub: id,
+      aud: 'authenticated',
+      iat: expect.any(Number),
+      exp: payload.iat + 3600,
+      email,
+      phone: '',
+      app_metadata: { provider: 'email', providers: ['email'] },
+      user_metadata: { email, email_verified: true, phone_verified: false, sub: id },
+      role: 'authenticated',
+      aal: 'aal1',
+      amr: [{ method: 'password', timestamp: expect.any(Number) }],
+      session_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      is_anonymous: false,
+    });
+  });
+
+  test('lets the client check the token with the published key', async () => {
+    const { email } = await world.signedUp();
+    const client = world.client();
+    await client.auth.signInWithPassword({ email, password: PASSWORD });
+    const { data, error } = await client.auth.getClaims();
+    expect(error).toBeNull();
+    expect(data?.claims).toMatchObject({ email, role: 'authenticated' });
+  });
+
+  test('answers a wrong password and an unknown address alike', async () => {
+    const { email } = await world.signedUp();
+    const wrong = await world.ask('POST', '/token?grant_type=password', { body: { email, password: 'not this one' } });
+    const unknown = await world.ask('POST', '/token?grant_type=password', {
+      body: { email: newAddress(), password: PASSWORD },
+    });
+    expect(wrong.status).toBe(400);
+    expect(wrong.body).toEqual({ code: 'invalid_credentials', message: 'Invalid login credentials' });
+    expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
+  });
+
+  test('tells a ban only to those who know the password', async () => {
+    const { email, id } = await world.signedUp();
+    await world.admin.query(`update auth.users set banned_until = now() + interval '1 day' where id = $1`, [id]);
+    const right = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const wrong = await world.ask('POST', '/token?grant_type=password', { body: { email, password: 'not this one' } });
+    expect(right.body).toEqual({ code: 'user_banned', message: 'User is banned' });
+    expect(wrong.body.code).toBe('invalid_credentials');
+  });
+
+  test.each([
+    ['no grant type', '/token', {}, 'invalid_credentials', 'unsupported_grant_type'],
+    ['an unknown grant type', '/token?grant_type=magic', {}, 'invalid_credentials', 'unsupported_grant_type'],
+    [
+      'neither address nor phone',
+      '/token?grant_type=password',
+      { password: PASSWORD },
+      'validation_failed',
+      'missing email or phone',
+    ],
+    [
+      'both',
+      '/token?grant_type=password',
+      { email: 'a@b.co', phone: '1', password: PASSWORD },
+      'validation_failed',
+      'Only an email address or phone number should be provided on login.',
+    ],
+  ])('refuses %s', async (_name, path, body, code, message) => {
+    const answer = await world.ask('POST', path, { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ code, message });
+  });
+});
+
+const signIn = async (email: string): Promise<WireBody> =>
+  (await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
+const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+
+describe('signing out', () => {
+  test('global ends every session of the user, and of nobody else', async () => {
+    const { email, access, refresh } = await world.signedUp();
+    const other = await world.signedUp();
+    const second = await signIn(email);
+    const { status, body } = await world.ask('POST', '/logout', { token: access });
+    expect([status, body]).toEqual([204, '']);
+    expect(await Promise.all([access, second.access_token, other.access].map(isAlive))).toEqual([false, false, true]);
+    const renewed = await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+    expect(renewed.body.code).toBe('refresh_token_not_found');
+  });
+
+  test('local ends this session, others ends all but this one', async () => {
+    const { email, access } = await world.signedUp();
+    const [second, third] = [await signIn(email), await signIn(email)];
+    await world.ask('POST', '/logout?scope=local', { token: access });
+    expect(await Promise.all([access, second.access_token, third.access_token].map(isAlive))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    await world.ask('POST', '/logout?scope=others', { token: second.access_token });
+    expect(await Promise.all([second.access_token, third.access_token].map(isAlive))).toEqual([true, false]);
+  });
+
+  test('is noticed by the data wire at once', async () => {
+    const client = world.client();
+    await client.auth.signUp({ email: newAddress(), password: PASSWORD });
+    const token = (await client.auth.getSession()).data.session!.access_token;
+    const read = () => fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${token}` } });
+    expect((await read()).status).toBe(200);
+    expect((await client.auth.signOut()).error).toBeNull();
+    expect((await read()).status).toBe(401);
+  });
+
+  test('refuses an unknown scope, a missing token and a dead session', async () => {
+    const { access } = await world.signedUp();
+    const unknown = await world.ask('POST', '/logout?scope=galaxy', { token: access });
+    expect([unknown.status, unknown.body.message]).toEqual([400, 'Unsupported logout scope "galaxy"']);
+    expect((await world.ask('POST', '/logout')).status).toBe(401);
+    await world.ask('POST', '/logout', { token: access });
+    const dead = await world.ask('POST', '/logout', { token: access });
+    expect([dead.status, dead.body.code]).toEqual([403, 'session_not_found']);
+  });
+});

@@ -1,0 +1,238 @@
+/** The caller's own account, and who counts as a caller (docs/specification/wire.md 5 and 12). */
+import { createHmac, createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SignJWT, generateKeyPair, importJWK } from 'jose';
+import type { JWTPayload } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
+import type { AuthWorld } from './world.ts';
+
+const HOUR = 3_600_000;
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const claimsIn = (token: string): JWTPayload => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+
+/** Signs with the server's own key, as nobody but the server can. */
+async function signed(claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
+  const key = await importJWK(
+    JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8')),
+    'ES256',
+  );
+  return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', ...header }).sign(key);
+}
+
+describe('GET /user', () => {
+  test('answers the bare user', async () => {
+    const { email, id, access } = await world.signedUp();
+    const { status, headers, body } = await world.ask('GET', '/user', { token: access });
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toMatchObject({ id, email, phone: '', is_anonymous: false, identities: [{ provider: 'email' }] });
+    expect(Object.values(body)).not.toContain(null);
+  });
+
+  test('refuses a missing or ill-formed Bearer', async () => {
+    for (const headers of [{}, { Authorization: 'Basic abc' }, { Authorization: 'Bearer ' }]) {
+      const answer = await world.ask('GET', '/user', { headers });
+      expect([answer.status, answer.body]).toEqual([
+        401,
+        { code: 'no_authorization', message: 'This endpoint requires a valid Bearer token' },
+      ]);
+    }
+  });
+
+  test('refuses the publishable key, and words that are no token', async () => {
+    for (const token of [world.config.publishableKey, 'a.b.c', 'x']) {
+      const { status, body } = await world.ask('GET', '/user', { token });
+      expect([status, body.code]).toEqual([403, 'bad_jwt']);
+    }
+  });
+
+  test('refuses every forged token', async () => {
+    const { access } = await world.signedUp();
+    const claims = claimsIn(access);
+    const [header, payload, signature] = access.split('.') as [string, string, string];
+    const { body: jwks } = await world.ask('GET', '/.well-known/jwks.json');
+    const publicPem = createPublicKey({ key: jwks.keys[0], format: 'jwk' }).export({
+      type: 'spki',
+      format: 'pem',
+    }) as string;
+    const hmac = (key: string): string => {
+      const text = `${base64({ alg: 'HS256', typ: 'JWT', kid: jwks.keys[0].kid })}.${payload}`;
+      return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
+    };
+    const stranger = await generateKeyPair('ES256');
+    const forged = {
+      'alg none': `${base64({ alg: 'none', typ: 'JWT' })}.${payload}.`,
+      'alg None with a signature': `${base64({ alg: 'None' })}.${payload}.${signature}`,
+      'HS256 with the public key as PEM': hmac(publicPem),
+      'HS256 with the public key as JSON': hmac(JSON.stringify(jwks.keys[0])),
+      'another key': await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(stranger.privateKey),
+      'another key under our kid': await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: jwks.keys[0].kid })
+        .sign(stranger.privateKey),
+      'a key of its own in the header': await new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', jwk: { kty: 'EC', crv: 'P-256', x: 'a', y: 'b' } })
+        .sign(stranger.privateKey),
+      'other claims': `${header}.${base64({ ...claims, sub: '00000000-0000-4000-8000-000000000000' })}.${signature}`,
+      'an empty signature': `${header}.${payload}.`,
+      'a signature of zeros': `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`,
+    };
+    for (const [name, token] of Object.entries(forged)) {
+      const { status, body } = await world.ask('GET', '/user', { token });
+      expect([status, body.code], name).toEqual([403, 'bad_jwt']);
+      expect(body.message, name).toMatch(/^invalid JWT: unable to parse or verify signature, /);
+      const data = await fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(data.status, name).toBe(401);
+    }
+    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+  });
+
+  test('refuses an expired token, also one that it has seen before', async () => {
+    const { access } = await world.signedUp();
+    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    world.clock.advance(HOUR);
+    const { status, body } = await world.ask('GET', '/user', { token: access });
+    expect([status, body]).toEqual([
+      403,
+      {
+        code: 'bad_jwt',
+        message: 'invalid JWT: unable to parse or verify signature, token has invalid claims: token is expired',
+      },
+    ]);
+  });
+
+  test('judges the claims of a genuine token one by one', async () => {
+    const { access, id } = await world.signedUp();
+    const claims = claimsIn(access);
+    const cases: [JWTPayload, number, string][] = [
+      [{ ...claims, sub: '' }, 403, 'bad_jwt'],
+      [{ ...claims, sub: 'somebody' }, 400, 'bad_jwt'],
+      [{ ...claims, session_id: 'here' }, 403, 'bad_jwt'],
+      [{ ...claims, nbf: claims.exp! + 60 }, 403, 'bad_jwt'],
+      [{ ...claims, sub: '00000000-0000-4000-8000-000000000000' }, 403, 'user_not_found'],
+      [{ ...claims, session_id: '00000000-0000-4000-8000-000000000000' }, 403, 'session_not_found'],
+    ];
+    for (const [changed, status, code] of cases) {
+      const answer = await world.ask('GET', '/user', { token: await signed(changed) });
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    }
+    const { exp: _exp, ...withoutEnd } = claims;
+    expect((await world.ask('GET', '/user', { token: await signed(withoutEnd) })).body.code).toBe('bad_jwt');
+    expect((await world.ask('GET', '/user', { token: await signed(claims, { kid: 'another' }) })).body.code).toBe(
+      'bad_jwt',
+    );
+    const { session_id: _session, ...withoutSession } = claims;
+    expect((await world.ask('GET', '/user', { token: await signed(withoutSession) })).body.id).toBe(id);
+  });
+
+  test('refuses a session of somebody else', async () => {
+    const [one, other] = [await world.signedUp(), await world.signedUp()];
+    const mixed = await signed({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
+    expect((await world.ask('GET', '/user', { token: mixed })).body.code).toBe('session_not_found');
+  });
+
+  test('notices within thirty seconds what another server has ended', async () => {
+    const { id, access } = await world.signedUp();
+    const read = () => fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${access}` } });
+    expect((await read()).status).toBe(200);
+    await world.admin.query('delete from auth.sessions where user_id = $1', [id]);
+    expect((await read()).status).toBe(200);
+    world.clock.advance(30_000);
+    expect((await read()).status).toBe(401);
+  });
+
+  test('makes the client drop a dead session', async () => {
+    const client = world.client();
+    await client.auth.signUp({ email: newAddress(), password: PASSWORD });
+    const token = (await client.auth.getSession()).data.session!.access_token;
+    await world.ask('POST', '/logout', { token });
+    const { error } = await client.auth.getUser();
+    expect(error).toMatchObject({ name: 'AuthSessionMissingError' });
+    expect((await client.auth.getSession()).data.session).toBeNull();
+  });
+});
+
+describe('PUT /user', () => {
+  test('merges metadata and removes what is null', async () => {
+    const client = world.client();
+    await client.auth.signUp({
+      email: newAddress(),
+      password: PASSWORD,
+      options: { data: { name: 'Ada', town: 'London' } },
+    });
+    const { data, error } = await client.auth.updateUser({ data: { name: 'Grace', town: null } });
+    expect(error).toBeNull();
+    expect(data.user?.user_metadata).toMatchObject({ name: 'Grace', email_verified: true });
+    expect(data.user?.user_metadata).not.toHaveProperty('town');
+  });
+
+  test('a password change keeps this session and ends the others', async () => {
+    const { email, access } = await world.signedUp();
+    const other = (await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
+    const { status } = await world.ask('PUT', '/user', { token: access, body: { password: 'quite another' } });
+    expect(status).toBe(200);
+    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    expect((await world.ask('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
+    const old = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    expect(old.body.code).toBe('invalid_credentials');
+    expect((await world.mailTo(email)).subject).toBe('Your password was changed');
+  });
+
+  test('a password change ends every link on its way', async () => {
+    const { email, access } = await world.signedUp();
+    await world.ask('POST', '/recover', { body: { email } });
+    const { code } = await world.mailTo(email);
+    await world.ask('PUT', '/user', { token: access, body: { password: 'quite another' } });
+    const { status } = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: code } });
+    expect(status).toBe(403);
+  });
+
+  test('an old session proves itself with a code before it changes password or address', async () => {
+    const { email, refresh } = await world.signedUp();
+    world.clock.advance(24 * HOUR);
+    const token = (await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } }))
+      .body.access_token;
+    const change = (body: unknown) => world.ask('PUT', '/user', { token, body });
+    expect((await change({ password: 'quite another' })).body).toEqual({
+      code: 'reauthentication_needed',
+      message: 'Password update requires reauthentication',
+    });
+    expect((await change({ email: newAddress() })).body.code).toBe('reauthentication_needed');
+    expect((await change({ data: { name: 'Still fine' } })).status).toBe(200);
+
+    const asked = await world.ask('GET', '/reauthenticate', { token });
+    expect([asked.status, asked.body]).toEqual([200, {}]);
+    const mail = await world.mailTo(email);
+    expect(mail.links).toEqual([]);
+    const wrong = await change({ password: 'quite another', nonce: mail.code === '000000' ? '1' : '000000' });
+    expect([wrong.status, wrong.body.code]).toEqual([422, 'reauthentication_not_valid']);
+    expect((await change({ password: 'quite another', nonce: mail.code })).status).toBe(200);
+    const again = await change({ password: 'yet another', nonce: mail.code });
+    expect(again.body.code).toBe('reauthentication_not_valid');
+    const signIn = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: mail.code } });
+    expect(signIn.status).toBe(403);
+  });
+
+  test.each([
+    [{ password: '12345' }, 422, 'weak_password'],
+    [{ password: 'x'.repeat(73) }, 400, 'validation_failed'],
+    [{ password: PASSWORD }, 422, 'same_password'],
+    [{ email: 'not an address' }, 400, 'validation_failed'],
+    [{ phone: '123' }, 400, 'phone_provider_disabled'],
+    [{ app_metadata: { role: 'admin' } }, 403, 'not_admin'],
+    [{ data: [] }, 400, 'bad_json'],
+    [{ data: { name: 'x'.repeat(9_000) } }, 400, 'validation_failed'],
+  ])('refuses body %#', async (body, status, code) => {
+    const { access } = await world.signedUp();
+    const answer = await world.ask('PUT', '/user', { token: access, body });
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+});

@@ -1,0 +1,260 @@
+/** What holds for the whole auth wire: error shapes, bodies, limits, keys, storms (docs/specification/wire.md 2, 3 and 17). */
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { exportJWK, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fuzzBudget } from '../../support/fuzz-budget.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
+import type { AuthWorld } from './world.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const failing = (version: string | undefined) =>
+  fetch(`${world.url}/auth/v1/token?grant_type=password`, {
+    method: 'POST',
+    headers: version === undefined ? {} : { 'X-Supabase-Api-Version': version },
+    body: JSON.stringify({ email: 'a@b.co', password: 'wrong one' }),
+  });
+
+describe('errors', () => {
+  test.each(['2024-01-01', '2025-06-30'])('have the new shape for version %s', async (version) => {
+    const response = await failing(version);
+    expect(response.headers.get('x-supabase-api-version')).toBe('2024-01-01');
+    expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials');
+    expect(await response.json()).toEqual({ code: 'invalid_credentials', message: 'Invalid login credentials' });
+  });
+
+  test.each([undefined, '2023-12-31', 'soon', '2024'])('have the old shape for version %s', async (version) => {
+    const response = await failing(version);
+    expect(response.headers.has('x-supabase-api-version')).toBe(false);
+    expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials');
+    expect(await response.json()).toEqual({
+      code: 400,
+      error_code: 'invalid_credentials',
+      msg: 'Invalid login credentials',
+    });
+  });
+
+  test('say why a password is weak in both shapes', async () => {
+    const body = { email: newAddress(), password: 'short' };
+    const [fresh, old] = [
+      await world.ask('POST', '/signup', { body }),
+      await world.ask('POST', '/signup', { body, headers: { 'X-Supabase-Api-Version': '' } }),
+    ];
+    const weak_password = { reasons: ['length'] };
+    expect(fresh.body).toEqual({
+      code: 'weak_password',
+      message: 'Password should be at least 6 characters.',
+      weak_password,
+    });
+    expect(old.body).toEqual({
+      code: 422,
+      error_code: 'weak_password',
+      msg: 'Password should be at least 6 characters.',
+      weak_password,
+    });
+  });
+
+  test('refuse a common password at sign-up and at a change', async () => {
+    const { access } = await world.signedUp();
+    const refused = {
+      code: 'weak_password',
+      message: 'Password is known to be weak and easy to guess, please choose a different one.',
+      weak_password: { reasons: ['pwned'] },
+    };
+    const signUp = await world.ask('POST', '/signup', { body: { email: newAddress(), password: '123456' } });
+    const change = await world.ask('PUT', '/user', { token: access, body: { password: 'Password1' } });
+    expect([signUp.status, signUp.body, change.status, change.body]).toEqual([422, refused, 422, refused]);
+    const { error } = await world.client().auth.signUp({ email: newAddress(), password: 'qwerty' });
+    expect(error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['pwned'] });
+  });
+
+  test('name their code to the real client', async () => {
+    const { error } = await world.client().auth.signInWithPassword({ email: 'a@b.co', password: 'wrong one' });
+    expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: 'invalid_credentials' });
+  });
+
+  test('echo no version on success', async () => {
+    expect((await world.ask('GET', '/health')).headers.has('x-supabase-api-version')).toBe(false);
+  });
+
+  test('are JSON for paths that do not exist', async () => {
+    for (const path of ['/otp', '/factors', '/authorize?provider=github', '/sso', '/nonsense']) {
+      const { status, body } = await world.ask('GET', path);
+      expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
+    }
+  });
+});
+
+describe('bodies', () => {
+  test.each(['', '{', '[]', '"text"', 'null', '7', '{"email":}', '\ufeff{}x'])(
+    'that are %j are bad JSON',
+    async (body) => {
+      const answer = await world.ask('POST', '/signup', { body, headers: { 'Content-Type': 'application/json' } });
+      expect([answer.status, answer.body.code]).toEqual([400, 'bad_json']);
+      expect(answer.body.message).toMatch(/^Could not parse request body as JSON: /);
+    },
+  );
+
+  test('of more than 1 MiB are refused, with and without a stated length', async () => {
+    const large = JSON.stringify({ email: 'a@b.co', password: PASSWORD, data: { x: 'x'.repeat(1_048_576) } });
+    // The server answers before it has read everything, so this connection is not used again.
+    const stated = await world.ask('POST', '/signup', { body: large, headers: { Connection: 'close' } });
+    expect([stated.status, stated.body]).toEqual([
+      413,
+      { code: 'request_entity_too_large', message: 'Request body too large (max 1048576 bytes)' },
+    ]);
+    const streamed = await fetch(`${world.url}/auth/v1/signup`, {
+      method: 'POST',
+      headers: { Connection: 'close' },
+      body: new Blob([large]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
+  });
+
+  test('that are nested without end are refused', async () => {
+    const data = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const { status, body } = await world.ask('POST', '/signup', {
+      body: `{"email":"a@b.co","password":"123456","data":${data}}`,
+    });
+    expect([status, body.code]).toEqual([400, 'validation_failed']);
+  });
+
+  const oddText = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '',
+      '\0',
+      '\ud800',
+      'a@b.co',
+      "'; drop table auth.users; --",
+      'x'.repeat(300),
+      '123456',
+      '__proto__',
+    ),
+  );
+  const oddValue = fc.oneof(oddText, fc.jsonValue(), fc.constant(null), fc.integer());
+  const fields = [
+    'email',
+    'phone',
+    'password',
+    'data',
+    'type',
+    'token',
+    'token_hash',
+    'refresh_token',
+    'nonce',
+    'redirect_to',
+  ];
+  const oddBody = fc.dictionary(fc.constantFrom(...fields), oddValue);
+
+  test.each([
+    '/signup',
+    '/token?grant_type=password',
+    '/token?grant_type=refresh_token',
+    '/verify',
+    '/recover',
+    '/resend',
+  ])(
+    'of any form never make POST %s fail',
+    async (path) => {
+      await fc.assert(
+        fc.asyncProperty(oddBody, async (body) => {
+          const { status } = await world.ask('POST', path, { body: JSON.stringify(body) });
+          expect(status).toBeLessThan(500);
+        }),
+        { numRuns: fuzzBudget(60) },
+      );
+    },
+    fuzzBudget(60_000),
+  );
+
+  test(
+    'of any form never make PUT /user fail, nor store what was not sent',
+    async () => {
+      const { access } = await world.signedUp();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.dictionary(fc.constantFrom('data', 'nonce', 'app_metadata', 'phone'), oddValue),
+          async (body) => {
+            const { status } = await world.ask('PUT', '/user', { token: access, body: JSON.stringify(body) });
+            expect(status).toBeLessThan(500);
+          },
+        ),
+        { numRuns: fuzzBudget(60) },
+      );
+    },
+    fuzzBudget(60_000),
+  );
+
+  test('keep any storable text as it was sent', async () => {
+    const { access } = await world.signedUp();
+    const name = 'Zoë 👩🏽‍💻 مرحبا e\u0301 <script>';
+    const { body } = await world.ask('PUT', '/user', { token: access, body: { data: { name } } });
+    expect(body.user_metadata.name).toBe(name);
+  });
+});
+
+describe('what is published', () => {
+  test('one public key, cacheable, and nothing private in it', async () => {
+    const { headers, body } = await world.ask('GET', '/.well-known/jwks.json');
+    expect(headers.get('cache-control')).toBe('public, max-age=600');
+    expect(body.keys).toHaveLength(1);
+    expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'key_ops', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+
+  test('the key file is for its owner alone', async () => {
+    expect((await stat(join(world.config.dataDir, 'signing-key.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('settings and health', async () => {
+    const { body } = await world.ask('GET', '/settings');
+    expect(body).toMatchObject({
+      external: { email: true, google: false },
+      disable_signup: false,
+      mailer_autoconfirm: true,
+    });
+    expect((await world.ask('GET', '/health')).body).toMatchObject({ name: 'GoTrue', version: expect.any(String) });
+  });
+});
+
+describe('an operator’s key', () => {
+  test('signs with RS256, and needs no kid in a token', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-key-'));
+    const file = join(folder, 'key.json');
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+    await writeFile(file, JSON.stringify(await exportJWK(privateKey)));
+    const other = await startAuthWorld({ AUTH_SIGNING_KEY_FILE: file });
+    try {
+      const { access } = await other.signedUp();
+      expect(JSON.parse(Buffer.from(access.split('.')[0]!, 'base64url').toString()).alg).toBe('RS256');
+      expect((await other.ask('GET', '/user', { token: access })).status).toBe(200);
+      const { body } = await other.ask('GET', '/.well-known/jwks.json');
+      expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'e', 'key_ops', 'kid', 'kty', 'n', 'use']);
+    } finally {
+      await other.close();
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('a storm of sign-ins', () => {
+  test('is told to try again, in a way that signs nobody out', async () => {
+    const { email, refresh } = await world.signedUp();
+    const signIn = () => world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const storm = Promise.all(Array.from({ length: 80 }, signIn));
+    const renewal = await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+    expect(renewal.status).toBe(200);
+    const answers = await storm;
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 503]));
+    expect(answers.find((answer) => answer.status === 503)!.headers.get('retry-after')).toBe('1');
+  });
+});

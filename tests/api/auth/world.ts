@@ -1,0 +1,77 @@
+/** What every test of the auth wire needs: a server, real clients, plain requests, and the mail that arrived. */
+import { randomBytes } from 'node:crypto';
+import { createClient } from '@supabase/supabase-js';
+import { expect, vi } from 'vitest';
+import { startTestServer } from '../../support/start-server.ts';
+import type { TestServer } from '../../support/start-server.ts';
+
+export const PASSWORD = 'correct horse';
+const NEW_SHAPE = { 'X-Supabase-Api-Version': '2024-01-01' };
+
+export const newAddress = (): string => `user-${randomBytes(6).toString('hex')}@example.com`;
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a body may have any form; each test says which
+export type WireBody = any;
+type Answer = { status: number; headers: Headers; body: WireBody };
+
+export type AuthWorld = TestServer & {
+  /** The real client, as a browser tab without storage. */
+  client(): ReturnType<typeof createClient>;
+  /** A raw request to /auth/v1, in the newer error shape unless told otherwise. */
+  ask(
+    method: string,
+    path: string,
+    given?: { body?: unknown; token?: string; headers?: Record<string, string> },
+  ): Promise<Answer>;
+  /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
+  signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
+  /** The newest mail to an address, once `count` have arrived. */
+  mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+};
+
+export async function startAuthWorld(settings: Record<string, string> = {}): Promise<AuthWorld> {
+  const server = await startTestServer({ settings });
+
+  const ask: AuthWorld['ask'] = async (method, path, { body, token, headers } = {}) => {
+    const response = await fetch(`${server.url}/auth/v1${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...NEW_SHAPE,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json;charset=UTF-8' }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+
+  return {
+    ...server,
+    ask,
+    client: () =>
+      createClient(server.url, server.config.publishableKey, {
+        auth: { persistSession: false, autoRefreshToken: false },
+      }),
+    async signedUp(email = newAddress()) {
+      const { status, body } = await ask('POST', '/signup', { body: { email, password: PASSWORD } });
+      expect(status, JSON.stringify(body)).toBe(200);
+      return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
+    },
+    mailTo: (address, count = 1) =>
+      vi.waitFor(
+        () => {
+          const messages = server.mailbox.messagesTo(address);
+          expect(messages.length).toBeGreaterThanOrEqual(count);
+          return messages[0]!;
+        },
+        { timeout: 5_000, interval: 20 },
+      ),
+  };
+}
+
+/** The `token_hash` that the first link of a mail carries. */
+export const hashIn = (mail: { links: string[] }): string => new URL(mail.links[0]!).searchParams.get('token_hash')!;

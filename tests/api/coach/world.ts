@@ -1,0 +1,192 @@
+/** The people of the coach's tests, and a reader of its streams. The model is the simulator, over HTTP. */
+import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach/coach.ts';
+import type { Day } from '#domain/day/day.ts';
+import { startModelServer } from '../../../simulators/ai-model/server.ts';
+import type { ModelProvider } from '../../../simulators/ai-model/server.ts';
+import type { ModelControl } from '../../../simulators/ai-model/simulator.ts';
+import { startTestServer } from '../../support/start-server.ts';
+import type { TestServer } from '../../support/start-server.ts';
+import { signUp, today } from '../data/world.ts';
+import type { Person } from '../data/world.ts';
+
+export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'openai-compatible'];
+
+/** Three items with something finished in each. */
+export const GOOD_DAY = [
+  'Shipped the importer to all 40 customers before noon',
+  'Fixed the crash of the editor that 12 people had reported',
+  'Wrote the quote for the Weber kitchen, 11,400 euros, and sent it',
+];
+
+export type CoachWorld = {
+  readonly server: TestServer;
+  readonly model: ModelControl;
+  /** A Closer who has agreed. */
+  readonly cleo: Person;
+  /** Every line of the log, as it was written. */
+  readonly logged: string[];
+  newCloser(): Promise<Person>;
+  /** Puts a log there as its owner's browser would have; items become lines. */
+  /** A numbered list of these items, or a log of this HTML. */
+  wrote(person: Person, date: Day, log: readonly string[] | string): Promise<void>;
+  feedback(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<FeedbackResult>>;
+  trend(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<TrendResult>>;
+  /** What is kept about a day. */
+  entry(person: Person, date?: Day): Promise<KeptEntry | null>;
+  /** How many rows each of the coach's tables holds for somebody. */
+  kept(person: Person): Promise<{ analyses: number; uses: number; claims: number; tries: number }>;
+  close(): Promise<void>;
+};
+
+export type KeptEntry = {
+  feedback: string | null;
+  score: number | null;
+  analyzedAt: string | null;
+  upToDate: boolean | null;
+};
+
+/** A refusal, or a stream as it was heard. */
+export type Heard<Result> = {
+  status: number;
+  headers: Headers;
+  json: unknown;
+  events: CoachEvent<Result>[];
+  /** The deltas put together. */
+  text: string;
+  score: number | null;
+  done: Result | null;
+  problem: Extract<CoachEvent, { event: 'problem' }>['data'] | null;
+};
+
+let people = 0;
+
+export async function startCoachWorld(
+  settings: Record<string, string> = {},
+  provider: ModelProvider = 'google',
+): Promise<CoachWorld> {
+  const logged: string[] = [];
+  const model = await startModelServer();
+  const server = await startTestServer({
+    settings: { ...model.settingsFor(provider), ...settings },
+    logTo: { write: (line) => void logged.push(line) },
+  });
+  const { admin } = server;
+
+  async function newCloser(): Promise<Person> {
+    people += 1;
+    const person = await signUp(server, `closer-${people}`);
+    await admin.query(`update public.profiles set subscription_plan = 'premium', ai_consent = true where id = $1`, [
+      person.id,
+    ]);
+    return person;
+  }
+
+  return {
+    server,
+    model: model.control,
+    logged,
+    newCloser,
+    cleo: await newCloser(),
+    async wrote(person, date, log) {
+      const escaped = (item: string): string => item.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+      const content =
+        typeof log === 'string' ? log : `<ol>${log.map((item) => `<li><p>${escaped(item)}</p></li>`).join('')}</ol>`;
+      await admin.query(
+        `insert into public.entries (user_id, date, content) values ($1, $2, $3)
+         on conflict (user_id, date) do update set content = excluded.content`,
+        [person.id, date, content],
+      );
+    },
+    feedback: (person, body, signal) => hear(server, person, 'ai-feedback', body, signal),
+    trend: (person, body, signal) => hear(server, person, 'trend-analysis', body, signal),
+    async entry(person, date = today()) {
+      const { rows } = await admin.query<KeptEntry>(
+        `select ai_feedback as feedback, hustle_score as score, ai_analyzed_at::text as "analyzedAt",
+                ai_analyzed_at >= updated_at as "upToDate"
+           from public.entries where user_id = $1 and date = $2`,
+        [person.id, date],
+      );
+      return rows[0] ?? null;
+    },
+    async kept(person) {
+      const { rows } = await admin.query<{ analyses: number; uses: number; claims: number; tries: number }>(
+        `select (select count(*)::int from public.analyses where user_id = $1) as analyses,
+                (select count(*)::int from public.plan_uses where user_id = $1 and kind = 'analysis') as uses,
+                (select count(*)::int from public.analysis_runs where user_id = $1 and lease_until > now()) as claims,
+                (select coalesce(sum(tries), 0)::int from public.analysis_runs where user_id = $1) as tries`,
+        [person.id],
+      );
+      return rows[0]!;
+    },
+    async close() {
+      await server.close();
+      await model.close();
+    },
+  };
+}
+
+async function hear<Result>(
+  server: TestServer,
+  person: Person | null,
+  name: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<Heard<Result>> {
+  const { response, events } = await openStream<Result>(server, person, name, body, signal);
+  const { status, headers } = response;
+  const heard: Heard<Result> = {
+    status,
+    headers,
+    json: null,
+    events: [],
+    text: '',
+    score: null,
+    done: null,
+    problem: null,
+  };
+  if (!events) return { ...heard, json: await response.json() };
+  for await (const event of events) {
+    heard.events.push(event);
+    if (event.event === 'score') heard.score = event.data.score;
+    if (event.event === 'text') heard.text += event.data.delta;
+    if (event.event === 'done') heard.done = event.data;
+    if (event.event === 'problem') heard.problem = event.data;
+  }
+  return heard;
+}
+
+/** For a test that looks at the stream while it is under way. `events` is null where none was begun. */
+export async function openStream<Result = FeedbackResult>(
+  server: TestServer,
+  person: Person | null,
+  name: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<{ response: Response; events: AsyncGenerator<CoachEvent<Result>> | null }> {
+  const response = await fetch(`${server.url}/functions/v1/${name}`, {
+    method: 'POST',
+    headers: {
+      apikey: server.config.publishableKey,
+      'content-type': 'application/json',
+      ...(person && { authorization: `Bearer ${person.token}` }),
+    },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+  const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  return { response, events: streams ? eventsIn<Result>(response) : null };
+}
+
+async function* eventsIn<Result>(response: Response): AsyncGenerator<CoachEvent<Result>> {
+  let waiting = '';
+  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+    waiting += piece;
+    const frames = waiting.split('\n\n');
+    waiting = frames.pop()!;
+    for (const frame of frames) {
+      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(frame) ?? [];
+      if (event !== undefined) yield { event, data: JSON.parse(data!) } as CoachEvent<Result>;
+    }
+  }
+  if (waiting !== '') throw new Error(`the stream ended within a frame: ${waiting}`);
+}

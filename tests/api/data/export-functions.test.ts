@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addDays, dayLabel } from '#domain/day/day.ts';
+import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
+import { daysAgo, startDataWorld, today } from './world.ts';
+import type { Answered, DataWorld, Person } from './world.ts';
+
+let world: DataWorld;
+
+beforeAll(async () => {
+  world = await startDataWorld();
+});
+beforeEach(() => world.server.admin.query('delete from public.entries'));
+afterEach(() => expect(world.errorsLogged.splice(0)).toEqual([]));
+afterAll(() => world.close());
+
+describe('record-export', () => {
+  const PATH = '/functions/v1/record-export';
+  const usesOf = async ({ id }: Person): Promise<unknown[]> =>
+    (await world.server.admin.query('select kind from public.plan_uses where user_id = $1', [id])).rows;
+
+  test("a Closer's export is written down, and no flood of them fills the table", async () => {
+    await world.server.admin.query(
+      `insert into public.plan_uses (user_id, kind, used_at) values ($1, 'export', now() - interval '61 seconds')`,
+      [world.cleo.id],
+    );
+    for (const _ of [1, 2, 3]) {
+      expect(await world.ask(world.cleo, 'POST', PATH, { body: {} })).toMatchObject({
+        status: 200,
+        json: { success: true },
+      });
+    }
+    expect(await usesOf(world.cleo)).toEqual([{ kind: 'export' }, { kind: 'export' }]);
+  });
+
+  test('a Dabbler is refused, also with another user in the body; a guest is asked to sign in', async () => {
+    expect(await world.ask(world.ana, 'POST', PATH, { body: { user_id: world.cleo.id } })).toMatchObject({
+      status: 403,
+      json: {
+        success: false,
+        error: 'Export is a premium feature. Upgrade to Closer to take your logs with you.',
+      },
+    });
+    expect(await usesOf(world.ana)).toEqual([]);
+    expect((await world.ask(null, 'POST', PATH, { body: {} })).status).toBe(401);
+  });
+
+  test('a plan that has run out refuses, whatever the profile still says', async () => {
+    const { id } = world.ben;
+    await world.server.admin.query(
+      `update public.profiles set subscription_plan = 'premium', access_valid_until = current_date - 2 where id = $1`,
+      [id],
+    );
+    expect((await world.ask(world.ben, 'POST', PATH, { body: {} })).status).toBe(403);
+    expect(await usesOf(world.ben)).toEqual([]);
+  });
+});
+
+describe('import-entries', () => {
+  const PATH = '/functions/v1/import-entries';
+  const send = (person: Person | null, entries: unknown): Promise<Answered> =>
+    world.ask(person, 'POST', PATH, { body: { entries } });
+  const header = (date: Parameters<typeof dayLabel>[0]) => `<h2 class="date-header">${dayLabel(date)}</h2>`;
+
+  type Row = { date: string; content: string; content_text: string; revision: number } & Record<string, unknown>;
+  const rowsOf = async (person: Person): Promise<Row[]> => {
+    const { data, error } = await person.client.from('entries').select('*').order('date');
+    expect(error).toBeNull();
+    return data as Row[];
+  };
+  const versionOf = async (date: string, revision = 1) => {
+    const { data } = await world.cleo.client.from('entries').select('id').eq('date', date).single().throwOnError();
+    return { id: data.id as string, revision };
+  };
+  const imported = async (entries: unknown): Promise<unknown> => {
+    const answer = await send(world.cleo, entries);
+    expect(answer.status, answer.text).toBe(200);
+    return (answer.json as { outcomes: unknown }).outcomes;
+  };
+
+  test('writes new days, years back, with what the coach said of them', async () => {
+    const coach = { hustleScore: 7, feedback: 'Good <b>work</b>', analyzedAt: '2020-03-02T10:11:12.123456+00:00' };
+    const date = daysAgo(2_000);
+    expect(await imported([{ date, content: `${header(date)}<p>x</p>`, ...coach, replaces: null }])).toEqual([
+      { date, outcome: 'written' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([
+      {
+        date,
+        content: `${header(date)}<p>x</p>`,
+        content_text: 'x',
+        hustle_score: 7,
+        ai_feedback: 'Good <b>work</b>',
+        ai_analyzed_at: '2020-03-02T10:11:12.123456+00:00',
+      },
+    ]);
+  });
+
+  test('never overwrites a day that it was not told of, nor one that has changed since', async () => {
+    const [first, second] = [daysAgo(2), daysAgo(1)];
+    for (const date of [first, second]) {
+      await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
+    }
+    expect(
+      await imported([
+        { date: first, content: '<p>file</p>', replaces: null, hustleScore: 9 },
+        { date: second, content: '<p>file</p>', replaces: await versionOf(second, 7), hustleScore: 9 },
+      ]),
+    ).toEqual([
+      { date: first, outcome: 'changed' },
+      { date: second, outcome: 'changed' },
+    ]);
+    expect((await rowsOf(world.cleo)).map((row) => [row.content_text, row['hustle_score']])).toEqual([
+      ['mine', null],
+      ['mine', null],
+    ]);
+  });
+
+  test('replaces the revision that was named, and gives the same words back what was said of them', async () => {
+    const date = daysAgo(3);
+    await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
+    const [shown, then] = [await versionOf(date), await versionOf(date, 2)];
+    expect(await imported([{ date, content: '<p>file</p>', replaces: shown }])).toEqual([{ date, outcome: 'written' }]);
+    expect(await imported([{ date, content: '<p>file</p>', replaces: then, feedback: 'Good' }])).toEqual([
+      { date, outcome: 'written' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'file', ai_feedback: 'Good' }]);
+  });
+
+  test('a day that was deleted and begun anew is another one, although its revision is the same', async () => {
+    const date = daysAgo(3);
+    const begin = (content: string) =>
+      world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content }).throwOnError();
+    await begin('<p>mine</p>');
+    const shown = await versionOf(date);
+    await world.cleo.client.from('entries').delete().eq('date', date).throwOnError();
+    await begin('<p>anew</p>');
+    expect(await imported([{ date, content: '<p>file</p>', replaces: shown, feedback: 'Good' }])).toEqual([
+      { date, outcome: 'changed' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'anew', revision: 1, ai_feedback: null }]);
+  });
+
+  test('a day that the coach has looked at meanwhile is the same day; what it said of the same words stays', async () => {
+    const [same, other] = [daysAgo(4), daysAgo(3)];
+    const analysed = `update public.entries set ai_feedback = 'Fresh', hustle_score = 5, ai_analyzed_at = now()`;
+    for (const date of [same, other]) {
+      await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
+    }
+    await world.server.admin.query(analysed);
+    const coach = { feedback: 'From the file', hustleScore: 9, analyzedAt: '2020-03-02T10:11:12Z' };
+    expect(
+      await imported([
+        { date: same, content: '<p>mine</p>', ...coach, replaces: await versionOf(same) },
+        { date: other, content: '<p>file</p>', ...coach, replaces: await versionOf(other) },
+      ]),
+    ).toEqual([
+      { date: same, outcome: 'written' },
+      { date: other, outcome: 'written' },
+    ]);
+    expect(await rowsOf(world.cleo)).toMatchObject([
+      { content_text: 'mine', ai_feedback: 'Fresh', hustle_score: 5, revision: 1 },
+      { content_text: 'file', ai_feedback: 'From the file', hustle_score: 9, revision: 2 },
+    ]);
+  });
+
+  test.each(['2999-01-01T00:00:00Z', new Date(Date.now() + 1_000).toISOString()])(
+    'a feedback that claims to be from %s does not count as up to date',
+    async (analyzedAt) => {
+      await imported([{ date: today(), content: '<p>x</p>', feedback: 'Good', hustleScore: 10, analyzedAt }]);
+      const [row] = await rowsOf(world.cleo);
+      expect(Date.parse(String(row!['ai_analyzed_at']))).toBeLessThan(Date.parse(String(row!['updated_at'])));
+    },
+  );
+
+  test('stores what the data wire would store of hostile content', async () => {
+    const content =
+      '<script>alert(1)</script><p onclick="x">a</p><img src=x onerror=alert(1)><a href="javascript:x">b</a>';
+    await imported([{ date: today(), content }]);
+    expect(await rowsOf(world.cleo)).toMatchObject([{ content: `${header(today())}<p>a</p>b` }]);
+  });
+
+  test('stores no sign in a feedback that the coach could not have written there, and gives back all that it could', async () => {
+    const said =
+      'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].\n\n- 11,400 euros\tfor <b>Weber</b>';
+    const hidden = 'Safe \u202eexe.gpj\u202c\u200b\u{e0041} \u001b[31mred\u0007\u2028- line\u2029';
+    const days = [daysAgo(2), daysAgo(1)] as const;
+    await imported([
+      { date: days[0], content: '<p>x</p>', feedback: said },
+      { date: days[1], content: '<p>x</p>', feedback: hidden },
+    ]);
+    expect((await rowsOf(world.cleo)).map((row) => row['ai_feedback'])).toEqual([said, 'Safe exe.gpj [31mred- line']);
+  });
+
+  test('refuses, each with its reason, what is no day of a journal, and writes the rest', async () => {
+    const tooLong = `<p>${'x'.repeat(ENTRY_MAX_BYTES)}</p>`;
+    const entries = [
+      null,
+      { date: '2026-02-30', content: '<p>x</p>' },
+      { date: addDays(today(), 3), content: '<p>x</p>' },
+      { date: daysAgo(1), content: { toString: 'x' } },
+      { date: daysAgo(2), content: tooLong },
+      { date: daysAgo(3), content: '<b>'.repeat(3_000) },
+      { date: daysAgo(4), content: '<p> </p>' },
+      { date: daysAgo(5), content: '<p>x</p>', hustleScore: 11 },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: 1 },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: { id: world.cleo.id, revision: '1' } },
+      { date: daysAgo(6), content: '<p>x</p>', replaces: { id: '\0', revision: 1 } },
+      { date: daysAgo(7), content: '<p>x</p>' },
+      { date: daysAgo(7), content: '<p>y</p>' },
+    ];
+    expect(
+      ((await imported(entries)) as { reason?: string; outcome: string }[]).map((one) => one.reason ?? one.outcome),
+    ).toEqual([
+      ...['invalidDate', 'invalidDate', 'futureDay', 'notText', 'tooLong', 'tooDeep', 'empty', 'notText', 'notText'],
+      ...['notText', 'notText', 'duplicateDay', 'written'],
+    ]);
+    expect((await rowsOf(world.cleo)).map((row) => row.content_text)).toEqual(['x']);
+  });
+
+  test("writes the caller's own rows, whoever an entry says it belongs to", async () => {
+    const date = daysAgo(1);
+    const entry: unknown = JSON.parse(
+      `{"__proto__":{"user_id":"${world.ana.id}"},"user_id":"${world.ana.id}","id":"${world.ana.id}","revision":99,"date":"${date}","content":"<p>x</p>"}`,
+    );
+    await imported([entry]);
+    expect(await rowsOf(world.ana)).toEqual([]);
+    expect(await rowsOf(world.cleo)).toMatchObject([{ user_id: world.cleo.id, revision: 1 }]);
+  });
+
+  test('a Dabbler is refused and a guest is asked to sign in; nothing is written', async () => {
+    const entries = [{ date: today(), content: '<p>x</p>' }];
+    expect(await send(world.ana, entries)).toMatchObject({
+      status: 403,
+      json: { success: false, error: 'Import is a premium feature. Upgrade to Closer to bring your logs back.' },
+    });
+    expect((await send(null, entries)).status).toBe(401);
+    expect(await rowsOf(world.ana)).toEqual([]);
+  });
+
+  test.each([undefined, {}, [], 'x', null, Array.from({ length: 51 }, () => ({}))])(
+    'entries %#: anything but one to fifty is refused',
+    async (entries) => {
+      expect(await send(world.cleo, entries)).toMatchObject({ status: 400, json: { success: false } });
+    },
+  );
+
+  test('takes two of the largest logs at once, and no body without end', async () => {
+    const largest = `<p>${'\u0001'.repeat(ENTRY_MAX_BYTES - 7)}</p>`;
+    const entries = [daysAgo(1), daysAgo(2)].map((date) => ({ date, content: largest }));
+    expect(await imported(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
+    const answer = await world.ask(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });
+    expect(answer.status).toBe(413);
+    // The other functions keep their own limit.
+    const other = await world.ask(world.cleo, 'POST', '/functions/v1/record-export', {
+      body: `"${'x'.repeat(70_000)}"`,
+    });
+    expect(other.status).toBe(413);
+  });
+});

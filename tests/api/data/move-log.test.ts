@@ -1,0 +1,157 @@
+/** Moving a log over the wire as the journal does it: one request that may be lost, repeated or raced. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+
+import { createSendMove } from '#client/sync/entries/move-log.ts';
+import type { DataClient } from '#client/lib/api/data-client.ts';
+import { addDays } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { withDateHeader } from '#domain/log/entry-html.ts';
+import { daysAgo, startDataWorld, today } from './world.ts';
+import type { DataWorld, Person } from './world.ts';
+
+let world: DataWorld;
+beforeAll(async () => {
+  vi.stubGlobal('navigator', { onLine: true });
+  world = await startDataWorld();
+});
+beforeEach(async () => {
+  await world.server.admin.query('delete from public.entries');
+});
+afterAll(async () => {
+  vi.unstubAllGlobals();
+  expect(world.errorsLogged).toEqual([]);
+  await world.close();
+});
+
+const FROM = daysAgo(3);
+const TO = daysAgo(5);
+const MOVE = { from: FROM, to: TO };
+
+async function begin(person: Person, date: Day = FROM): Promise<{ id: string; revision: number }> {
+  const row = { user_id: person.id, date, content: `<p>of ${date}</p>` };
+  const { data, error } = await person.client.from('entries').insert(row).select('id, revision').single();
+  expect(error).toBeNull();
+  return data as { id: string; revision: number };
+}
+
+/** The journal's own request, by a browser whose first answers are lost: the server has carried them out. */
+function sender(person: Person, lostAnswers = 0) {
+  let lost = 0;
+  const data = new PostgrestClient(`${world.server.url}/rest/v1`, {
+    headers: { apikey: world.server.config.publishableKey, authorization: `Bearer ${person.token}` },
+  }) as unknown as DataClient;
+  vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
+    const answer = await realFetch(...request);
+    if ((request[1]?.method ?? 'GET') === 'PATCH' && (lost += 1) <= lostAnswers)
+      throw new TypeError('the answer is lost');
+    return answer;
+  });
+  return createSendMove(data, person.id);
+}
+const realFetch = fetch;
+beforeEach(() => () => vi.stubGlobal('fetch', realFetch));
+
+async function logs(person: Person) {
+  const { rows } = await world.server.admin.query<{ date: Day; content: string; revision: number }>(
+    'select date, content, revision from public.entries where user_id = $1 order by date',
+    [person.id],
+  );
+  return rows;
+}
+
+test('a log stands at its new day, with the header of that day, and nowhere else', async () => {
+  const version = await begin(world.ana);
+  const moved = await sender(world.ana)(MOVE, version);
+  expect(moved).toMatchObject({ kind: 'moved', log: { id: version.id, revision: 2, html: `<p>of ${FROM}</p>` } });
+  expect(await logs(world.ana)).toEqual([{ date: TO, content: withDateHeader(TO, `<p>of ${FROM}</p>`), revision: 2 }]);
+});
+
+describe('a request whose answer was lost', () => {
+  test('has moved the log, and sent again it answers the same and changes nothing', async () => {
+    const version = await begin(world.ana);
+    const send = sender(world.ana, 1);
+    expect(await send(MOVE, version)).toEqual({ kind: 'unreachable', version });
+    const before = await logs(world.ana);
+    expect(before).toMatchObject([{ date: TO, revision: 2 }]);
+    expect(await send(MOVE, version)).toMatchObject({ kind: 'moved', log: { id: version.id, revision: 2 } });
+    expect(await logs(world.ana)).toEqual(before);
+  });
+
+  test('is found to have arrived, although the log was written on since', async () => {
+    const version = await begin(world.ana);
+    const send = sender(world.ana, 1);
+    await send(MOVE, version);
+    await world.ana.client.from('entries').update({ content: '<p>more</p>' }).eq('date', TO);
+    const again = await send(MOVE, version);
+    expect(again).toMatchObject({ kind: 'moved', log: { revision: 3, html: '<p>more</p>' } });
+    expect(await logs(world.ana)).toMatchObject([{ date: TO, content: withDateHeader(TO, '<p>more</p>') }]);
+  });
+});
+
+describe('nothing is moved', () => {
+  test('onto a day that has a log', async () => {
+    const version = await begin(world.ana);
+    await begin(world.ana, TO);
+    const before = await logs(world.ana);
+    expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'taken' });
+    expect(await logs(world.ana)).toEqual(before);
+  });
+
+  test('when the log was changed, or moved elsewhere, meanwhile', async () => {
+    const version = await begin(world.ana);
+    await world.ana.client.from('entries').update({ content: '<p>new</p>' }).eq('date', FROM);
+    expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
+    await sender(world.ana)({ from: FROM, to: daysAgo(9) }, { ...version, revision: 2 });
+    expect(await sender(world.ana)(MOVE, { ...version, revision: 2 })).toEqual({ kind: 'changed' });
+    expect(await logs(world.ana)).toMatchObject([{ date: daysAgo(9) }]);
+  });
+
+  test.each([
+    ['into the future', () => addDays(today(), 3)],
+    ['into a locked day', () => daysAgo(60)],
+  ])('%s', async (_where, to) => {
+    const version = await begin(world.ana);
+    expect(await sender(world.ana)({ from: FROM, to: to() }, version)).toEqual({ kind: 'closed' });
+    expect(await logs(world.ana)).toMatchObject([{ date: FROM, revision: 1 }]);
+  });
+
+  test('out of a locked day', async () => {
+    const old = daysAgo(60);
+    await world.server.admin.query("insert into public.entries (user_id, date, content) values ($1, $2, '<p>x</p>')", [
+      world.ana.id,
+      old,
+    ]);
+    const { rows } = await world.server.admin.query<{ id: string }>('select id from public.entries');
+    const version = { id: rows[0]!.id, revision: 1 };
+    expect(await sender(world.ana)({ from: old, to: TO }, version)).toEqual({ kind: 'changed' });
+    expect(await logs(world.ana)).toMatchObject([{ date: old, revision: 1 }]);
+  });
+
+  test("of another user's", async () => {
+    const version = await begin(world.cleo);
+    expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
+    expect(await logs(world.cleo)).toMatchObject([{ date: FROM, revision: 1 }]);
+  });
+});
+
+test('of two moves at once to different days one wins, and the log stands once', async () => {
+  const version = await begin(world.ana);
+  const outcomes = await Promise.all(
+    [TO, daysAgo(7), daysAgo(8), daysAgo(9)].map((to) => sender(world.ana)({ from: FROM, to }, version)),
+  );
+  expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['changed', 'changed', 'changed', 'moved']);
+  expect(await logs(world.ana)).toHaveLength(1);
+});
+
+test('a save of the old day that names the row and the revision of before reaches no row', async () => {
+  const version = await begin(world.ana);
+  await sender(world.ana)(MOVE, version);
+  const { data } = await world.ana.client
+    .from('entries')
+    .update({ content: '<p>late</p>' })
+    .match({ user_id: world.ana.id, date: FROM, ...version })
+    .select('id');
+  expect(data).toEqual([]);
+  expect(await logs(world.ana)).toMatchObject([{ date: TO, content: withDateHeader(TO, `<p>of ${FROM}</p>`) }]);
+});

@@ -1,0 +1,337 @@
+/** docs/api/openapi.yaml against the routes of the app, the grants of the database and answers of a running server. */
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { addDays } from '#domain/day/day.ts';
+import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
+import { firstDayOf } from '#domain/plan/review-period.ts';
+import { createApp } from '#server/app.ts';
+import type { Deps } from '#server/app.ts';
+import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
+import { functionsOf } from '#server/functions/routes.ts';
+import { daysAgo, startDataWorld, today } from './data/world.ts';
+import type { DataWorld, Person } from './data/world.ts';
+
+type Content = Record<string, { schema?: object }>;
+type Response = { $ref?: string; content?: Content };
+type Operation = { operationId: string; responses: Record<string, Response>; requestBody?: { content: Content } };
+type Schema = { properties: Record<string, object> };
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response> };
+};
+
+const VERBS = ['get', 'put', 'post', 'patch', 'delete', 'head', 'options'];
+const api = parse(await readFile(new URL('../../docs/api/openapi.yaml', import.meta.url), 'utf8')) as Document;
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictTypes: false });
+addFormats.default(ajv);
+ajv.addVocabulary(Object.keys(api));
+ajv.addSchema(api, 'api');
+const pointer = (...names: string[]): string =>
+  `api#/${names.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
+const validators = new Map<string, ReturnType<typeof ajv.compile>>();
+
+/** The compiled schema that stands at this place of the document. */
+function validatorOf(...names: string[]) {
+  const $ref = encodeURI(pointer(...names));
+  const validate = validators.get($ref) ?? ajv.compile({ $ref });
+  validators.set($ref, validate);
+  return validate;
+}
+
+/** `GET /healthz`, for every operation that the document has. */
+const documented = Object.entries(api.paths).flatMap(([path, item]) =>
+  VERBS.filter((verb) => verb in item).map((verb) => `${verb.toUpperCase()} ${path}`),
+);
+
+/** Where the schemas of a response stand in the document. */
+function responseAt(path: string, verb: string, status: string): { names: string[]; response: Response } | null {
+  const response = api.paths[path]?.[verb]?.responses[status];
+  if (!response) return null;
+  if (response.$ref === undefined) return { names: ['paths', path, verb, 'responses', status], response };
+  const name = response.$ref.split('/').at(-1)!;
+  return { names: ['components', 'responses', name], response: api.components.responses[name]! };
+}
+
+describe('the document', () => {
+  test('has a schema for every response, and each compiles', () => {
+    for (const [path, item] of Object.entries(api.paths)) {
+      for (const verb of VERBS.filter((each) => each in item)) {
+        const { responses, requestBody } = item[verb]!;
+        for (const status of Object.keys(responses)) {
+          const { names, response } = responseAt(path, verb, status)!;
+          for (const type of Object.keys(response.content ?? {})) validatorOf(...names, 'content', type, 'schema');
+        }
+        for (const type of Object.keys(requestBody?.content ?? {})) {
+          validatorOf('paths', path, verb, 'requestBody', 'content', type, 'schema');
+        }
+      }
+    }
+    for (const name of Object.keys(api.components.schemas)) validatorOf('components', 'schemas', name);
+  });
+
+  test('names every operation once', () => {
+    const ids = Object.values(api.paths).flatMap((item) => VERBS.flatMap((verb) => item[verb]?.operationId ?? []));
+    expect(new Set(ids).size).toBe(documented.length);
+    expect(ids).toHaveLength(documented.length);
+  });
+});
+
+let world: DataWorld;
+beforeAll(async () => {
+  world = await startDataWorld();
+});
+afterAll(() => world.close());
+
+/** What a client may do with a table, by the grants of the database. Every read is open to HEAD as well. */
+async function verbsOf(table: string): Promise<string[]> {
+  const { rows } = await world.server.admin.query<{ verb: string; granted: boolean }>(
+    `select verb, case privilege when 'DELETE' then has_table_privilege('authenticated', $1, privilege)
+                       else has_any_column_privilege('authenticated', $1, privilege) end as granted
+       from (values ('GET', 'SELECT'), ('POST', 'INSERT'), ('PATCH', 'UPDATE'), ('DELETE', 'DELETE')) as v(verb, privilege)`,
+    [`public.${table}`],
+  );
+  return rows.filter(({ granted }) => granted).map(({ verb }) => verb);
+}
+
+describe('routes', () => {
+  /** Routes are registered and never called, so none of their dependencies but these is touched. */
+  const routesOf = ({ config, database, clock }: DataWorld['server']) => {
+    const site = { files: new Map(), pages: new Map(), configJson: '{}' };
+    const signingKeys = { derive: () => Buffer.alloc(32) };
+    const log = { child: () => ({}) };
+    const deps = { config, database, clock, site, signingKeys, log, payments: {}, coach: null };
+    return createApp(deps as unknown as Deps).routes;
+  };
+
+  test('are those of the document', async () => {
+    const real = new Set<string>();
+    const patterns = new Set<string>();
+    for (const { method, path } of routesOf(world.server)) {
+      if (method !== 'ALL' && path !== '/assets/*') real.add(`${method} ${path}`);
+      else if (/:\w+$/.test(path)) patterns.add(path);
+    }
+    expect([...patterns].toSorted(), 'a new pattern needs a list of what it stands for').toEqual([
+      '/functions/v1/:name',
+      '/rest/v1/:table',
+    ]);
+    for (const table of EXPOSED_TABLES.keys()) {
+      for (const verb of await verbsOf(table)) real.add(`${verb} /rest/v1/${table}`);
+    }
+    const functions = functionsOf({ ...world.server, payments: null, coach: null } as never);
+    for (const name of functions.keys()) real.add(`POST /functions/v1/${name}`);
+    expect(documented.toSorted()).toEqual([...real].toSorted());
+  });
+
+  test.each([...EXPOSED_TABLES.values()])('columns of $name are those of the document', ({ name, columns }) => {
+    const { content } = api.paths[`/rest/v1/${name}`]!['get']!.responses['200']!;
+    const { $ref } = content!['application/vnd.pgrst.object+json']!.schema as { $ref: string };
+    const { properties } = api.components.schemas[$ref.split('/').at(-1)!]!;
+    expect(Object.keys(properties).toSorted()).toEqual([...columns.keys()].toSorted());
+  });
+});
+
+type Asking = { as?: Person | null; body?: unknown; headers?: Record<string, string> };
+
+/** Sends a request by hand and compares its answer with the document: status, content type and body. */
+async function call(status: number, method: string, address: string, { as = null, body, headers }: Asking = {}) {
+  const isForm = body instanceof URLSearchParams;
+  const response = await fetch(world.server.url + address, {
+    method,
+    redirect: 'manual',
+    headers: {
+      'x-supabase-api-version': '2024-01-01',
+      ...(as && { authorization: `Bearer ${as.token}` }),
+      ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const what = `${method} ${address} -> ${response.status} ${text.slice(0, 300)}`;
+  expect(response.status, what).toBe(status);
+  const found = responseAt(address.replace(/\?.*$/s, ''), method.toLowerCase(), String(status));
+  if (!found) throw new Error(`not in the document: ${what}`);
+  const type = response.headers.get('content-type')?.split(';')[0];
+  const types = Object.keys(found.response.content ?? {});
+  if (text === '') return undefined;
+  expect(types, what).toContain(type);
+  if (!type?.endsWith('json')) return text;
+  const answer: unknown = JSON.parse(text);
+  expectValid(validatorOf(...found.names, 'content', type, 'schema'), answer, what);
+  return answer;
+}
+
+function expectValid(validate: ReturnType<typeof validatorOf>, value: unknown, what: string): void {
+  expect(validate(value) === true ? null : validate.errors, what).toBeNull();
+}
+
+type Tokens = { access_token: string; refresh_token: string };
+const OLD_SHAPE = { 'x-supabase-api-version': '' };
+const OBJECT = { accept: 'application/vnd.pgrst.object+json' };
+const ROWS = { prefer: 'return=representation' };
+
+describe('answers have the documented form', () => {
+  test('accounts', async () => {
+    const body = { email: 'dora@example.com', password: 'correct horse', data: { name: 'Dora' } };
+    const signedUp = (await call(200, 'POST', '/auth/v1/signup', { body })) as Tokens & { user: { id: string } };
+    await call(422, 'POST', '/auth/v1/signup', { body });
+    await call(422, 'POST', '/auth/v1/signup', { body: { email: 'e@example.com', password: 'short' } });
+    await call(422, 'POST', '/auth/v1/signup', { body: { ...body, password: 'short' }, headers: OLD_SHAPE });
+    await call(400, 'POST', '/auth/v1/signup', { body: { ...body, email: 'no address' } });
+    const wrong = { body: { ...body, password: 'wrong horse' } };
+    await call(400, 'POST', '/auth/v1/token?grant_type=password', wrong);
+    await call(400, 'POST', '/auth/v1/token?grant_type=password', { ...wrong, headers: OLD_SHAPE });
+    const { refresh_token } = signedUp;
+    await call(200, 'POST', '/auth/v1/token?grant_type=refresh_token', { body: { refresh_token } });
+    await call(400, 'POST', '/auth/v1/token?grant_type=refresh_token', { body: { refresh_token: 'x'.repeat(43) } });
+    const { access_token } = (await call(200, 'POST', '/auth/v1/token?grant_type=password', { body })) as Tokens;
+    const dora = { ...world.ana, id: signedUp.user.id, token: access_token };
+    await call(200, 'GET', '/auth/v1/user', { as: dora });
+    await call(401, 'GET', '/auth/v1/user');
+    await call(403, 'GET', '/auth/v1/user', { as: { ...dora, token: 'x.y.z' } });
+    await call(200, 'PUT', '/auth/v1/user', { as: dora, body: { data: { name: 'D.' }, email: 'new@example.com' } });
+    await call(422, 'PUT', '/auth/v1/user', { as: dora, body: { password: body.password } });
+    await call(200, 'POST', '/auth/v1/resend', { body: { type: 'email_change', email: body.email } });
+    await call(400, 'POST', '/auth/v1/resend', { body: { email: body.email } });
+    await call(200, 'GET', '/auth/v1/reauthenticate', { as: dora });
+    await call(204, 'POST', '/auth/v1/logout?scope=others', { as: dora });
+    await call(400, 'POST', '/auth/v1/logout?scope=mine', { as: dora });
+    await call(204, 'POST', '/auth/v1/logout', { as: dora });
+    await call(403, 'GET', '/auth/v1/user', { as: dora });
+    for (const path of ['settings', 'health', '.well-known/jwks.json']) await call(200, 'GET', `/auth/v1/${path}`);
+  });
+
+  test('links and codes', async () => {
+    const email = 'ana@example.com';
+    await call(200, 'POST', '/auth/v1/recover', { body: { email } });
+    await call(400, 'POST', '/auth/v1/recover', { body: {} });
+    await expect.poll(() => world.server.mailbox.messagesTo(email).length).toBeGreaterThan(0);
+    const [mail] = world.server.mailbox.messagesTo(email);
+    const [type, token] = ['recovery', 'wrong'];
+    await call(200, 'GET', '/auth/v1/verify?type=recovery&token=wrong');
+    await call(400, 'GET', '/auth/v1/verify');
+    await call(303, 'POST', '/auth/v1/verify/continue', { body: new URLSearchParams({ type, token }) });
+    await call(403, 'POST', '/auth/v1/verify', { body: { type, token_hash: token } });
+    await call(200, 'POST', '/auth/v1/verify', { body: { type, email, token: mail!.code } });
+  });
+
+  test('logs', async () => {
+    const { ana: as } = world;
+    const [path, own] = ['/rest/v1/entries', `/rest/v1/entries?user_id=eq.${as.id}`];
+    const row = (date: string, content = '<p>Shipped it</p>') => ({ user_id: as.id, date, content });
+    const sent = { updated_at: new Date(0), ai_feedback: 'mine', hustle_score: 10, ai_analyzed_at: new Date(0) };
+    await call(201, 'POST', path, { as, body: { ...row(today()), ...sent } });
+    await call(201, 'POST', path, { as, body: [row(daysAgo(1)), row(daysAgo(2))], headers: ROWS });
+    await call(409, 'POST', path, { as, body: row(today()) });
+    await call(403, 'POST', path, { as, body: row(addDays(today(), 3)) });
+    await call(401, 'POST', path, { body: row(today()) });
+    await call(400, 'POST', path, { as, body: { nope: 1 } });
+    await call(413, 'POST', path, { as, body: row(daysAgo(3), 'a'.repeat(256 * 1024 + 1)) });
+    await call(413, 'POST', path, { as, body: row(daysAgo(3), 'a'.repeat(2 * 1024 * 1024)) });
+    const merging = { prefer: 'resolution=merge-duplicates,return=representation' };
+    await call(200, 'POST', path, { as, body: row(today(), '<p>More</p>'), headers: merging });
+    await call(200, 'GET', own, { as });
+    await call(200, 'GET', `${own}&select=date,revision&order=date.desc`, { as });
+    expect(await call(200, 'GET', '/rest/v1/entry_dates', { as })).toHaveLength(3);
+    await call(206, 'GET', `${own}&limit=1`, { as, headers: { prefer: 'count=exact' } });
+    await call(416, 'GET', `${own}&offset=99`, { as, headers: { prefer: 'count=exact' } });
+    await call(200, 'GET', `${own}&date=eq.${today()}`, { as, headers: OBJECT });
+    await call(406, 'GET', own, { as, headers: OBJECT });
+    await call(400, 'GET', `${path}?date=eq.never`, { as });
+    await call(401, 'GET', path, { as: { ...as, token: 'x.y.z' } });
+    await call(200, 'PATCH', `${own}&date=eq.${today()}`, { as, body: { content: '<p>Again</p>' }, headers: ROWS });
+    await call(204, 'PATCH', `${own}&date=eq.${today()}&revision=eq.99`, { as, body: { content: '<p>Late</p>' } });
+    await call(400, 'PATCH', path, { as, body: { content: '' } });
+    await call(200, 'DELETE', `${own}&date=eq.${daysAgo(2)}`, { as, headers: ROWS });
+    await call(204, 'DELETE', `${own}&date=eq.${daysAgo(1)}`, { as });
+  });
+
+  test('profile and plan', async () => {
+    const { ben: as } = world;
+    const path = `/rest/v1/profiles?id=eq.${as.id}`;
+    await call(200, 'GET', path, { as, headers: OBJECT });
+    await call(409, 'POST', '/rest/v1/profiles', { as, body: { id: as.id } });
+    await call(200, 'PATCH', path, { as, body: { country: 'PT' }, headers: ROWS });
+    await call(400, 'PATCH', path, { as, body: { country: 'Portugal' } });
+    await call(403, 'PATCH', path, { as, body: { subscription_plan: 'premium' } });
+    await world.server.admin.query(
+      "insert into plan_changes (user_id, plan, access_valid_until, reason) values ($1, 'free', null, 'expiry')",
+      [as.id],
+    );
+    expect(await call(200, 'GET', '/rest/v1/plan_changes', { as })).toHaveLength(1);
+  });
+
+  test('payments', async () => {
+    const { ben: as } = world;
+    const create = '/functions/v1/paypal-create-order';
+    const body = { amount: '24.00', currency: 'USD', user_id: as.id };
+    const { approval_url } = (await call(200, 'POST', create, { as, body })) as { approval_url: string };
+    await call(400, 'POST', create, { as, body: { ...body, amount: 1 } });
+    await call(403, 'POST', create, { as, body: { ...body, user_id: world.ana.id } });
+    const capture = '/functions/v1/paypal-capture-order';
+    const order = { order_id: new URL(approval_url).searchParams.get('token'), user_id: as.id };
+    await call(402, 'POST', capture, { as, body: order });
+    await call(404, 'POST', capture, { as, body: { ...order, order_id: '5O190127TN364715T' } });
+    await call(400, 'POST', capture, { as, body: { ...order, order_id: 'no order' } });
+    expect(await call(200, 'GET', '/rest/v1/payments', { as })).toHaveLength(1);
+    await call(400, 'POST', '/functions/v1/paypal-webhook', { body: {} });
+  });
+
+  test('the coach', async () => {
+    const { cleo: as, ana } = world;
+    const feedback = '/functions/v1/ai-feedback';
+    await call(403, 'POST', feedback, { as: ana, body: { date: today() } });
+    await call(403, 'POST', feedback, { as, body: { date: today() } });
+    await call(204, 'PATCH', `/rest/v1/profiles?id=eq.${as.id}`, { as, body: { ai_consent: true } });
+    await call(404, 'POST', feedback, { as, body: { date: today() } });
+    await call(400, 'POST', feedback, { as, body: { date: 'today' } });
+    const content = '<ol><li><p>Shipped the billing page to 40 users</p></li></ol>';
+    await call(201, 'POST', '/rest/v1/entries', { as, body: { user_id: as.id, date: today(), content } });
+    await expectEvents(await call(200, 'POST', feedback, { as, body: { date: today() } }), 'FeedbackResult');
+    const period = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };
+    const review = '/functions/v1/trend-analysis';
+    await expectEvents(await call(200, 'POST', review, { as, body: period }), 'TrendResult');
+    expect(await call(200, 'GET', '/rest/v1/analyses', { as })).toHaveLength(2);
+  });
+
+  async function expectEvents(stream: unknown, result: 'FeedbackResult' | 'TrendResult'): Promise<void> {
+    const schemas: Record<string, string> = { score: 'CoachScore', text: 'CoachText', done: result };
+    const events = [...String(stream).matchAll(/^event: (\w+)\ndata: (.*)$/gm)];
+    expect(events.at(-1)?.[1]).toBe('done');
+    for (const [, event = '', data = ''] of events) {
+      expectValid(validatorOf('components', 'schemas', schemas[event] ?? 'CoachProblem'), JSON.parse(data), event);
+    }
+  }
+
+  test('Find, import and export', async () => {
+    const { cleo: as, ana } = world;
+    await call(200, 'POST', '/functions/v1/find-entries', { as: ana, body: { query: 'again' } });
+    await call(400, 'POST', '/functions/v1/find-entries', { as: ana, body: {} });
+    await call(403, 'POST', '/functions/v1/record-export', { as: ana });
+    await call(200, 'POST', '/functions/v1/record-export', { as });
+    const entry = { date: daysAgo(40), content: '<p>Then</p>', replaces: null };
+    const entries = [entry, entry, { date: 'never', content: '' }];
+    await call(403, 'POST', '/functions/v1/import-entries', { as: ana, body: { entries } });
+    await call(400, 'POST', '/functions/v1/import-entries', { as, body: { entries: [] } });
+    await call(200, 'POST', '/functions/v1/import-entries', { as, body: { entries } });
+  });
+
+  test('every function refuses a guest, a bad token and a body that is too large', async () => {
+    const paths = Object.keys(api.paths).filter((path) => /^\/functions\/v1\/(?!paypal-webhook)/.test(path));
+    for (const path of paths) {
+      await call(401, 'POST', path, { body: {} });
+      await call(401, 'POST', path, { as: { ...world.ana, token: 'x.y.z' }, body: {} });
+      const bytes = path.endsWith('/import-entries') ? IMPORT_BODY_BYTES : 64 * 1024;
+      await call(413, 'POST', path, { as: world.ana, body: 'a'.repeat(bytes) });
+    }
+  });
+
+  test('settings, health and metrics', async () => {
+    for (const path of ['/config.json', '/healthz', '/readyz', '/metrics']) await call(200, 'GET', path);
+    await call(404, 'GET', '/metrics', { headers: { 'x-forwarded-for': '192.0.2.1' } });
+  });
+});

@@ -1,0 +1,380 @@
+/**
+ * `POST /functions/v1/paypal-webhook`: what it accepts and rejects, whom it asks and how often. PayPal is the simulator:
+ * its `verify-webhook-signature` decides which events are genuine.
+ */
+import fc from 'fast-check';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { createLog } from '#server/log.ts';
+import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
+import type { PaypalEvent } from '#server/payments/webhooks/webhook-event.ts';
+import { webhookRoutes } from '#server/payments/webhooks/webhook.ts';
+import type { WebhookDeps } from '#server/payments/webhooks/webhook.ts';
+import { Secret } from '#server/config/secret.ts';
+import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from '../../../simulators/paypal/simulator.ts';
+import type { EventType } from '../../../simulators/paypal/books/model.ts';
+import type { Corruption, SignedWebhook } from '../../../simulators/paypal/webhooks/outbox.ts';
+import { fuzzBudget } from '../../support/fuzz-budget.ts';
+import { createTestDatabase } from '../../support/test-database.ts';
+
+const API = 'http://127.0.0.1:1';
+const ORDER = '5O190127TN364715T';
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const VERIFY = '/v1/notifications/verify-webhook-signature';
+
+let stored: Awaited<ReturnType<typeof createTestDatabase>>;
+beforeAll(async () => {
+  stored = await createTestDatabase();
+});
+afterAll(() => stored.drop());
+
+const clock = { ahead: 0, now: () => new Date(Date.now() + clock.ahead) };
+/** One for all tests, because its RSA key takes a moment to make. */
+const simulator = createPaypalSimulator({ clock, baseUrl: API });
+let lastEvent = 0;
+beforeEach(async () => {
+  clock.ahead = 0;
+  lastEvent = 0;
+  simulator.control.reset();
+  await stored.admin.query('delete from payment_events');
+});
+
+type Given = Partial<Pick<WebhookDeps, 'database'> & NonNullable<WebhookDeps['payments']>>;
+
+/** The endpoint in front of the simulator; `ORDER` is the only order that we have. */
+function world(given: Given = {}) {
+  const followed: PaypalEvent[] = [];
+  const lines: unknown[] = [];
+  const write = (line: unknown): void => void lines.push(line);
+  const config = {
+    apiBase: API,
+    clientId: SANDBOX_CLIENT.id,
+    clientSecret: new Secret(SANDBOX_CLIENT.secret),
+    webhookId: SANDBOX_WEBHOOK_ID,
+  };
+  const paypal = createPaypal({
+    config,
+    clock,
+    log: createLog('silent'),
+    pause: () => Promise.resolve(),
+    fetch: simulator.fetch,
+  });
+  const app = new Hono<AppEnv>();
+  app.route(
+    '/functions/v1/paypal-webhook',
+    webhookRoutes({
+      config: { paypal: config, auth: { clientAddressHeader: 'x-real-ip' } },
+      database: given.database ?? stored.database,
+      clock,
+      log: { info: write, warn: write, error: write },
+      payments: {
+        paypal: given.paypal ?? paypal,
+        isAboutPayment: ({ orderId }) => Promise.resolve(orderId === ORDER),
+        follow: given.follow ?? ((event) => Promise.resolve(void followed.push(event))),
+      },
+    }),
+  );
+  app.onError((_error, context) => context.json({ code: 'unexpected_failure' }, 500));
+
+  return {
+    followed,
+    lines,
+    questions: () => simulator.control.requests().filter(({ path }) => path === VERIFY).length,
+    /** An event of PayPal's own, signed now. */
+    signed(type = 'CHECKOUT.ORDER.APPROVED', resource: object = { id: ORDER }, corrupt: Corruption | null = null) {
+      const id = `WH-${(lastEvent += 1)}-TEST`;
+      const body = JSON.stringify({ id, event_type: type, resource_type: 'checkout-order', resource });
+      simulator.webhooks.add({ id, type: type as EventType, body, at: clock.now() });
+      return simulator.webhooks.signed(id, corrupt);
+    },
+    async post(
+      { headers, body }: { headers: Record<string, string>; body: string | Uint8Array<ArrayBuffer> },
+      from = '203.0.113.1',
+    ): Promise<Response> {
+      const request = { method: 'POST', body, headers: { ...headers, 'x-real-ip': from } };
+      return app.request('/functions/v1/paypal-webhook', request);
+    },
+  };
+}
+
+const eventsStored = async (): Promise<{ id: string; type: string; raw: string }[]> =>
+  (await stored.admin.query<{ id: string; type: string; raw: string }>('select id, type, raw from payment_events'))
+    .rows;
+
+describe('a genuine event', () => {
+  test('is stored as it was sent, answered and followed', async () => {
+    const { post, signed, followed, questions } = world();
+    const webhook = await signed();
+    const response = await post(webhook);
+    expect([response.status, await response.json()]).toEqual([200, { received: true }]);
+    const type = 'CHECKOUT.ORDER.APPROVED';
+    expect(await eventsStored()).toEqual([{ id: 'WH-1-TEST', type, raw: webhook.body }]);
+    expect(followed).toEqual([
+      { id: 'WH-1-TEST', type, orderId: ORDER, captureId: null, paymentId: null, refundId: null },
+    ]);
+    expect(questions()).toBe(1);
+  });
+
+  test('is followed once, however often it is delivered, and PayPal is not asked about a stored event', async () => {
+    const { post, signed, followed, questions } = world();
+    const webhook = await signed();
+    const first = await Promise.all([post(webhook), post(webhook), post(webhook)]);
+    const asked = questions();
+    const later = await Promise.all([post(webhook), post(webhook)]);
+    expect([...first, ...later].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await eventsStored()).toHaveLength(1);
+    expect(followed).toHaveLength(1);
+    expect(questions()).toBe(asked);
+  });
+
+  test('is verified by its bytes, also beyond ASCII', async () => {
+    const { post, signed } = world();
+    const webhook = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER, note: 'Zoë 💶 日本' });
+    expect((await post(webhook)).status).toBe(200);
+    expect((await eventsStored())[0]?.raw).toBe(webhook.body);
+  });
+
+  test('may be three days old, because PayPal retries for as long', async () => {
+    const { post, signed } = world();
+    const webhook = await signed();
+    clock.ahead = 3 * DAY_MS;
+    expect((await post(webhook)).status).toBe(200);
+  });
+
+  test('is answered although following it fails', async () => {
+    const { post, signed, lines } = world({ follow: () => Promise.reject(new Error('PayPal is down')) });
+    expect((await post(await signed())).status).toBe(200);
+    expect(await eventsStored()).toHaveLength(1);
+    expect(lines).toContainEqual(expect.objectContaining({ event: 'CHECKOUT.ORDER.APPROVED', err: expect.any(Error) }));
+  });
+
+  test('is rejected with 500 when it cannot be stored, so that PayPal retries', async () => {
+    const database = {
+      asService: () => ({ statement: () => Promise.reject(new Error('no connection')) }),
+    } as unknown as WebhookDeps['database'];
+    const { post, signed, followed } = world({ database });
+    expect((await post(await signed())).status).toBe(500);
+    expect(followed).toEqual([]);
+  });
+});
+
+type Change = (genuine: SignedWebhook) => { headers?: Record<string, string>; body?: string };
+const header =
+  (name: string, value: string): Change =>
+  ({ headers }) => ({ headers: { ...headers, [name]: value } });
+const without =
+  (name: string): Change =>
+  ({ headers }) => ({ headers: Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name)) });
+
+describe('an event that PayPal did not send', () => {
+  test.each<[string, number, Change, asked: number]>([
+    ['no headers', 400, () => ({ headers: {} }), 0],
+    ...['id', 'time', 'sig'].map((name): [string, number, Change, number] => [
+      `no transmission ${name}`,
+      400,
+      without(`paypal-transmission-${name}`),
+      0,
+    ]),
+    ['no certificate', 400, without('paypal-cert-url'), 0],
+    ['no algorithm', 400, without('paypal-auth-algo'), 0],
+    ['a signature that is not base64', 400, header('paypal-transmission-sig', '%%%'), 0],
+    ['a certificate address that is no web address', 400, header('paypal-cert-url', 'file:///etc/passwd'), 0],
+    ['a date in words', 400, header('paypal-transmission-time', 'yesterday'), 0],
+    ['a date that does not exist', 401, header('paypal-transmission-time', '2026-13-41T00:00:00Z'), 0],
+    ['a body that is not JSON', 400, () => ({ body: 'hello' }), 0],
+    ['a body that is not an event', 400, () => ({ body: '[]' }), 0],
+    ['an empty body', 400, () => ({ body: '' }), 0],
+    ['a byte order mark', 400, ({ body }) => ({ body: `\ufeff${body}` }), 0],
+    ['an altered body', 401, ({ body }) => ({ body: body.replace('checkout-order', 'checkout-0rder') }), 1],
+    ['one space more', 401, ({ body }) => ({ body: `${body} ` }), 1],
+    ['another transmission id', 401, header('paypal-transmission-id', 'other'), 1],
+    ['another algorithm', 401, header('paypal-auth-algo', 'SHA1withRSA'), 1],
+    ['a certificate elsewhere', 401, header('paypal-cert-url', 'https://api.paypal.com.example/cert'), 1],
+  ])('is rejected and leaves no trace: %s', async (_what, status, change, asked) => {
+    const { post, signed, followed, questions } = world();
+    const genuine = await signed();
+    const response = await post({ ...genuine, ...change(genuine) });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toEqual({ code: expect.any(String), message: 'This event was not taken' });
+    expect([followed, await eventsStored(), questions()]).toEqual([[], [], asked]);
+  });
+
+  test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate-host', 'key'])(
+    'is rejected with a wrong %s',
+    async (corrupt) => {
+      const { post, signed, followed } = world();
+      const webhook = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER, value: '24.00' }, corrupt);
+      const body = corrupt === 'body' ? webhook.body.replace('24', '94') : webhook.body;
+      expect((await post({ ...webhook, body })).status).toBe(401);
+      expect([followed, await eventsStored()]).toEqual([[], []]);
+    },
+  );
+
+  test.each([
+    ['a week old', 7 * DAY_MS],
+    ['of tomorrow', -DAY_MS],
+  ])('is rejected without a question when it is %s', async (_when, ahead) => {
+    const { post, signed, questions } = world();
+    const webhook = await signed();
+    clock.ahead = ahead;
+    expect((await post(webhook)).status).toBe(401);
+    expect(questions()).toBe(0);
+  });
+
+  test('is rejected after any change of a header or a byte', async () => {
+    const { post, signed, followed } = world();
+    const { headers, body } = await signed();
+    const names = Object.keys(headers).filter((name) => name.startsWith('paypal'));
+    const bytes = Buffer.from(body);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.record({ header: fc.constantFrom(...names), value: fc.string({ unit: 'grapheme-ascii' }) }),
+          fc.record({ at: fc.nat(bytes.length - 1), flip: fc.integer({ min: 1, max: 255 }) }),
+        ),
+        async (change) => {
+          // No two in one minute, or the limit would answer in place of PayPal.
+          clock.ahead += MINUTE_MS / 50;
+          const sent = { ...headers };
+          const altered = new Uint8Array(bytes);
+          if ('header' in change) {
+            fc.pre(change.value.trim() !== headers[change.header]);
+            sent[change.header] = change.value;
+          } else {
+            altered[change.at] = altered[change.at]! ^ change.flip;
+          }
+          const response = await post({ headers: sent, body: altered });
+          // 200 for an event that by its altered text is not about us any more.
+          expect([200, 400, 401]).toContain(response.status);
+        },
+      ),
+      { numRuns: fuzzBudget(300) },
+    );
+    expect([followed, await eventsStored()]).toEqual([[], []]);
+  });
+
+  test('is not read when its body is a megabyte', async () => {
+    const { post, signed, questions } = world();
+    const { headers } = await signed();
+    const body = JSON.stringify({ id: 'WH-1', event_type: 'X', resource: 'x'.repeat(1024 * 1024) });
+    const response = await post({ headers: { ...headers, 'content-length': String(body.length) }, body });
+    expect([response.status, questions()]).toEqual([413, 0]);
+  });
+});
+
+describe('an event that names no payment of ours', () => {
+  test.each([
+    ['another order', 'CHECKOUT.ORDER.APPROVED', { id: '0AB12345CD678901E' }],
+    ['no order', 'SOMETHING.NEW', {}],
+    ['an id that PostgreSQL rejects', 'CHECKOUT.ORDER.APPROVED', { id: 'ORDER\0' }],
+  ])('is answered like any other, asks nobody and is not stored: %s', async (_what, type, resource) => {
+    const { post, signed, followed } = world();
+    const response = await post(await signed(type, resource));
+    expect([response.status, await response.json()]).toEqual([200, { received: true }]);
+    expect([followed, await eventsStored()]).toEqual([[], []]);
+    expect(simulator.control.requests()).toEqual([]);
+  });
+
+  test('does not use up the limit of its sender', async () => {
+    const { post, signed } = world();
+    const foreign = await signed('CHECKOUT.ORDER.APPROVED', { id: '0AB12345CD678901E' });
+    for (let sent = 0; sent < 200; sent += 1) expect((await post(foreign)).status).toBe(200);
+    expect(simulator.control.requests()).toEqual([]);
+    expect((await post(await signed())).status).toBe(200);
+  });
+});
+
+describe('when PayPal', () => {
+  test.each([
+    ['is down', { status: 503 }, 503],
+    ['is busy', { status: 429 }, 503],
+    ['breaks the connection', { drop: true }, 503],
+    ['rejects our credentials', { status: 403, issue: 'PERMISSION_DENIED' }, 503],
+    ['answers nonsense', { body: 'html' as const }, 503],
+    ['rejects the question', { status: 400, issue: 'INVALID_PARAMETER_SYNTAX' }, 401],
+  ])('%s, the event is rejected and not stored', async (_what, fault, status) => {
+    const { post, signed } = world();
+    for (let tries = 0; tries < 6; tries += 1) simulator.control.fail({ path: `${VERIFY}$`, ...fault });
+    const response = await post(await signed());
+    expect([response.status, await eventsStored()]).toEqual([status, []]);
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '60' : null);
+  });
+});
+
+/** PayPal does not answer until the test says so. */
+function heldAnswers() {
+  const waiting: (() => void)[] = [];
+  const paypal = {
+    verifyWebhook: () => new Promise<boolean>((answer) => waiting.push(() => answer(true))),
+  };
+  return { paypal, waiting };
+}
+
+describe('a flood of events about a real order', () => {
+  test('asks PayPal at most 60 times a minute for one address, and gets 503 afterwards', async () => {
+    const { post, signed, questions } = world();
+    const forged = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER }, 'signature');
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 70; sent += 1) statuses.push((await post(forged)).status);
+    expect(statuses).toEqual([...Array<number>(60).fill(401), ...Array<number>(10).fill(503)]);
+    expect(questions()).toBe(60);
+    expect((await post(await signed(), '203.0.113.2')).status).toBe(200);
+    clock.ahead = MINUTE_MS + 1;
+    expect((await post(await signed())).status).toBe(200);
+  });
+
+  test('counts the addresses of one IPv6 network as one', async () => {
+    const { post, signed } = world();
+    const forged = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER }, 'signature');
+    for (let sent = 0; sent < 60; sent += 1) await post(forged, `2001:db8:1:2::${sent.toString(16)}`);
+    expect((await post(forged, '2001:db8:1:2:ffff::1')).status).toBe(503);
+    expect((await post(forged, '2001:db8:1:3::1')).status).toBe(401);
+  });
+
+  test('waits in a bounded queue, one question of each address at a time', async () => {
+    const { paypal, waiting } = heldAnswers();
+    const { post, signed } = world({ paypal });
+    const webhooks = await Promise.all(Array.from({ length: 12 }, () => signed()));
+    const statuses: number[] = [];
+    const open = webhooks.map(async (webhook) => statuses.push((await post(webhook)).status));
+    await expect.poll(() => statuses).toEqual([503]);
+    for (let answered = 0; answered < 11; answered += 1) {
+      await expect.poll(() => waiting.length).toBe(answered + 1);
+      waiting[answered]!();
+    }
+    await Promise.all(open);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(11);
+  });
+
+  test('from many addresses gets 503 when the queue is full', async () => {
+    const { paypal, waiting } = heldAnswers();
+    const { post, signed } = world({ paypal });
+    const webhooks = await Promise.all(Array.from({ length: 45 }, () => signed()));
+    const statuses: number[] = [];
+    const open = webhooks.map(async (webhook, index) =>
+      statuses.push((await post(webhook, `198.51.100.${index}`)).status),
+    );
+    await expect.poll(() => statuses).toEqual([503]);
+    expect(waiting).toHaveLength(4);
+    for (let answered = 0; answered < 44; answered += 1) {
+      await expect.poll(() => waiting.length).toBeGreaterThan(answered);
+      waiting[answered]!();
+    }
+    await Promise.all(open);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(44);
+  });
+
+  test('asks nothing any more for an event whose sender has hung up', async () => {
+    const { paypal, waiting } = heldAnswers();
+    const { post, signed } = world({ paypal });
+    const [first, second] = [await signed(), await signed()];
+    const open = [post(first), post(second)];
+    await expect.poll(() => waiting.length).toBe(1);
+    clock.ahead = 25_000;
+    waiting[0]!();
+    expect((await Promise.all(open)).map(({ status }) => status).toSorted()).toEqual([200, 503]);
+    expect(waiting).toHaveLength(1);
+  });
+});

@@ -1,0 +1,69 @@
+/** The server's own functions that only a Closer may call: which kind of user is let in, and until when. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addDays, day, earliestToday } from '#domain/day/day.ts';
+import type { Answered, Person } from '../data/world.ts';
+import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './world.ts';
+import type { PlanWorld } from './world.ts';
+
+const AT = new Date('2026-03-08T06:59:59.999Z');
+const TODAY = earliestToday(AT);
+const LONG_AGO = day('2016-02-29');
+
+let world: PlanWorld;
+beforeAll(async () => {
+  world = await startPlanWorld();
+});
+afterAll(async () => {
+  expect(world.errorsLogged).toEqual([]);
+  await world.close();
+});
+
+const log = (date: string) => ({ date, content: '<p>mine</p>', hustleScore: 10, feedback: 'Great.', replaces: null });
+const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [
+  ['record-export', {}],
+  ['import-entries', { entries: [log(addDays(TODAY, -1)), log(LONG_AGO)] }],
+];
+const call = (person: Person | null, name: string, body: unknown): Promise<Answered> =>
+  world.ask(person, 'POST', `/functions/v1/${name}`, { body });
+
+/** What the functions write, and whose it is. */
+async function written(): Promise<unknown> {
+  const { rows } = await world.server.admin.query(
+    `select user_id, date::text as what, hustle_score from public.entries
+     union all select user_id, kind || id, null from public.plan_uses order by 1, 2`,
+  );
+  return rows;
+}
+
+describe.each(FUNCTIONS)('%s', (name, body) => {
+  test.each(FREE_KINDS)('refuses %s and does nothing', async (kind) => {
+    await world.clock.set(AT.toISOString());
+    await world.settle(TODAY);
+    const before = await written();
+    for (const asked of [body, { ...(body as object), user_id: world.people.endless.id, premium: true }]) {
+      expect(await call(world.people[kind], name, asked)).toMatchObject({ status: 403, json: { success: false } });
+    }
+    expect(await written()).toEqual(before);
+  });
+
+  test.each(PREMIUM_KINDS)('lets %s in', async (kind) => {
+    await world.clock.set(AT.toISOString());
+    await world.settle(TODAY);
+    const before = await written();
+    expect(await call(world.people[kind], name, body)).toMatchObject({ status: 200, json: { success: true } });
+    expect(await written()).not.toEqual(before);
+  });
+
+  test('lets a Closer in until the last valid day has ended everywhere', async () => {
+    const { premium } = world.people;
+    await world.settle(day('2026-03-08'));
+    await world.clock.set('2026-03-09T11:59:59.999Z');
+    expect((await call(premium, name, body)).status).toBe(200);
+    await world.clock.set('2026-03-09T12:00:00.000Z');
+    expect((await call(premium, name, body)).status).toBe(403);
+  });
+
+  test('asks a guest to sign in', async () => {
+    expect((await call(null, name, body)).status).toBe(401);
+  });
+});

@@ -1,0 +1,258 @@
+/** Which days each kind of user reads and writes through the wire, at every edge of a day on Earth. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
+import { expirePlans } from '#server/plans/expire-plans.ts';
+import { changePlan } from '#server/plans/change-plan.ts';
+import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';
+import { dayAtOffset, LOCAL_DAYS, offsetName, OFFSETS } from '../../support/local-days.ts';
+import type { Person } from '../data/world.ts';
+import { daysUntil, FREE_KINDS, KINDS, PREMIUM_KINDS, startPlanWorld } from './world.ts';
+import type { PlanWorld } from './world.ts';
+
+let world: PlanWorld;
+beforeAll(async () => {
+  world = await startPlanWorld();
+});
+afterEach(() => world.clock.release());
+afterAll(async () => {
+  expect(world.errorsLogged).toEqual([]);
+  await world.close();
+});
+
+const entries = (person: Person) => person.client.from('entries');
+const row = (person: Person, date: Day) => ({ user_id: person.id, date, content: `<p>${date}</p>` });
+const REFUSED = { status: 403, error: { code: '42501' } };
+
+async function daysRead(person: Person): Promise<Day[]> {
+  const { data, error } = await entries(person).select('date').order('date');
+  expect(error).toBeNull();
+  return (data as { date: Day }[]).map(({ date }) => date);
+}
+
+/** The user begins every day of the window, reads it back, changes it and deletes it, as their own calendar has it. */
+async function expectOpen(person: Person, today: Day): Promise<void> {
+  const own = daysUntil(today, FREE_WINDOW_DAYS);
+  await world.server.admin.query('delete from public.entries where user_id = $1', [person.id]);
+  const begun = await entries(person).insert(own.map((date) => row(person, date)));
+  expect(begun).toMatchObject({ status: 201, error: null });
+  expect(await daysRead(person)).toEqual(own);
+  const [first, last] = [own[0]!, own.at(-1)!];
+  const window = entries(person).select('*', { count: 'exact', head: true }).gte('date', first).lte('date', last);
+  expect(await window).toMatchObject({ count: FREE_WINDOW_DAYS });
+  const changed = entries(person).update({ content: '<p>again</p>' }, { count: 'exact' }).gte('date', first);
+  expect(await changed).toMatchObject({ status: 204, count: FREE_WINDOW_DAYS });
+  expect(await entries(person).upsert([row(person, first), row(person, last)])).toMatchObject({ error: null });
+  expect(await entries(person).delete({ count: 'exact' }).lte('date', last)).toMatchObject({ count: FREE_WINDOW_DAYS });
+}
+
+describe('no user is refused a day that is right where they are', () => {
+  // Each local midnight lies at one of these instants somewhere, and the edges of the server's window at two of them.
+  describe.each(OFFSETS)('%d minutes from UTC', (offset) => {
+    const name = offsetName(offset);
+    test.each([
+      [`just before midnight in ${name}`, -1],
+      [`at midnight in ${name}`, 0],
+    ])('%s', async (_when, ms) => {
+      const at = new Date(Date.parse('2026-03-29T00:00:00Z') - offset * 60_000 + ms);
+      await world.clock.set(at.toISOString());
+      await world.settle(earliestToday(at));
+      await expectOpen(world.people.free, dayAtOffset(at, offset));
+    });
+  });
+
+  test.each(LOCAL_DAYS)('in $zone at $instant, where it is $today', async ({ instant, today }) => {
+    await world.clock.set(instant);
+    await world.settle(earliestToday(new Date(instant)));
+    await expectOpen(world.people.free, today);
+  });
+
+  test.each(FREE_KINDS)('a plan of kind %s, from the first zone to the last', async (kind) => {
+    const at = new Date('2026-10-25T00:59:59.999Z');
+    await world.clock.set(at.toISOString());
+    await world.settle(earliestToday(at));
+    for (const offset of OFFSETS) await expectOpen(world.people[kind], dayAtOffset(at, offset));
+  });
+
+  test('by the clock on the wall, now, in every zone', async () => {
+    await whileTodayStands(async (now) => {
+      await world.settle(earliestToday(now));
+      for (const offset of OFFSETS) await expectOpen(world.people.free, dayAtOffset(now, offset));
+      await expectOpen(world.people.free, dayOf(now));
+    });
+  });
+});
+
+/** Twice a day a day begins somewhere: what was asked across that moment is asked again. */
+async function whileTodayStands(ask: (now: Date) => Promise<void>): Promise<void> {
+  const now = new Date();
+  const days = (at: Date) => `${earliestToday(at)} ${latestToday(at)}`;
+  try {
+    await ask(now);
+  } catch (error) {
+    if (days(now) === days(new Date())) throw error;
+    await ask(new Date());
+  }
+}
+
+/** The clocks of Berlin have changed in the night, and the 28th has just ended everywhere. */
+const AT = new Date('2026-03-29T12:00:00Z');
+const FIRST = earliestToday(AT);
+/** Each of these is open somewhere: one more than anybody has. */
+const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 1);
+const LOCKED = addDays(FIRST, -FREE_WINDOW_DAYS);
+const LONG_AGO = day('2016-02-29');
+
+describe('what was written before', () => {
+  const before = [LONG_AGO, addDays(LOCKED, -1), LOCKED];
+
+  test.each(FREE_KINDS)('is out of the reach of %s, to the day', async (kind) => {
+    await world.clock.set(AT.toISOString());
+    await world.settle(FIRST);
+    const person = world.people[kind];
+    await world.wrote(person, [...before, ...OPEN]);
+    expect(await daysRead(person)).toEqual(OPEN);
+    expect(await entries(person).delete({ count: 'exact' }).neq('date', '0001-01-01')).toMatchObject({
+      count: OPEN.length,
+    });
+    expect(await stored(person)).toEqual(before);
+  });
+
+  test.each(PREMIUM_KINDS)('is open to %s', async (kind) => {
+    await world.clock.set(AT.toISOString());
+    await world.settle(FIRST);
+    const person = world.people[kind];
+    await world.wrote(person, before);
+    expect(await daysRead(person)).toEqual(before);
+    const changed = entries(person).update({ content: '<p>again</p>' }, { count: 'exact' });
+    expect(await changed.lte('date', LOCKED)).toMatchObject({ count: before.length });
+    expect(await entries(person).insert(row(person, day('0001-01-01')))).toMatchObject({ status: 201 });
+  });
+});
+
+describe.each(KINDS)('a day that has begun nowhere, for %s', (kind) => {
+  /** In a millisecond a day begins, at UTC+14. */
+  const at = new Date('2026-03-29T09:59:59.999Z');
+  const last = latestToday(at);
+  const notBegun = addDays(last, 1);
+
+  test.each(['insert', 'upsert', 'move', 'among others'])('%s', async (way) => {
+    await world.clock.set(at.toISOString());
+    await world.settle(earliestToday(at));
+    const person = world.people[kind];
+    await world.wrote(person, [last]);
+    const ways: Record<string, () => PromiseLike<unknown>> = {
+      insert: () => entries(person).insert(row(person, notBegun)),
+      upsert: () => entries(person).upsert(row(person, notBegun)),
+      move: () => entries(person).update({ date: notBegun }).eq('date', last),
+      'among others': () => entries(person).upsert([row(person, addDays(last, -1)), row(person, notBegun)]),
+    };
+    expect(await ways[way]!()).toMatchObject(REFUSED);
+    expect(await stored(person)).toEqual([last]);
+    // A millisecond later it has begun somewhere, and the same is done.
+    await world.clock.set('2026-03-29T10:00:00.000Z');
+    expect(await ways[way]!()).toMatchObject({ error: null });
+    expect(await stored(person)).toContain(notBegun);
+  });
+});
+
+async function stored(person: Person): Promise<Day[]> {
+  const text = 'select date from public.entries where user_id = $1 order by date';
+  return (await world.server.admin.query<{ date: Day }>(text, [person.id])).rows.map(({ date }) => date);
+}
+
+describe('the last valid day', () => {
+  const until = day('2026-03-29');
+
+  test.each([...OFFSETS])('is a whole one, %d minutes from UTC', async (offset) => {
+    const lastMoment = new Date(Date.parse('2026-03-30T00:00:00Z') - offset * 60_000 - 1);
+    await world.settle(until);
+    await world.wrote(world.people.premium, [LONG_AGO]);
+    await world.clock.set(lastMoment.toISOString());
+    expect(await daysRead(world.people.premium)).toEqual([LONG_AGO]);
+    expect(await entries(world.people.premium).upsert(row(world.people.premium, LONG_AGO))).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test('ends where it ends last, and nothing is lost', async () => {
+    const { premium } = world.people;
+    await world.settle(until);
+    await world.wrote(premium, [LONG_AGO, until]);
+    await world.clock.set('2026-03-30T11:59:59.999Z');
+    expect(await daysRead(premium)).toEqual([LONG_AGO, until]);
+    await world.clock.set('2026-03-30T12:00:00.000Z');
+    expect(await daysRead(premium)).toEqual([until]);
+    expect(await entries(premium).upsert(row(premium, LONG_AGO))).toMatchObject(REFUSED);
+    expect(await stored(premium)).toEqual([LONG_AGO, until]);
+  });
+});
+
+describe('a plan that comes and goes', () => {
+  const logs = [LONG_AGO, LOCKED, ...OPEN];
+  const all = 'select * from public.entries where user_id = $1 order by date';
+  const allOf = async (person: Person) => (await world.server.admin.query(all, [person.id])).rows as unknown;
+
+  async function profileOf(person: Person): Promise<unknown> {
+    return (await person.client.from('profiles').select('subscription_plan,access_valid_until').single()).data;
+  }
+
+  /** A payment whose money is here, and what it does to the plan at this instant. */
+  async function pays(person: Person, instant: string): Promise<string> {
+    const { rows } = await world.server.admin.query<{ id: string }>(
+      `insert into public.payments (user_id, amount_minor, currency, status) values ($1, 2400, 'USD', 'completed')
+       returning id`,
+      [person.id],
+    );
+    const paymentId = rows[0]!.id;
+    const year = { userId: person.id, paymentId, now: new Date(instant) };
+    await world.server.database.transactAsService('test', (transaction) => grantPaidYear(transaction, year));
+    return paymentId;
+  }
+
+  test('opens and locks the same logs, year after year, and not a word is lost', async () => {
+    const { free } = world.people;
+    await world.clock.set(AT.toISOString());
+    await world.settle(FIRST);
+    await world.wrote(free, logs);
+    const before = await allOf(free);
+    expect(await daysRead(free)).toEqual(OPEN);
+
+    await pays(free, AT.toISOString());
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
+    expect(await daysRead(free)).toEqual(logs);
+
+    // The year ends where the last valid day ends last. By then all of the logs are older than the window.
+    await world.clock.set('2027-03-31T11:59:59.999Z');
+    expect(await daysRead(free)).toEqual(logs);
+    await world.clock.set('2027-03-31T12:00:00.000Z');
+    expect(await daysRead(free)).toEqual([]);
+    const sweep = (instant: string) => expirePlans(world.server.database, { now: () => new Date(instant) });
+    await sweep('2027-03-31T11:59:59.999Z');
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
+    await sweep('2027-03-31T12:00:00.000Z');
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'free', access_valid_until: null });
+    expect(await daysRead(free)).toEqual([]);
+    expect(await allOf(free)).toEqual(before);
+
+    const second = '2027-05-01T09:00:00.000Z';
+    await world.clock.set(second);
+    const paymentId = await pays(free, second);
+    expect(await daysRead(free)).toEqual(logs);
+    const year = { userId: free.id, paymentId, now: new Date(second) };
+    await world.server.database.transactAsService('test', (transaction) =>
+      withdrawPaidYear(transaction, year, 'refund'),
+    );
+    expect(await profileOf(free)).toEqual({ subscription_plan: 'free', access_valid_until: null });
+    expect(await daysRead(free)).toEqual([]);
+    expect(await allOf(free)).toEqual(before);
+
+    const granted = { userId: free.id, plan: 'premium', accessValidUntil: null, reason: 'operator grant' } as const;
+    await changePlan(world.server.database, granted);
+    expect((await entries(free).select().order('date')).data).toMatchObject(
+      logs.map((date) => ({ date, content: '<p>then</p>', revision: 1 })),
+    );
+    expect(await allOf(free)).toEqual(before);
+  });
+});

@@ -1,0 +1,61 @@
+/** The people of the plan gates: one of each kind that the gates tell apart, and a database whose clock can be set. */
+import { addDays } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { PlanId } from '#domain/plan/plan.ts';
+import { createDatabaseClock } from '../../support/database-clock.ts';
+import type { DatabaseClock } from '../../support/database-clock.ts';
+import { signUp, startDataWorld } from '../data/world.ts';
+import type { DataWorld, Person } from '../data/world.ts';
+
+/** `expired`: the last valid day is over, and no sweep has written that down. `refunded`: the plan was taken back. */
+export const KINDS = ['free', 'premium', 'endless', 'expired', 'refunded'] as const;
+export type Kind = (typeof KINDS)[number];
+export const FREE_KINDS = ['free', 'expired', 'refunded'] as const satisfies readonly Kind[];
+export const PREMIUM_KINDS = ['premium', 'endless'] as const satisfies readonly Kind[];
+
+export type PlanWorld = DataWorld & {
+  readonly people: Readonly<Record<Kind, Person>>;
+  readonly clock: DatabaseClock;
+  /** Nobody has a log, and everybody the plan of their kind, where this is the first today on Earth. */
+  settle(earliestToday: Day): Promise<void>;
+  /** Logs as they were written while every day was open. */
+  wrote(person: Person, days: readonly Day[]): Promise<void>;
+};
+
+export async function startPlanWorld(): Promise<PlanWorld> {
+  const world = await startDataWorld();
+  const { admin } = world.server;
+  const signedUp = await Promise.all(KINDS.map(async (kind) => [kind, await signUp(world.server, kind)] as const));
+  const people = Object.fromEntries(signedUp) as Record<Kind, Person>;
+  return {
+    ...world,
+    people,
+    clock: await createDatabaseClock(admin),
+    async settle(earliestToday) {
+      const plans: Record<Kind, [PlanId, Day | null]> = {
+        free: ['free', null],
+        premium: ['premium', earliestToday],
+        endless: ['premium', null],
+        expired: ['premium', addDays(earliestToday, -1)],
+        refunded: ['free', addDays(earliestToday, 100)],
+      };
+      await admin.query('delete from public.entries');
+      for (const kind of KINDS) {
+        await admin.query('update public.profiles set subscription_plan = $2, access_valid_until = $3 where id = $1', [
+          people[kind].id,
+          ...plans[kind],
+        ]);
+      }
+    },
+    async wrote(person, days) {
+      await admin.query(
+        `insert into public.entries (user_id, date, content) select $1, date, '<p>then</p>' from unnest($2::date[]) date`,
+        [person.id, days],
+      );
+    },
+  };
+}
+
+/** The `count` days that end with `last`, oldest first. */
+export const daysUntil = (last: Day, count: number): Day[] =>
+  Array.from({ length: count }, (_, index) => addDays(last, index + 1 - count));

@@ -1,0 +1,106 @@
+/** The six digits of a mail, typed by somebody who reads mail on another device. */
+import { randomUUID } from 'node:crypto';
+import type { Locator, Page } from '@playwright/test';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, test } from '../support/test.ts';
+
+const codeField = (page: Page): Locator => page.getByLabel('Code from your e-mail');
+const useCode = (page: Page): Promise<void> => page.getByRole('button', { name: 'Use code' }).click();
+const another = (code: string): string => code.replace(/^./, (digit) => String((Number(digit) + 1) % 10));
+
+async function setPassword(page: Page, password: string): Promise<void> {
+  await page.getByLabel('New password', { exact: true }).fill(password);
+  await page.getByLabel('Confirm new password').fill(password);
+  await page.getByRole('button', { name: 'Update Password' }).click();
+}
+
+test('the code of a reset mail sets a new password, and stores no session before', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/forgot-password');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+  const field = codeField(page);
+  await expect(field).toBeFocused();
+  await expect(field).toHaveAttribute('inputmode', 'numeric');
+  await expect(field).toHaveAttribute('autocomplete', 'one-time-code');
+
+  await field.fill('123');
+  await useCode(page);
+  await expect(field).toHaveAccessibleDescription('Enter the six-digit code from the email.');
+  const code = await waitForMailedCode(page, email);
+  await field.fill(another(code));
+  await useCode(page);
+  await expect(field).toHaveAccessibleDescription(/This code is wrong or has expired/);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  await field.fill(` ${code.slice(0, 3)} ${code.slice(3)} `);
+  await useCode(page);
+  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
+  await setPassword(page, 'a new horse');
+  await expect(page).toHaveURL('/journal');
+});
+
+test('the reset page takes address and code, and says when its session has ended', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email, password } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  const headers = { apikey: PUBLISHABLE_KEY };
+  expect((await page.request.post('/auth/v1/recover', { headers, data: { email } })).ok()).toBe(true);
+  await page.goto('/reset-password');
+  await page.getByLabel('Email address').fill(email);
+  await codeField(page).fill(await waitForMailedCode(page, email));
+  await useCode(page);
+  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+
+  const signedIn = await page.request.post('/auth/v1/token?grant_type=password', {
+    headers,
+    data: { email, password },
+  });
+  const { access_token: token } = (await signedIn.json()) as { access_token: string };
+  const everywhere = { headers: { ...headers, authorization: `Bearer ${token}` } };
+  expect((await page.request.post('/auth/v1/logout?scope=global', everywhere)).ok()).toBe(true);
+  await setPassword(page, 'a new horse');
+  const told = page.getByRole('alert').filter({ hasText: 'Your reset link has expired. Please request a new one.' });
+  await expect(told).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await told.getByRole('link', { name: 'Request a new link' }).click();
+  await expect(page).toHaveURL('/forgot-password');
+});
+
+test('the code of a confirmation mail opens the journal', async ({ page, expectAccessible }) => {
+  const email = `${randomUUID()}@example.com`;
+  const data = { email, password: 'correct horse', data: { name: 'Grace Jones' } };
+  const answer = await page.request.post('/auth/v1/signup', { headers: { apikey: PUBLISHABLE_KEY }, data });
+  const session = (await answer.json()) as { user: object };
+  // This server confirms by itself; the answers are those of one that sends a mail first.
+  await page.route('**/auth/v1/signup*', (route) => route.fulfill({ json: session.user }));
+  let sent: unknown;
+  await page.route('**/auth/v1/verify*', (route) => {
+    sent = route.request().postDataJSON();
+    return route.fulfill({ json: session });
+  });
+  await page.goto('/signup');
+  await page.getByLabel('Full name').fill('Grace Jones');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill('correct horse');
+  await page.getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await codeField(page).fill('042 117');
+  await useCode(page);
+  await expect(page).toHaveURL('/journal');
+  expect(sent).toMatchObject({ email, token: '042117', type: 'signup' });
+});

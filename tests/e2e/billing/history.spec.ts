@@ -1,0 +1,145 @@
+/** What the profile tells about a paid year: its end, the next one, what was paid, and the receipt. */
+import { addYears, dateLabel, day } from '#domain/day/day.ts';
+import { receiptNumber } from '#domain/payment/receipt.ts';
+import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/billing.ts';
+import { today } from '../support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, test } from '../support/test.ts';
+
+type PaymentRow = { id: string; order_id: string; completed_at: string };
+type ProfileRow = { access_valid_until: string };
+
+test('a payment is in the history and prints as a receipt on one page', async ({ page, signUp, expectAccessible }) => {
+  const { name, email } = await signUp(page);
+  await page.goto('/profile');
+  await expect(page.getByText('No payments yet.')).toBeVisible();
+  await page.goto('/journal');
+  await openOffer(page);
+  const orderId = await goToPaypal(page);
+  await payNow(page).click();
+  await expectPaid(page);
+
+  const row = page.getByRole('row').filter({ hasText: 'Paid' });
+  await expect(row).toContainText('$24.00');
+  await expect(row).toContainText(dateLabel(today()));
+  await inBothThemes(page, expectAccessible);
+  await row.getByRole('link', { name: `Receipt of ${dateLabel(today())}` }).click();
+
+  const [payment] = await ownRows<PaymentRow>(page, 'payments');
+  const [profile] = await ownRows<ProfileRow>(page, 'profiles');
+  const paidOn = day(payment!.completed_at.slice(0, 10));
+  await expect(page).toHaveURL(`/receipt?payment=${payment!.id}`);
+  const sheet = page.getByRole('article');
+  await expect(sheet.getByRole('heading', { level: 1 })).toHaveText('Receipt');
+  for (const fact of [
+    receiptNumber(payment!.id, paidOn),
+    dateLabel(paidOn),
+    name,
+    email,
+    'Hustle Forge Closer, one year',
+    dateLabel(day(profile!.access_valid_until)),
+    '$24.00 USD',
+    `Paid with PayPal, order ${orderId}.`,
+  ])
+    await expect(sheet).toContainText(fact);
+  await inBothThemes(page, expectAccessible);
+
+  // Dark on the screen, black on white on paper.
+  const pdf = await page.pdf({ format: 'A4' });
+  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden();
+  await expect(page.locator('html')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
+  await expect(sheet).toHaveCSS('color', 'rgb(0, 0, 0)');
+  await page.emulateMedia({ media: 'screen' });
+  await expectNoHorizontalScroll(page);
+  await page.getByRole('link', { name: 'Back to Profile' }).click();
+  await expect(page).toHaveURL('/profile');
+  await expect(row).toBeVisible();
+  await expectNoHorizontalScroll(page);
+});
+
+test('nobody else’s receipt can be looked at', async ({ page, signUp }) => {
+  await signUp(page);
+  await openOffer(page);
+  await goToPaypal(page);
+  await payNow(page).click();
+  await expectPaid(page);
+  const [payment] = await ownRows<PaymentRow>(page, 'payments');
+  await signUp(page);
+  await page.goto(`/receipt?payment=${payment!.id}`);
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is no such receipt.');
+});
+
+test('money that went back ends the year, and the receipt says so', async ({ page, signUp, request }) => {
+  await signUp(page);
+  await openOffer(page);
+  const orderId = await goToPaypal(page);
+  await payNow(page).click();
+  await expectPaid(page);
+  await atPaypal(request, orderId, 'refund');
+  await expect(async () => {
+    await page.reload();
+    await expect(page.getByText(/^Your payment was returned on/)).toBeVisible({ timeout: 2_000 });
+  }).toPass({ timeout: 30_000 });
+  await expect(page.getByText('Nothing was deleted.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
+  await page.getByRole('row').filter({ hasText: 'Refunded' }).getByRole('link').click();
+  await expect(page.getByRole('row').filter({ hasText: 'Refund' })).toContainText('−$24.00');
+  await expect(page.getByRole('row').filter({ hasText: 'Total' })).toContainText('$0.00 USD');
+});
+
+test('in the last 30 days another year is offered, and added', async ({ page, signUp, admin, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email, '--days', '45');
+  await expectPlan(page, 'Closer');
+  await expect(page.getByRole('button', { name: 'Renew for another year' })).toHaveCount(0);
+  // Days that are granted shorten no plan.
+  await admin('plan:revoke', email);
+  await admin('plan:grant', email, '--days', '20');
+  await page.reload();
+  await expect(page.getByText(/^Your year ends in (19|20|21) days\.$/)).toBeVisible();
+  const [before] = await ownRows<ProfileRow>(page, 'profiles');
+  const until = day(before!.access_valid_until);
+  await inBothThemes(page, expectAccessible);
+
+  await page.getByRole('button', { name: 'Renew for another year' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Renew Closer' });
+  await expect(dialog).toContainText(`You're a Closer until ${dateLabel(until)}.`);
+  await expect(dialog).toContainText(`until ${dateLabel(addYears(until, 1))}.`);
+  await inBothThemes(page, expectAccessible);
+  await goToPaypal(page);
+  await payNow(page).click();
+  await expectPaid(page);
+  await expect(page.getByText(dateLabel(addYears(until, 1)), { exact: true })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Renew for another year' })).toHaveCount(0);
+});
+
+test('a year that ended is said to have ended', async ({ page, signUp, admin, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await admin('plan:grant', email, '--days', '20');
+  await admin('plan:revoke', email);
+  await page.goto('/profile');
+  await expect(page.getByText(`Your year ended on ${dateLabel(today())}.`)).toBeVisible();
+  await expect(page.getByText('Nothing was deleted.')).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
+});
+
+test.describe('payments that could not be read', () => {
+  test.use({ expectedErrors: /ERR_FAILED/ });
+
+  test('are said to be safe, and can be read again', async ({ page, signUp, expectAccessible }) => {
+    await signUp(page);
+    await page.route('**/rest/v1/payments*', (route) => route.abort());
+    await page.goto('/profile');
+    await expect(page.getByRole('alert').filter({ hasText: 'Your payments could not be read.' })).toBeVisible();
+    await expectAccessible(page);
+    await page.goto('/receipt?payment=00000000-0000-4000-8000-000000000000');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('This receipt could not be read.');
+    await page.unroute('**/rest/v1/payments*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is no such receipt.');
+  });
+});

@@ -1,0 +1,178 @@
+/** The line that is being written stays visible: above the formatting bar and the keyboard, away from the window's edges. */
+import type { Page } from '@playwright/test';
+import { daysAgo, editor, items, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
+import { expect, test } from '../support/test.ts';
+
+const LINES = Array.from({ length: 40 }, (_, line) => `line ${line}`);
+
+/** Free pixels above and below the caret's line: up to the day bar, down to the formatting bar or the window's edge. */
+const roomAround = (page: Page) =>
+  page.evaluate(() => {
+    const { focusNode, focusOffset } = getSelection()!;
+    const at = new Range();
+    at.setStart(focusNode!, focusOffset);
+    const element = focusNode instanceof Element ? focusNode : focusNode!.parentElement!;
+    const { top, bottom } = at.getClientRects()[0] ?? element.getBoundingClientRect();
+    const { offsetTop, height } = visualViewport!;
+    const foot = document.querySelector('[role=toolbar]')?.getBoundingClientRect().top ?? Infinity;
+    return { above: top - 68, below: Math.min(foot, offsetTop + height) - bottom };
+  });
+
+const expectRoom = async (page: Page, pixels: number): Promise<void> => {
+  const room = async () => Math.min(...Object.values(await roomAround(page)));
+  await expect.poll(room, 'free pixels around the caret').toBeGreaterThanOrEqual(pixels);
+};
+
+const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY));
+
+/** Scrolls down as a finger does, and waits until the page stands still. */
+async function drag(page: Page, pixels: number): Promise<void> {
+  const stands = page.evaluate(() => new Promise((resolve) => addEventListener('scrollend', resolve, { once: true })));
+  const devtools = await page.context().newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove', y: number) =>
+    devtools.send('Input.dispatchTouchEvent', { type, touchPoints: [{ x: 200, y }] });
+  await touch('touchStart', 400);
+  for (let moved = 20; moved <= pixels; moved += 20) await touch('touchMove', 400 - moved);
+  await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await stands;
+}
+
+/**
+ * A keyboard that lies over the page, as on iOS: the visual viewport shrinks, the window keeps its size. No browser on a
+ * desktop has one, so this stands in for `visualViewport`.
+ */
+function standInForKeyboard(): void {
+  class Viewport extends EventTarget {
+    offsetTop = 0;
+    offsetLeft = 0;
+    scale = 1;
+    keyboard = 0;
+    get width(): number {
+      return innerWidth;
+    }
+    get height(): number {
+      return innerHeight - this.keyboard;
+    }
+  }
+  const value = new Viewport();
+  Object.defineProperty(window, 'visualViewport', { value });
+  addEventListener('resize', () => value.dispatchEvent(new Event('resize')));
+}
+
+const openKeyboard = (page: Page, height: number): Promise<void> =>
+  page.evaluate((pixels) => {
+    Object.assign(visualViewport!, { keyboard: pixels });
+    visualViewport!.dispatchEvent(new Event('resize'));
+  }, height);
+
+test.describe('on a phone', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test('the line being written stays above the formatting bar when the keyboard resizes the window', async ({
+    page,
+    signUp,
+  }) => {
+    await signUp(page);
+    await editor(page).tap();
+    for (const [height, lines] of [
+      [470, 11],
+      [400, 3],
+      [700, 4],
+    ] as const) {
+      await page.setViewportSize({ width: 390, height });
+      await expectRoom(page, 30);
+      for (const line of LINES.slice(0, lines)) {
+        await page.keyboard.insertText(line);
+        await page.keyboard.press('Enter');
+        expect((await roomAround(page)).below, `at ${height} px`).toBeGreaterThanOrEqual(30);
+      }
+    }
+    for (let line = 0; line < 18; line++) {
+      await page.keyboard.press('ArrowUp');
+      await expectRoom(page, 0);
+    }
+  });
+
+  test('the line being written stays above a keyboard that lies over the page, also after rotation', async ({
+    page,
+    signUp,
+    request,
+  }) => {
+    await page.addInitScript(standInForKeyboard);
+    await signUp(page);
+    await storeLog(request, await sessionOf(page), today(), log(...LINES));
+    await openDay(page, today());
+
+    await items(page).nth(13).tap();
+    await openKeyboard(page, 330);
+    await expectRoom(page, 30);
+    await page.keyboard.press('ControlOrMeta+End');
+    await expectRoom(page, 30);
+    await page.keyboard.press('Enter');
+    await page.keyboard.insertText('last');
+    await expectRoom(page, 30);
+
+    await page.setViewportSize({ width: 760, height: 390 });
+    await openKeyboard(page, 170);
+    await expectRoom(page, 3);
+    await page.setViewportSize({ width: 390, height: 760 });
+    await openKeyboard(page, 330);
+    await expectRoom(page, 30);
+  });
+
+  test('the page follows no caret that the user has scrolled away from', async ({ page, signUp, request }) => {
+    await page.addInitScript(standInForKeyboard);
+    await signUp(page);
+    await storeLog(request, await sessionOf(page), daysAgo(1), log(...LINES));
+    await openDay(page, daysAgo(1));
+    await items(page).nth(4).tap();
+    await openKeyboard(page, 330);
+    await expectRoom(page, 30);
+
+    await drag(page, 320);
+    const place = await scrolled(page);
+    expect(place).toBeGreaterThan(250);
+    // The browser's own bars come and go while a finger scrolls; the keyboard is put away.
+    await openKeyboard(page, 380);
+    await openKeyboard(page, 0);
+    expect(await scrolled(page)).toBe(place);
+
+    await page.keyboard.insertText('more ');
+    await expectRoom(page, 30);
+    expect(await scrolled(page)).toBeLessThan(place);
+  });
+
+  test('a tap on the empty part of the page starts writing, a scroll by finger and a quick option do not', async ({
+    page,
+    signUp,
+  }) => {
+    await page.setViewportSize({ width: 390, height: 500 });
+    await signUp(page);
+    await openDay(page, daysAgo(1));
+    await drag(page, 320);
+    await page.getByRole('button', { name: 'Had a lazy day' }).tap();
+    await expect(items(page)).toHaveText(['Had a lazy day']);
+    await expect(editor(page)).not.toBeFocused();
+
+    await page
+      .getByRole('main')
+      .tap({ position: { x: 200, y: (await page.getByRole('main').boundingBox())!.height - 20 } });
+    await expect(editor(page)).toBeFocused();
+    await page.keyboard.insertText(' in bed');
+    await expect(items(page)).toHaveText(['Had a lazy day in bed']);
+  });
+});
+
+test('the line being written keeps its distance from the edges of a desktop window', async ({ page, signUp }) => {
+  await page.setViewportSize({ width: 1280, height: 600 });
+  await signUp(page);
+  await page.keyboard.type(LINES.slice(0, 25).join('\n'));
+  await expectRoom(page, 60);
+  // Nothing moves while the line has its room.
+  const place = await scrolled(page);
+  await page.keyboard.type('words on one line');
+  await page.keyboard.press('ArrowUp');
+  expect(await scrolled(page)).toBe(place);
+  await page.keyboard.press('ControlOrMeta+Home');
+  await expectRoom(page, 0);
+});

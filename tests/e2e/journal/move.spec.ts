@@ -1,0 +1,168 @@
+/** A log is moved to another day: by keys, from the menu, and beside a second tab that knows nothing of it. */
+import type { Page } from '@playwright/test';
+import { dayLabel as labelOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import {
+  dayLabel,
+  daysAgo,
+  editor,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  status,
+  storedLog,
+  storeLog,
+  today,
+} from '../support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Move this log' });
+
+/** Days of one month or of the one before. */
+async function choose(page: Page, date: Day): Promise<void> {
+  if (date.slice(0, 7) !== today().slice(0, 7))
+    await dialog(page)
+      .getByRole('button', { name: /previous month/i })
+      .click();
+  await dialog(page)
+    .getByRole('button', { name: new RegExp(`^${labelOf(date)}(, today)?$`) })
+    .click();
+}
+
+test('words that were just typed move with their log, and undo brings them back', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  await storeLog(request, session, daysAgo(2), log('another day'));
+  await openDay(page, today());
+  await editor(page).click();
+  await page.keyboard.type('written on the wrong day');
+  await page.keyboard.press('Alt+m');
+  await expect(dialog(page)).toBeVisible();
+  await expect(dialog(page).getByRole('gridcell').getByRole('button').and(page.locator(':focus'))).toBeEnabled();
+  await inBothThemes(page, expectAccessible);
+  const taken = dialog(page).getByRole('button', { name: `${labelOf(today())}, today, has entry` });
+  await expect(taken).toBeDisabled();
+
+  const to = daysAgo(1);
+  await choose(page, to);
+  await expect(dayLabel(page)).toHaveText(labelOf(to));
+  await expect(dialog(page)).toBeHidden();
+  await expect(editor(page)).toBeFocused();
+  await expect(items(page)).toHaveText(['written on the wrong day']);
+  await expectToast(page, `Moved to ${labelOf(to)}.`);
+  expect(await storedLog(request, session, to)).toBe(log('written on the wrong day'));
+  expect(await storedLog(request, session, today())).toBe(null);
+
+  // The days know it without being read again, and both can be written on.
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(', and more');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  await expect(items(page)).toHaveText(['written on the wrong day, and more']);
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
+  expect(await storedLog(request, session, today())).toBe(log('written on the wrong day, and more'));
+  expect(await storedLog(request, session, to)).toBe(null);
+  // By key: the pointer stands on the toast that has just been used.
+  await page.keyboard.press('Alt+ArrowLeft');
+  await expect(items(page)).toHaveText(['']);
+  await expect(editor(page)).toBeFocused();
+});
+
+test('the menu of a phone moves a log, and offers that only where there is one', async ({ page, signUp, request }) => {
+  await page.clock.install();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await signUp(page);
+  await storeLog(request, await sessionOf(page), daysAgo(1), log('late work'));
+  const entry = page.getByRole('button', { name: 'Move this log to another day…' });
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await expect(page.getByRole('dialog', { name: 'Menu' })).toBeVisible();
+  await expect(entry).toHaveCount(0);
+  await openDay(page, daysAgo(1));
+  await expect(items(page)).toHaveText(['late work']);
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await entry.click();
+  await expect(dialog(page)).toBeVisible();
+  await expectNoHorizontalScroll(page);
+  await choose(page, today());
+  await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  await expect(items(page)).toHaveText(['late work']);
+  // The toast lies over the bar of the day: it goes by itself.
+  await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
+  await page.clock.runFor(25_000);
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
+});
+
+test('a second tab that writes on the old day makes no second log and loses no word', async ({
+  page,
+  context,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const session = await sessionOf(page);
+  const [from, to] = [daysAgo(1), daysAgo(2)];
+  await storeLog(request, session, from, log('first'));
+  await openDay(page, from);
+  const second = await context.newPage();
+  await openDay(second, from);
+  await expect(items(second)).toHaveText(['first']);
+  await page.bringToFront();
+  await page.keyboard.press('Alt+m');
+  await choose(page, to);
+  await expect(dayLabel(page)).toHaveText(labelOf(to));
+
+  // The front tab does not hear of it before it sends: no focus event comes to a page that had it.
+  await editor(second).click();
+  await second.keyboard.press('ControlOrMeta+End');
+  await second.keyboard.insertText(' and second');
+  const moved = second.getByRole('heading', { name: `This log was moved to ${labelOf(to)}.` });
+  await expect(moved.or(status(second, /^Saved/))).toBeVisible();
+  await expect(moved).toBeVisible();
+  await expect(items(second)).toHaveText(['first and second']);
+  expect(await storedLog(request, session, from)).toBe(null);
+  await inBothThemes(second, expectAccessible);
+  await second.getByRole('button', { name: 'Add it to that day' }).click();
+  await expect(dayLabel(second)).toHaveText(labelOf(to));
+  await expect.poll(() => storedLog(request, session, to)).toBe(log('first and second'));
+  expect(await storedLog(request, session, from)).toBe(null);
+  await second.close();
+});
+
+test.describe('when the connection breaks', () => {
+  test.use({ expectedErrors: /Failed to load resource: net::/ });
+
+  test('a move whose answers were lost is told as unknown, and trying again finds the log once', async ({
+    page,
+    signUp,
+    request,
+  }) => {
+    await signUp(page);
+    const session = await sessionOf(page);
+    await storeLog(request, session, daysAgo(1), log('mine'));
+    await openDay(page, daysAgo(1));
+    // The server carries each of them out, and the page hears of none.
+    await page.route('**/rest/v1/entries*', async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await page.keyboard.press('Alt+m');
+    await choose(page, daysAgo(2));
+    await expect(dialog(page).getByText('The server did not answer')).toBeVisible();
+    await page.unroute('**/rest/v1/entries*');
+    await dialog(page).getByRole('button', { name: 'Try again' }).click();
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
+    await expect(items(page)).toHaveText(['mine']);
+    expect(await storedLog(request, session, daysAgo(1))).toBe(null);
+    expect(await storedLog(request, session, daysAgo(2))).toBe(log('mine'));
+  });
+});

@@ -1,0 +1,27 @@
+/** What the stories about code that comes apart share: what is said when it does not come, and a release that takes it away. */
+import type { Locator, Page } from '@playwright/test';
+import { expect } from './test.ts';
+
+export const chunkErrorToast = (page: Page): Locator =>
+  page.getByRole('alert').filter({ hasText: 'This part could not be loaded. Check your connection and try again.' });
+
+/** Waits until the page has these built files, by the names of their sources. */
+export async function expectFetched(page: Page, files: readonly string[]): Promise<void> {
+  const fetched = () =>
+    page.evaluate(
+      (wanted) => {
+        const names = performance.getEntriesByType('resource').map(({ name }) => name);
+        return wanted.filter((file) => names.some((name) => name.includes(`/${file}-`) && name.endsWith('.js')));
+      },
+      [...files],
+    );
+  await expect.poll(fetched).toEqual(files);
+}
+
+/** The server knows these files by other names. Answers what makes the next page that is loaded ask for those. */
+export async function makeChunksStale(page: Page, files: string): Promise<() => void> {
+  let loads = -Infinity;
+  page.on('request', (request) => (loads += Number(request.isNavigationRequest())));
+  await page.route(files, (route) => (loads < 1 ? route.fulfill({ status: 404 }) : route.fallback()));
+  return () => (loads = 0);
+}

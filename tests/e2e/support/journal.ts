@@ -1,0 +1,71 @@
+/** What the stories about the journal share: the editor, the status line, days, and what the server really has. */
+import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import { addDays, dayOf } from '#domain/day/day.ts';
+import type { Day } from '#domain/day/day.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { expect } from './test.ts';
+
+export const today = (): Day => dayOf(new Date());
+export const daysAgo = (count: number): Day => addDays(today(), -count);
+
+export const editor = (page: Page): Locator => page.locator('.ProseMirror[contenteditable=true]');
+export const items = (page: Page): Locator => editor(page).locator('li');
+export const status = (page: Page, text: string | RegExp): Locator =>
+  page.getByRole('status').filter({ hasText: text });
+export const dayLabel = (page: Page): Locator => page.getByRole('heading', { level: 1 }).getByRole('button');
+
+export async function expectSaved(page: Page): Promise<void> {
+  await expect(status(page, /^Saved \d\d:\d\d$/)).toBeVisible();
+}
+
+/** Opens a day and waits until it can be written on. */
+export async function openDay(page: Page, date: Day): Promise<void> {
+  await page.goto(`/journal?date=${date}`);
+  await expect(editor(page)).toBeVisible();
+}
+
+type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
+
+/** The session of the page's user, for looking behind the page's back. */
+export async function sessionOf(page: Page): Promise<Session> {
+  const json = await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+    return localStorage.getItem(key)!;
+  });
+  return JSON.parse(json) as Session;
+}
+
+export const headersOf = ({ access_token: token }: Session) => ({
+  apikey: PUBLISHABLE_KEY,
+  authorization: `Bearer ${token}`,
+  prefer: 'return=representation',
+});
+
+/** What the server has of a day, without its header; null when it has none. */
+export async function storedLog(request: APIRequestContext, session: Session, date: Day): Promise<string | null> {
+  const answer = await request.get(`/rest/v1/entries?select=content&date=eq.${date}`, { headers: headersOf(session) });
+  const rows = (await answer.json()) as { content: string }[];
+  return rows[0]?.content.replace(/^<h2[^>]*>.*?<\/h2>/, '') ?? null;
+}
+
+/** Writes a day as another device of the same user would. */
+export async function storeLog(request: APIRequestContext, session: Session, date: Day, html: string): Promise<void> {
+  const answer = await request.post('/rest/v1/entries?on_conflict=user_id,date', {
+    headers: { ...headersOf(session), prefer: 'resolution=merge-duplicates' },
+    data: { user_id: session.user.id, date, content: html },
+  });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
+
+/** A numbered list, as the editor writes it. */
+export const log = (...texts: string[]): string =>
+  `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
+
+/** Pastes as a browser does: the clipboard's own formats, through a real paste event. */
+export async function paste(page: Page, formats: Record<string, string>): Promise<void> {
+  await editor(page).evaluate((element, given) => {
+    const clipboardData = new DataTransfer();
+    for (const [type, text] of Object.entries(given)) clipboardData.setData(type, text);
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, formats);
+}
