@@ -44,11 +44,12 @@ describe('in a scratch project', () => {
     existsSync(join(folder, 'compiled')) ? readFileSync(join(folder, 'compiled')).length : 0;
 
   beforeEach(() => {
-    for (const path of ['src/domain', 'src/server', 'scripts']) mkdirSync(join(folder, path), { recursive: true });
+    for (const path of ['src/domain', 'src/server', 'scripts/build'])
+      mkdirSync(join(folder, path), { recursive: true });
     writeFileSync(join(folder, 'package-lock.json'), '{}');
     writeFileSync(join(folder, 'src', 'server', 'main.ts'), '');
     writeFileSync(
-      join(folder, 'scripts', 'compile-server.ts'),
+      join(folder, 'scripts', 'build', 'compile-server.ts'),
       `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(join(folder, 'compiled'))}, '.');`,
     );
   });
@@ -63,7 +64,7 @@ describe('in a scratch project', () => {
   });
 
   test('ignores a failed compilation and retries at the next start', async () => {
-    writeFileSync(join(folder, 'scripts', 'compile-server.ts'), 'process.exit(1);');
+    writeFileSync(join(folder, 'scripts', 'build', 'compile-server.ts'), 'process.exit(1);');
     await compile();
     expect(existsSync(join(folder, 'cache', 'sources'))).toBe(false);
     await warmCompileCache(folder, join(folder, 'no-such-node'), join(folder, 'cache'));
