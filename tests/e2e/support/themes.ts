@@ -1,12 +1,19 @@
-/** Runs a check on a page in light and in dark: both themes are designed, so both are held to the same rules. */
 import { expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
+import type { AxeRules } from './test.ts';
 
-export async function inBothThemes(page: Page, check: (page: Page) => Promise<void>): Promise<void> {
-  for (const theme of ['light', 'dark'] as const) {
+/** Checks a page with every rule in the light theme, and with the rules that depend on colours in the dark theme. */
+export async function inBothThemes(
+  page: Page,
+  expectAccessible: (page: Page, rules: AxeRules) => Promise<void>,
+): Promise<void> {
+  for (const [theme, rules] of [
+    ['light', 'all'],
+    ['dark', 'contrast'],
+  ] as const) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     await expect(page.locator('html')).toHaveAttribute('data-theme', theme);
-    await check(page);
+    await expectAccessible(page, rules);
   }
 }
 
