@@ -1,79 +1,82 @@
 /**
- * The texts of account mails: short, second person. Threat: a mail must not contain user input other than addresses, or
- * an attacker could send arbitrary text through our server.
+ * The texts of account emails. Threat: an email must not contain user input other than addresses, or an attacker could
+ * send arbitrary text through our server.
  */
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';
 
-const VALID = 'It works once, within the hour.';
-const NOT_YOU = 'Not you? Then do nothing.';
+const ENTER_CODE = 'If you were asked for a code, enter this one:';
+const EXPIRY = 'The link and the code work once and expire in one hour.';
+const IGNORE = 'If you did not ask for this, ignore this email.';
 
 type WithCode = { to: string; link: string; code: string };
 
 export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
-  renderEmail(to, 'Confirm your address', [
-    'Say that this address is yours, and your journal is open.',
+  renderEmail(to, 'Confirm your email address', [
+    'Confirm that this address is yours to open your journal.',
     { link, label: 'Confirm this address' },
-    'Asked for a code? Type this one:',
+    ENTER_CODE,
     { code },
-    `${VALID} ${NOT_YOU}`,
+    `${EXPIRY} ${IGNORE}`,
   ]);
 
 export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>
   renderEmail(given.to, 'You already have an account', [
-    'Somebody asked for a new account, or for a move of one, with this address. It has an account already, so nothing was changed.',
+    'Someone tried to sign up with this email address, or to move another account to it. The address already has an account, so nothing has changed.',
     'If it was you, sign in:',
     { link: given.loginLink, label: 'Sign in' },
-    'Forgot the password? Choose a new one:',
-    { link: given.resetLink, label: 'Choose a new password' },
-    'Not you? Then do nothing. They were not told that you are here.',
+    'Forgot your password? Reset it:',
+    { link: given.resetLink, label: 'Reset your password' },
+    'If it was not you, ignore this email. They were not told that you have an account.',
   ]);
 
 export const recoveryMail = ({ to, link, code }: WithCode): MailMessage =>
-  renderEmail(to, 'Choose a new password', [
-    'You asked for a new password. Choose it here:',
+  renderEmail(to, 'Reset your password', [
+    'You asked to reset your password. Choose a new one here:',
     { link, label: 'Choose a new password' },
-    'Asked for a code? Type this one:',
+    ENTER_CODE,
     { code },
-    `${VALID} ${NOT_YOU} Your password stays as it is.`,
+    `${EXPIRY} ${IGNORE} Your password stays the same.`,
   ]);
 
-export const reauthenticationMail = ({ to, code }: { to: string; code: string }): MailMessage =>
-  renderEmail(to, 'Your code', [
-    'Type this code to change your password or your address:',
+export const reauthenticationMail = ({ to, code, resetLink }: { to: string; code: string; resetLink: string }) =>
+  renderEmail(to, 'Your confirmation code', [
+    'Enter this code to change your password or your email address:',
     { code },
-    `${VALID} Not you? Then somebody is signed in as you: sign in, and log out everywhere.`,
+    'The code works once and expires in one hour.',
+    'If you did not ask for it, someone else may be signed in to your account. Reset your password to sign them out:',
+    { link: resetLink, label: 'Reset your password' },
   ]);
 
 export const confirmOldAddressMail = ({ to, newEmail, link, code }: WithCode & { newEmail: string }): MailMessage =>
-  renderEmail(to, 'Confirm your move to another address', [
-    `You asked to move your journal from this address to ${newEmail}. Both addresses must agree. This is the old one:`,
-    { link, label: 'Agree to the move' },
-    'Asked for a code? Type this one:',
+  renderEmail(to, 'Confirm the change of your email address', [
+    `You asked to change your email address from this one to ${newEmail}. Both addresses must confirm the change. This is the link for your current address:`,
+    { link, label: 'Confirm the change' },
+    ENTER_CODE,
     { code },
-    `${VALID} Not you? Then do nothing, and change your password.`,
+    `${EXPIRY} If you did not ask for this, do not confirm it, and change your password.`,
   ]);
 
 export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage =>
-  renderEmail(to, 'Confirm your new address', [
-    'You asked to move your journal to this address. Both addresses must agree. This is the new one:',
+  renderEmail(to, 'Confirm your new email address', [
+    'You asked to change your email address to this one. Both addresses must confirm the change. This is the link for your new address:',
     { link, label: 'Confirm this address' },
-    'Asked for a code? Type this one:',
+    ENTER_CODE,
     { code },
-    `${VALID} ${NOT_YOU}`,
+    `${EXPIRY} ${IGNORE}`,
   ]);
 
 export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
   renderEmail(to, 'Your password was changed', [
-    'The password of your journal was changed, and every other device was signed out.',
-    'Not you? Choose a new one now:',
-    { link: resetLink, label: 'Choose a new password' },
+    'The password of your account was changed, and every other device was signed out.',
+    'If it was not you, reset your password now:',
+    { link: resetLink, label: 'Reset your password' },
   ]);
 
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
 
 export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>
-  renderEmail(to, 'Your address was changed', [
-    `Your journal now belongs to ${newEmail}. This address no longer signs in.`,
-    contact === null ? 'Not you? Tell whoever runs this journal at once.' : `Not you? Write to ${contact} at once.`,
+  renderEmail(to, 'Your email address was changed', [
+    `You now sign in with ${newEmail}. You can no longer sign in with this address.`,
+    `If it was not you, ${contact === null ? 'contact the operator of this journal' : `write to ${contact}`} at once.`,
   ]);

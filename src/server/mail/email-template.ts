@@ -1,4 +1,4 @@
-/** Renders a mail as plain text and as HTML from the same blocks. */
+/** Renders an email as plain text and as HTML from the same blocks. */
 import { escapeHtml } from '../escape-html.ts';
 import type { MailMessage } from './mail-message.ts';
 
@@ -32,7 +32,7 @@ function asHtml(part: EmailBlock): string {
     return `<table role="presentation" style="margin:0 0 16px;border-collapse:collapse">${rows.join('')}</table>`;
   }
   if ('code' in part) {
-    return `<p style="margin:0 0 16px;font:600 26px/1.4 monospace;renderEmail-spacing:4px">${escapeHtml(part.code)}</p>`;
+    return `<p style="margin:0 0 16px;font:600 26px/1.4 monospace;letter-spacing:4px">${escapeHtml(part.code)}</p>`;
   }
   const style =
     'display:inline-block;padding:12px 20px;border-radius:6px;background:#b8390e;color:#fffdf9;text-decoration:none';

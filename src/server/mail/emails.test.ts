@@ -36,7 +36,7 @@ test.each(Object.entries(all))(
   },
 );
 
-test('a receipt states item, amount, date, numbers, end date and the refund rule', () => {
+test('receiptMail states item, amount, date, numbers, end date and the refund rule', () => {
   const { text, html } = paymentMessages.receiptMail(given);
   const facts = [given.number, 'Hustle Forge Closer, one year', given.amount, given.paidOn, given.orderId];
   for (const fact of [...facts, given.validUntil, '14 days', given.contact]) {
@@ -48,14 +48,14 @@ test('a receipt states item, amount, date, numbers, end date and the refund rule
   expect(endless.text).not.toMatch(/null|until/);
 });
 
-test('a reminder states that nothing is deleted or renewed automatically', () => {
+test('yearEndsMail states that nothing is deleted or renewed automatically', () => {
   const { subject, text } = paymentMessages.yearEndsMail(given);
   expect(subject).toBe('Your year ends on November 21, 2027');
-  expect(text).toContain('Nothing is deleted then, and nothing renews by itself');
+  expect(text).toContain('Your plan does not renew automatically. Nothing will be deleted');
   expect(text.split('\n')).toContain(given.profileLink);
 });
 
-test('escapes every block of a mail', () => {
+test('escapes every block of an email', () => {
   const { html } = renderEmail('a@example.com', '<b>', [
     '<script>alert(1)</script>',
     { link: 'https://x.example/"onclick="', label: '&' },

@@ -1,4 +1,4 @@
-/** The texts of mails about payments and paid years. As in `account-emails.ts`, they contain no user input. */
+/** The texts of emails about payments and plans. As in `account-emails.ts`, they contain no user input. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { MAX_COOLING_OFF_ANALYSES, COOLING_OFF_DAYS } from '#domain/payment/payment.ts';
 import { RECEIPT_ITEM } from '#domain/payment/receipt.ts';
@@ -23,8 +23,8 @@ type Receipt = {
 export const receiptMail = (given: Receipt): MailMessage =>
   renderEmail(given.to, 'Your receipt', [
     given.validUntil === null
-      ? 'Your payment went through. You are a Closer, and every log is open.'
-      : `Your payment went through. You are a Closer until ${given.validUntil}, and every log is open.`,
+      ? 'We received your payment. You are a Closer, and all your logs are open.'
+      : `We received your payment. You are a Closer until ${given.validUntil}, and all your logs are open.`,
     {
       rows: [
         ['Receipt', given.number],
@@ -35,9 +35,9 @@ export const receiptMail = (given: Receipt): MailMessage =>
         ...(given.validUntil === null ? [] : [['Valid until', given.validUntil] as const]),
       ],
     },
-    { link: given.receiptLink, label: 'Print this receipt' },
-    `If you live in the European Economic Area, you may undo this purchase within ${COOLING_OFF_DAYS} days, as long as you have exported nothing and asked the coach no more than ${MAX_COOLING_OFF_ANALYSES} times: ${given.contact === null ? 'tell whoever runs this journal' : `write to ${given.contact}`}. There are no other refunds.`,
-    'Nothing renews by itself. Your plan and all your payments:',
+    { link: given.receiptLink, label: 'View and print this receipt' },
+    `If you live in the European Economic Area, you can cancel this purchase within ${COOLING_OFF_DAYS} days, as long as you have not exported your logs and have run at most ${MAX_COOLING_OFF_ANALYSES} analyses. To cancel, ${given.contact === null ? 'contact the operator of this journal' : `write to ${given.contact}`}. There are no other refunds.`,
+    'Your plan does not renew automatically. You can see it and all your payments in your profile:',
     { link: given.profileLink, label: 'See your plan' },
   ]);
 
@@ -45,8 +45,8 @@ type Declined = { to: string; amount: string; profileLink: string };
 
 export const paymentDeclinedMail = ({ to, amount, profileLink }: Declined): MailMessage =>
   renderEmail(to, 'PayPal declined your payment', [
-    `PayPal has checked your payment of ${amount} and declined it. Nothing was charged, and your plan is as it was.`,
-    'You can try again at any time, also with another way to pay:',
+    `PayPal declined your payment of ${amount}. You were not charged, and your plan has not changed.`,
+    'You can try again at any time, or use another payment method:',
     { link: profileLink, label: 'See your plan' },
   ]);
 
@@ -54,17 +54,17 @@ type Refunded = { to: string; amount: string; orderId: string; profileLink: stri
 
 export const refundMail = ({ to, amount, orderId, profileLink, contact }: Refunded): MailMessage =>
   renderEmail(to, 'Your refund', [
-    `${amount} went back to your PayPal account. It may take PayPal some days to show it.`,
+    `We refunded ${amount} to your PayPal account. It can take a few days to appear there.`,
     { rows: [['PayPal order', orderId]] },
-    ...yearTakenBack(profileLink),
+    ...yearEnded(profileLink),
     ...questions(contact),
   ]);
 
 export const paymentReversedMail = ({ to, amount, orderId, profileLink, contact }: Refunded): MailMessage =>
-  renderEmail(to, 'PayPal took your payment back', [
-    `PayPal has taken your payment of ${amount} back from us, as it does after a dispute or when a bank recalls the money.`,
+  renderEmail(to, 'PayPal reversed your payment', [
+    `PayPal reversed your payment of ${amount}. This happens after a dispute, or when a bank recalls the money.`,
     { rows: [['PayPal order', orderId]] },
-    ...yearTakenBack(profileLink),
+    ...yearEnded(profileLink),
     ...questions(contact),
   ]);
 
@@ -72,15 +72,15 @@ type YearEnds = { to: string; endsOn: string; profileLink: string };
 
 export const yearEndsMail = ({ to, endsOn, profileLink }: YearEnds): MailMessage =>
   renderEmail(to, `Your year ends on ${endsOn}`, [
-    `You are a Closer until the end of ${endsOn}. Nothing is deleted then, and nothing renews by itself: logs older than 30 days lock, and open again whenever you renew.`,
-    'Renew now and lose no day: the new year begins where this one ends.',
+    `You are a Closer until the end of ${endsOn}. Your plan does not renew automatically. Nothing will be deleted: logs older than 30 days are locked until you renew.`,
+    'You can renew now without losing a day: the new year starts when this one ends.',
     { link: profileLink, label: `Renew for ${PREMIUM_PRICE.label}` },
   ]);
 
-const yearTakenBack = (profileLink: string): readonly EmailBlock[] => [
-  'The year that it paid for has ended with it. Nothing was deleted: logs older than 30 days are locked, and open again with the next payment.',
+const yearEnded = (profileLink: string): readonly EmailBlock[] => [
+  'The year that it paid for has ended. Nothing was deleted: logs older than 30 days are locked until you upgrade again.',
   { link: profileLink, label: 'See your plan' },
 ];
 
 const questions = (contact: string | null): readonly EmailBlock[] =>
-  contact === null ? [] : [`Is something wrong? Write to ${contact}.`];
+  contact === null ? [] : [`Questions? Write to ${contact}.`];

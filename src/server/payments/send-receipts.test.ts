@@ -119,7 +119,7 @@ test.each<[string, PaymentStatus[], string[]]>([
 
 test.each<[PaymentStatus, string]>([
   ['refunded', 'Your refund'],
-  ['reversed', 'PayPal took your payment back'],
+  ['reversed', 'PayPal reversed your payment'],
 ])('sends a second mail for a payment that is %s after its receipt', async (status, subject) => {
   const email = `${status}@example.com`;
   const id = await paymentOf(email, 'completed');

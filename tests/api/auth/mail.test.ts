@@ -44,7 +44,7 @@ describe('with confirmation by mail', () => {
     expect((await signIn(email)).body).toEqual({ code: 'email_not_confirmed', message: 'Email not confirmed' });
 
     const mail = await world.mailTo(email);
-    expect(mail.subject).toBe('Confirm your address');
+    expect(mail.subject).toBe('Confirm your email address');
     const link = new URL(mail.links[0]!);
     expect([link.origin, link.pathname]).toEqual([new URL(world.config.publicUrl).origin, '/login']);
     expect(link.searchParams.get('type')).toBe('signup');
@@ -226,7 +226,7 @@ describe('an account', () => {
     const redirectTo = `${world.config.publicUrl}/reset-password`;
     expect((await client.auth.resetPasswordForEmail(email, { redirectTo })).error).toBeNull();
     const mail = await world.mailTo(email);
-    expect(mail.subject).toBe('Choose a new password');
+    expect(mail.subject).toBe('Reset your password');
     expect(new URL(mail.links[0]!).pathname).toBe('/reset-password');
     expect((await client.auth.verifyOtp({ type: 'recovery', token_hash: hashIn(mail) })).error).toBeNull();
     expect(events).toContain('PASSWORD_RECOVERY');
@@ -321,7 +321,7 @@ describe('an account', () => {
     expect(whole.data.user).toMatchObject({ id, email: newEmail, user_metadata: { email: newEmail } });
     expect(whole.data.user?.new_email).toBeUndefined();
     expect(whole.data.user?.identities?.[0]?.identity_data).toMatchObject({ email: newEmail, email_verified: true });
-    expect((await world.mailTo(email, 2)).subject).toBe('Your address was changed');
+    expect((await world.mailTo(email, 2)).subject).toBe('Your email address was changed');
     const signIn = await world.client().auth.signInWithPassword({ email: newEmail, password: PASSWORD });
     expect(signIn.error).toBeNull();
   });

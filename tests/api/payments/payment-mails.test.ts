@@ -40,7 +40,7 @@ test('mails a receipt when the browser returns, and a second mail after a revers
   const { rows } = await server.admin.query('select capture_id from payments where order_id = $1', [orderId]);
   server.paypal.books.reverseCapture(rows[0].capture_id);
   await server.paypal.webhooks.deliverAll();
-  await expectMails('ana', ['Your receipt', 'PayPal took your payment back']);
+  await expectMails('ana', ['Your receipt', 'PayPal reversed your payment']);
 });
 
 test('mails a receipt after the webhook when the browser never returns', async () => {

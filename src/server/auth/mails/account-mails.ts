@@ -1,4 +1,4 @@
-/** The mails of an account, each with the token that it carries. A mail that may not leave yet is left out silently. */
+/** Issues a token and queues the account email that carries it. An email within the interval is dropped silently. */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import {
@@ -20,12 +20,15 @@ import { mailLink } from './mail-links.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
 
-/** Two mails of a kind to one user lie this far apart. */
+/** The minimum time between two emails of the same kind to one user. */
 export const mailIntervalMs = ({ config }: Pick<AuthParts, 'config'>): number =>
   config.auth.rateLimits ? MAIL_INTERVAL_MS : 0;
 
-const mayLeave = (parts: AuthParts, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
+const claimInterval = (parts: AuthParts, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
   claimMail(service, { userId, column, intervalMs: mailIntervalMs(parts), now: parts.clock.now() });
+
+const resetLinkOf = ({ config }: Pick<AuthParts, 'config'>): string =>
+  `${config.publicUrl}${ROUTES.forgotPassword.path}`;
 
 const issue = (parts: AuthParts, service: AsService, userId: string, purpose: OneTimePurpose, address: string) =>
   issueOneTimeToken(service, {
@@ -37,38 +40,38 @@ const issue = (parts: AuthParts, service: AsService, userId: string, purpose: On
   });
 
 export async function mailConfirmation(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
-  if (user.email === null || !(await mayLeave(parts, service, user.id, 'confirmation_sent_at'))) return;
+  if (user.email === null || !(await claimInterval(parts, service, user.id, 'confirmation_sent_at'))) return;
   const { linkToken, code } = await issue(parts, service, user.id, 'signup', user.email);
   const link = mailLink(parts.config, 'signup', linkToken, redirectTo);
   parts.mailer.send(confirmAddressMail({ to: user.email, link, code }));
 }
 
 export async function mailRecovery(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
-  if (user.email === null || !(await mayLeave(parts, service, user.id, 'recovery_sent_at'))) return;
+  if (user.email === null || !(await claimInterval(parts, service, user.id, 'recovery_sent_at'))) return;
   const { linkToken, code } = await issue(parts, service, user.id, 'recovery', user.email);
   const link = mailLink(parts.config, 'recovery', linkToken, redirectTo);
   parts.mailer.send(recoveryMail({ to: user.email, link, code }));
 }
 
 export async function mailReauthentication(parts: AuthParts, service: AsService, user: UserRow) {
-  if (user.email === null || !(await mayLeave(parts, service, user.id, 'reauthentication_sent_at'))) return;
+  if (user.email === null || !(await claimInterval(parts, service, user.id, 'reauthentication_sent_at'))) return;
   const { code } = await issue(parts, service, user.id, 'reauthentication', user.email);
-  parts.mailer.send(reauthenticationMail({ to: user.email, code }));
+  parts.mailer.send(reauthenticationMail({ to: user.email, code, resetLink: resetLinkOf(parts) }));
 }
 
-/** Somebody signed up with, or wants to move to, an address that has an account: its owner alone is told. */
+/** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free one. */
 export async function mailAccountExists(parts: AuthParts, service: AsService, owner: UserRow) {
-  if (owner.email === null || !(await mayLeave(parts, service, owner.id, 'existing_account_notice_sent_at'))) return;
-  const { publicUrl } = parts.config;
-  const [loginLink, resetLink] = [`${publicUrl}${ROUTES.login.path}`, `${publicUrl}${ROUTES.forgotPassword.path}`];
-  parts.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink }));
+  if (owner.email === null || !(await claimInterval(parts, service, owner.id, 'existing_account_notice_sent_at')))
+    return;
+  const loginLink = `${parts.config.publicUrl}${ROUTES.login.path}`;
+  parts.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink: resetLinkOf(parts) }));
 }
 
 type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | null; redirectTo: string };
 
 /**
- * One mail to each address, and both must agree (docs/specification/wire.md 13). Where the new address belongs to somebody, they
- * get a notice instead of a link, so the change can never be completed and the asker learns nothing.
+ * Sends one email to each address, because both must confirm (docs/specification/wire.md 13). If the new address is taken, its
+ * owner gets a notice instead of a link: the change can never be completed, and the caller learns nothing.
  */
 export async function mailAddressChange(parts: AuthParts, service: AsService, change: AddressChange) {
   const { user, newEmail, ownerOfNew, redirectTo } = change;
@@ -85,8 +88,7 @@ export async function mailAddressChange(parts: AuthParts, service: AsService, ch
 
 export function mailPasswordChanged(parts: AuthParts, user: UserRow): void {
   if (user.email === null) return;
-  const resetLink = `${parts.config.publicUrl}${ROUTES.forgotPassword.path}`;
-  parts.mailer.send(passwordChangedMail({ to: user.email, resetLink }));
+  parts.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(parts) }));
 }
 
 export function mailAddressChanged(parts: AuthParts, oldEmail: string, newEmail: string): void {

@@ -1,4 +1,3 @@
-/** What a link in a mail looks like. */
 import { ROUTES } from '#domain/routes.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { leadsHome } from '../wire/redirects.ts';
@@ -12,8 +11,8 @@ const PAGES = {
 } as const satisfies Record<LinkType, string>;
 
 /**
- * Our own pages use the token only after a click, because mail scanners open every link and would use it up.
- * Somebody else's page takes no token, so its link opens GET /verify, where a click hands it a session.
+ * Our own pages consume the token only after a click: mail scanners open every link and would use it up. The page of
+ * another application takes no token, so its link opens GET /verify, which issues a session after a click.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (leadsHome(redirectTo, config)) {
