@@ -1,0 +1,109 @@
+/** Tests the part of docs/style.md that a machine can check: commit subjects, and how comments and test titles begin. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const MAX_SUBJECT_LENGTH = 72;
+
+const CHECKED_FILES =
+  /^(src|tests|simulators|benchmarks|scripts|database)\/.*\.(ts|tsx|mjs|css|sql)$|^[^/]+\.config\.ts$/;
+/** Its examples break the rules on purpose. */
+const THIS_FILE = 'tests/fences/style.test.ts';
+/** Their checksums are stored in every database, so a released migration never changes, nor do its comments. */
+const RELEASED_MIGRATIONS = /^database\/(migrations\/(app\/00(0\d|1[0-6])|auth\/000[12])_|schema\.sql$)/;
+/** Paths whose text is not yet rewritten. */
+const ALLOWED: readonly RegExp[] = [
+  /^src\/client\//,
+  /^src\/server\//,
+  /^tests\/(api|e2e|policies|faults|support|browsers|payments)\//,
+  /^simulators\/paypal\//,
+  /^(playwright|vite|vitest)\.config\.ts$/,
+];
+
+/** A clause in place of a subject, or a pronoun without a noun. */
+const HEADLESS = /^(who|whoever|whom|whose|what|whatever|wherever|nobody|nothing|none|of what|so that)\b(?!.*\?$)/i;
+const PRONOUN = /^(it|they|he|she|one|somebody)\b/i;
+const RIDDLE = /\b((is|are|was|were) none|no other one|is no more|shall not)\b/i;
+
+const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+  .trim()
+  .split('\n')
+  .filter((file) => CHECKED_FILES.test(file) && !RELEASED_MIGRATIONS.test(file) && file !== THIS_FILE);
+
+/** The text of each comment; consecutive `//` or `--` lines are one comment. */
+function commentsOf(file: string, source: string): string[] {
+  const pattern = file.endsWith('.sql')
+    ? /(?:^[ \t]*--.*\n)+/gm
+    : /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+|(?<=[;,{)(\]]) \/\/.*/gm;
+  return [...source.matchAll(pattern)].map(([comment]) =>
+    comment
+      .replace(/^\s*\/\*\*?|\*\/\s*$/g, '')
+      .split('\n')
+      .map((line) => line.replace(/^\s*(\/\/|--|\*)?\s*/, ''))
+      .join(' ')
+      .trim(),
+  );
+}
+
+const sentencesOf = (comment: string): string[] => comment.split(/(?<=[.!?:]) +(?=[A-Z`])/);
+
+function titlesOf(source: string): string[] {
+  const call = /\b(?:test|it|describe|step)(?:\.\w+)*(?:\([^'"`\n]*\))?\(\s*(['"`])(.*?)\1/g;
+  return [...source.matchAll(call)].map(([, , title]) => title!);
+}
+
+const isRiddle = (sentence: string): boolean => HEADLESS.test(sentence) || RIDDLE.test(sentence);
+
+describe('the rules find', () => {
+  test.each([
+    ['// Who leaves early has had no try.\n'],
+    ['/** Reads the row. Whoever asks twice gets the same. */'],
+    ['/*\n * What was refused was none.\n */'],
+    ['const a = 1; // no other one\n'],
+  ])('%s', (source) => {
+    expect(commentsOf('a.ts', source).flatMap(sentencesOf).some(isRiddle)).toBe(true);
+  });
+
+  test('a title that begins with a clause', () => {
+    expect(titlesOf("test('what was told is kept', () => {});").some(isRiddle)).toBe(true);
+  });
+
+  test('no fault in plain sentences', () => {
+    const comment = '/** Reads the row. No-op if the lease was lost: the caller retries. */';
+    expect(commentsOf('a.ts', comment).flatMap(sentencesOf).filter(isRiddle)).toEqual([]);
+  });
+});
+
+test('comments have a subject', () => {
+  const found = files
+    .filter((file) => !ALLOWED.some((path) => path.test(file)))
+    .flatMap((file) =>
+      commentsOf(file, readFileSync(join(ROOT, file), 'utf8'))
+        .flatMap(sentencesOf)
+        .filter(isRiddle)
+        .map((sentence) => `${file}: ${sentence}`),
+    );
+  expect(found).toEqual([]);
+});
+
+test('test titles have a subject', () => {
+  const found = files
+    .filter((file) => /\.(test|spec)\.tsx?$/.test(file) && !ALLOWED.some((path) => path.test(file)))
+    .flatMap((file) =>
+      titlesOf(readFileSync(join(ROOT, file), 'utf8'))
+        .filter((title) => isRiddle(title) || PRONOUN.test(title))
+        .map((title) => `${file}: ${title}`),
+    );
+  expect(found).toEqual([]);
+});
+
+test('commit subjects are short and name one change', () => {
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  // The commits since this page was added: earlier ones follow no rule. A shallow clone has none of them.
+  const added = git('log', '--diff-filter=A', '--format=%H', '--', 'docs/style.md').split('\n').at(-1);
+  const subjects = git('log', '--no-merges', '--format=%s', added ? `${added}..HEAD` : 'HEAD..HEAD').split('\n');
+  const faults = subjects.filter((subject) => subject.length > MAX_SUBJECT_LENGTH || subject.includes(';'));
+  expect(faults).toEqual([]);
+});
