@@ -1,7 +1,7 @@
 /** Catches what a screen throws while it renders, so that a fault never leaves an empty page. */
 import { Component } from 'react';
 import type { ReactNode } from 'react';
-import { BrokenScreen } from './broken-screen.tsx';
+import { ErrorScreen } from './error-screen.tsx';
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
@@ -11,6 +11,6 @@ export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: 
   }
 
   override render() {
-    return this.state.broken ? <BrokenScreen /> : this.props.children;
+    return this.state.broken ? <ErrorScreen /> : this.props.children;
   }
 }

@@ -1,26 +1,26 @@
-/** Who may see which screen (docs/specification/screens.md 1). */
+/** Route guards: which screens guests and signed-in users may open (docs/specification/screens.md 1). */
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { hasArrivedLink } from '#client/lib/boot/link-in-address.ts';
-import { fetchPartsWhenIdle } from '#client/ui/lazy-chunk.ts';
+import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
+import { preloadChunksWhenIdle } from '#client/ui/lazy-chunk.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
 declare module '@tanstack/history' {
   interface HistoryState {
-    /** The page somebody was sent away from to sign in, with its query: a payment's return must survive the login. */
+    /** The page that redirected to the login, with its query: a PayPal return must survive the login. */
     from?: string;
   }
 }
 
-/** Sign-in, sign-up, forgotten password: a signed-in user goes on to where they came from. */
-export function GuestsOnly() {
+/** Guards sign-in, sign-up and forgotten password: redirects a signed-in user back to the page they came from. */
+export function GuestGuard() {
   const { status, expired } = useSession();
   const { routesById } = useRouter();
   useEffect(() => {
     const screens = routesById['/guests'].children ?? [];
-    return fetchPartsWhenIdle(
+    return preloadChunksWhenIdle(
       screens.map(
         ({ options }) =>
           async () =>
@@ -29,29 +29,29 @@ export function GuestsOnly() {
     );
   }, [routesById]);
   if (status === 'loading') return <LoadingScreen />;
-  // A signed-in user may hold a link, such as the one that confirms a changed address.
-  return status === 'signedIn' && !expired && !hasArrivedLink() ? <GoOn /> : <Outlet />;
+  // A signed-in user may have opened an auth link, such as the one that confirms a changed address.
+  return status === 'signedIn' && !expired && !hasAuthLink() ? <RedirectBack /> : <Outlet />;
 }
 
-function GoOn() {
+function RedirectBack() {
   const router = useRouter();
-  // Read once: while the next screen loads, the address is already that screen's and says nothing of where from.
+  // Read once: while the next screen loads, the location is already that screen's and has no `from`.
   const [from] = useState(() => router.history.location.state.from ?? ROUTES.journal.path);
-  // By history rather than by route, so that the query stays exactly as it came.
+  // Through the history instead of the router, which would rewrite the query.
   useEffect(() => router.history.replace(from), [from, router]);
   return <LoadingScreen />;
 }
 
-/** Behind this guard there always is a user. An expired session keeps the screen: its writer signs in on top of it. */
-export function useMayEnter(): 'wait' | 'yes' | 'no' {
+/** `granted` with an expired session too: the screen stays, and the user signs in on top of it. */
+export function useMemberAccess(): 'loading' | 'granted' | 'denied' {
   const { status, user } = useSession();
-  if (status === 'loading') return 'wait';
-  return status === 'signedIn' && user ? 'yes' : 'no';
+  if (status === 'loading') return 'loading';
+  return status === 'signedIn' && user ? 'granted' : 'denied';
 }
 
-export function ToLogin() {
+export function RedirectToLogin() {
   const router = useRouter();
-  // Read once: on the way to the login screen the address is already the login screen's own.
+  // Read once: during the redirect the location is already the login screen's.
   const [from] = useState(() => router.history.location.href);
   return (
     <>
@@ -61,8 +61,8 @@ export function ToLogin() {
   );
 }
 
-/** The landing page and the legal pages are documents of their own, so leaving for `/` is a real page load. */
-export function ToLanding() {
+/** A full page load: the landing and legal pages are separate HTML documents. */
+export function RedirectToLanding() {
   useEffect(() => location.replace(ROUTES.landing.path), []);
   return <LoadingScreen />;
 }

@@ -1,11 +1,11 @@
 /** The full-screen "Loading..." of docs/specification/screens.md 2. */
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './full-screen.module.css';
 
 export function LoadingScreen() {
   return (
     <main className={styles.screen} aria-busy="true">
-      <Waiting />
+      <LoadingText />
     </main>
   );
 }

@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { readClientConfig } from '#client/lib/api/config.ts';
 import { ClientConfigContext, createSupabase, SupabaseContext } from '#client/lib/api/supabase.ts';
 import { ToastProvider } from '#client/ui/toast.tsx';
-import { BrokenScreen } from './broken-screen.tsx';
+import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { createAppRouter } from './router.tsx';
 import { SessionProvider } from './session/session-provider.tsx';
@@ -33,5 +33,5 @@ try {
   );
 } catch {
   // Without settings there is nothing to talk to; the screen says so and offers to try again.
-  root.render(<BrokenScreen />);
+  root.render(<ErrorScreen />);
 }

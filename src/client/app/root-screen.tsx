@@ -1,12 +1,12 @@
 /** Around every screen: tells keyboard and screen-reader users that the page changed, as a page load would. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { useStay } from './layout/use-navigation-guard.ts';
+import { useNavigationGuard } from './layout/use-navigation-guard.ts';
 
 export function RootScreen() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const before = useRef(path);
-  useStay();
+  useNavigationGuard();
 
   useEffect(() => {
     const moved = before.current !== undefined && before.current !== path;

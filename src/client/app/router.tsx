@@ -1,30 +1,30 @@
-/** Every screen of the app and who may see it. The landing and legal pages are documents of their own. */
+/** The routes of the app and their guards. The landing and legal pages are separate HTML documents. */
 import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import type { RouteComponent } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
-import { MissingPart, part } from '#client/ui/lazy-chunk.ts';
-import { BrokenScreen } from './broken-screen.tsx';
-import { GuestsOnly, ToLanding } from './guards.tsx';
+import { ChunkLoadError, lazyChunk } from '#client/ui/lazy-chunk.ts';
+import { ErrorScreen } from './error-screen.tsx';
+import { GuestGuard, RedirectToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
-import { MissingScreen } from './missing-screen.tsx';
+import { ChunkErrorScreen } from './chunk-error-screen.tsx';
 import { RootScreen } from './root-screen.tsx';
 
-/** A screen that is a part like what lies over the journal: fetched when idle, and see use-navigation-guard.ts. */
-function screen(fetchView: () => Promise<ComponentType>): RouteComponent {
-  const { load, View } = part(fetchView);
+/** A lazily loaded screen. `preload` is what use-navigation-guard.ts waits for before it lets a navigation through. */
+function screen(importView: () => Promise<ComponentType>): RouteComponent {
+  const { load, View } = lazyChunk(importView);
   const component: RouteComponent = View;
   component.preload = async () => {
     await load();
-    // From now on the router has nothing to wait for.
+    // Loaded: later navigations must not wait.
     delete component.preload;
   };
   return component;
 }
 
-const root = createRootRoute({ component: RootScreen, notFoundComponent: ToLanding });
+const root = createRootRoute({ component: RootScreen, notFoundComponent: RedirectToLanding });
 
-const guests = createRoute({ getParentRoute: () => root, id: 'guests', component: GuestsOnly });
+const guests = createRoute({ getParentRoute: () => root, id: 'guests', component: GuestGuard });
 const login = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.login.path,
@@ -91,8 +91,8 @@ export function createAppRouter() {
   return createRouter({
     routeTree,
     defaultPendingComponent: LoadingScreen,
-    defaultErrorComponent: ({ error }) => (error instanceof MissingPart ? <MissingScreen /> : <BrokenScreen />),
-    // The search stays plain text: the router's own JSON reading would turn an order id such as 5E6… into a number.
+    defaultErrorComponent: ({ error }) => (error instanceof ChunkLoadError ? <ChunkErrorScreen /> : <ErrorScreen />),
+    // Search parameters stay strings: the router's default JSON parsing turns an order id such as 5E6… into a number.
     parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
     stringifySearch: (search) => {
       const text = new URLSearchParams(search as Record<string, string>).toString();

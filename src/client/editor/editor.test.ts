@@ -6,11 +6,11 @@ import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
 import { cleanLog } from '#server/data/rows/clean-entry.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
-import { loadExtras } from './load-extras.ts';
+import { loadDeferredPlugins } from './load-deferred-plugins.ts';
 import { pasteText, textToSlice, paragraphsToItems } from './paste/paste.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar/toolbar-actions.ts';
 
-beforeAll(loadExtras);
+beforeAll(loadDeferredPlugins);
 let made: JournalEditorHandle | null = null;
 afterEach(() => made?.editor.destroy());
 

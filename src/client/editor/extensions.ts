@@ -22,8 +22,8 @@ import { UNDO_DEPTH, UNDO_GROUP_DELAY_MS } from '#domain/log/entry.ts';
 import { emptyLog } from './empty-log.ts';
 import { followCaret } from './caret/follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
-import { formsInList } from './leave-list.ts';
-import { extras } from './load-extras.ts';
+import { blockFormatsInList } from './split-list.ts';
+import { extras } from './load-deferred-plugins.ts';
 
 function startOf(list: HTMLElement): number {
   const start = list.getAttribute('start') ?? '';
@@ -64,7 +64,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     Code,
     UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
     emptyLog.configure({ placeholder }),
-    formsInList,
+    blockFormatsInList,
     extras,
     keyboardExit,
     followCaret,

@@ -4,7 +4,7 @@ import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
-import { forgetEarlyAnswers } from '#client/lib/boot/prefetch.ts';
+import { clearPrefetched } from '#client/lib/boot/prefetch.ts';
 import { forgetDaysRead } from '#client/sync/entries/entry-cache.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { DATES_KEY } from '#client/sync/entries/entry-dates.ts';
@@ -32,7 +32,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   const data = useData();
   const user = useUser();
   const { auth } = useSupabase();
-  const { refreshProfile, registerUnsent } = useSession();
+  const { refreshProfile, registerUnsavedText } = useSession();
   const premium = usePremium();
 
   const [journal] = useState<Journal>(() => {
@@ -81,16 +81,16 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
 
   useEffect(
     () =>
-      registerUnsent({
+      registerUnsavedText({
         send: () => journal.savers.sendBeforeSignOut(),
         keepNewerThan: (at) => journal.savers.keepNewerThan(at),
         forget() {
           journal.savers.forget();
-          forgetEarlyAnswers();
+          clearPrefetched();
           queries.clear();
         },
       }),
-    [journal, queries, registerUnsent],
+    [journal, queries, registerUnsavedText],
   );
 
   return <JournalContext value={journal}>{children}</JournalContext>;

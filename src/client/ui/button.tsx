@@ -8,14 +8,14 @@ type ButtonProps = ComponentProps<'button'> & {
   busy?: boolean;
   busyLabel?: string;
   /** Cannot be pressed for a while, and keeps the focus as a busy one does. */
-  held?: boolean;
+  softDisabled?: boolean;
 };
 
 export function Button({
   tone = 'plain',
   busy = false,
   busyLabel,
-  held = false,
+  softDisabled = false,
   disabled,
   className,
   children,
@@ -28,10 +28,10 @@ export function Button({
       className={[styles.button, styles[tone], className].filter(Boolean).join(' ')}
       // A busy button stays focusable: focus that falls to the page start would lose a keyboard user's place.
       disabled={disabled ?? false}
-      aria-disabled={busy || held || undefined}
+      aria-disabled={busy || softDisabled || undefined}
       aria-busy={busy || undefined}
       onClick={(event) => {
-        if (busy || held) event.preventDefault();
+        if (busy || softDisabled) event.preventDefault();
         else rest.onClick?.(event);
       }}
     >

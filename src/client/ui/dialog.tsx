@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import styles from './dialog.module.css';
-import { useToastsFollow } from './toast.tsx';
+import { useAttachToasts } from './toast.tsx';
 
 type DialogProps = {
   title: string;
@@ -31,7 +31,7 @@ export function Dialog({
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const follow = useToastsFollow();
+  const follow = useAttachToasts();
 
   useEffect(() => {
     const element = dialog.current;

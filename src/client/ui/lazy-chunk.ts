@@ -1,6 +1,6 @@
 /**
- * A part of a page whose code is fetched apart. It is opened only once it is there: without a connection, or while a new
- * release takes the files of this one away, the page stays under whoever writes on it.
+ * Components loaded as separate chunks. A chunk opens only once its code has loaded: without a connection, or while a
+ * release replaces the files of this page, the user stays on the page they are writing on.
  */
 import { createElement, useCallback } from 'react';
 import type { ComponentType, FunctionComponent } from 'react';
@@ -8,134 +8,134 @@ import { flushSync } from 'react-dom';
 import { useToast } from '#client/ui/toast.tsx';
 
 type Load = () => Promise<void>;
-type Loadable = { isThere: () => boolean; load: Load };
-export type Part<Props> = Loadable & { View: FunctionComponent<Props> };
+type Loadable = { isLoaded: () => boolean; load: Load };
+export type LazyChunk<Props> = Loadable & { View: FunctionComponent<Props> };
 
-/** Long after everything that the page itself needs. */
-const FETCH_AFTER_MS = 4_000;
-const REACH_LIMIT_MS = 3_000;
+/** Long after the page has loaded everything that it needs itself. */
+const PRELOAD_DELAY_MS = 4_000;
+const REACHABILITY_TIMEOUT_MS = 3_000;
 
-/** Why a screen is not there: its code did not come. */
-export class MissingPart extends Error {}
+export class ChunkLoadError extends Error {}
 
 const loads: Load[] = [];
-const lostStyles = new Set<HTMLLinkElement>();
-// Such events do not rise, but they come down.
+const failedStylesheets = new Set<HTMLLinkElement>();
+// These events don't bubble, so listen in the capture phase.
 addEventListener(
   'error',
-  ({ target }) => void (target instanceof HTMLLinkElement && target.rel === 'stylesheet' && lostStyles.add(target)),
+  ({ target }) =>
+    void (target instanceof HTMLLinkElement && target.rel === 'stylesheet' && failedStylesheets.add(target)),
   true,
 );
 
-/** `View` shows nothing before `load` has brought it. */
-export function part<Props extends object>(fetchView: () => Promise<ComponentType<Props>>): Part<Props> {
-  let arrived: ComponentType<Props> | null = null;
+/** `View` renders nothing until `load` has resolved. `load` rejects with a ChunkLoadError. */
+export function lazyChunk<Props extends object>(importView: () => Promise<ComponentType<Props>>): LazyChunk<Props> {
+  let view: ComponentType<Props> | null = null;
   const load = async (): Promise<void> => {
     try {
-      await fetchLostStyles();
-      arrived = await fetchView();
+      await reloadFailedStylesheets();
+      view = await importView();
     } catch (cause) {
-      throw new MissingPart('a part did not come', { cause });
+      throw new ChunkLoadError('a chunk could not be loaded', { cause });
     }
   };
   loads.push(load);
-  return { isThere: () => arrived !== null, load, View: (props) => arrived && createElement(arrived, props) };
+  return { isLoaded: () => view !== null, load, View: (props) => view && createElement(view, props) };
 }
 
 /**
- * Answers a function that opens a part, or says that it did not come.
+ * Returns a function that loads a chunk and then calls `open`, or shows an error toast.
  *
- * What is typed while it is on its way is meant for it: better lost than written into a log. Whoever did not ask for the
- * part (`asked` false) goes on writing.
+ * Keys that the user types while a chunk loads are meant for it, so they are dropped instead of going into the log. With
+ * `byUser` false, the page opens the chunk by itself and the user keeps typing.
  */
-export function useOpenPart(): (wanted: Loadable, open: () => void, asked?: boolean) => void {
-  const fetchPart = useFetchPart();
+export function useOpenChunk(): (chunk: Loadable, open: () => void, byUser?: boolean) => void {
+  const loadChunk = useLoadChunk();
   return useCallback(
-    (wanted, open, asked) => {
-      // At once: the next key may be meant for it already.
-      if (wanted.isThere()) return open();
-      // In one task with the focus that is given back: a key in between would go to the log.
-      void fetchPart(wanted.load, asked).then((came) => came && flushSync(open));
+    (chunk, open, byUser) => {
+      // Synchronously: the next key may already be meant for the chunk.
+      if (chunk.isLoaded()) return open();
+      // Opened in the task that restores the focus: a key between the two would go into the log.
+      void loadChunk(chunk.load, byUser).then((isLoaded) => isLoaded && flushSync(open));
     },
-    [fetchPart],
+    [loadChunk],
   );
 }
 
 /**
- * Answers a function that fetches a part and tells whether it came; that it did not is said already.
+ * Returns a function that loads a chunk and resolves with whether that worked. A failure has been shown by then.
  *
- * `whenGone` is done instead of saying so when the server is there and the file is not: only a page of the new release
- * knows its name.
+ * `onGone` replaces the error toast when the server is reachable but the file is gone: only a page of the new release
+ * knows the new name of the file.
  */
-export function useFetchPart(): (load: Load, asked?: boolean, whenGone?: () => void) => Promise<boolean> {
+export function useLoadChunk(): (load: Load, byUser?: boolean, onGone?: () => void) => Promise<boolean> {
   const toast = useToast();
   return useCallback(
-    async (load, asked = true, whenGone) => {
-      const giveBack = asked ? holdKeys() : () => undefined;
-      const came = await comes(load);
-      giveBack();
-      if (!came) void sayMissing(toast, whenGone);
-      return came;
+    async (load, byUser = true, onGone) => {
+      const restoreFocus = byUser ? blurActiveElement() : () => undefined;
+      const isLoaded = await tryLoad(load);
+      restoreFocus();
+      if (!isLoaded) void showLoadError(toast, onGone);
+      return isLoaded;
     },
     [toast],
   );
 }
 
-export const comes = (load: Load): Promise<boolean> =>
+export const tryLoad = (load: Load): Promise<boolean> =>
   load().then(
     () => true,
     () => false,
   );
 
-async function sayMissing(toast: ReturnType<typeof useToast>, whenGone?: () => void): Promise<void> {
-  const gone = await isServerThere();
-  if (gone && whenGone) return whenGone();
+async function showLoadError(toast: ReturnType<typeof useToast>, onGone?: () => void): Promise<void> {
+  const isGone = await isServerReachable();
+  if (isGone && onGone) return onGone();
   const text = 'This part could not be loaded. Check your connection and try again.';
   const reload = { label: 'Load the page again', run: () => location.reload() };
-  toast({ kind: 'error', text, ...(gone && { action: reload }) });
+  toast({ kind: 'error', text, ...(isGone && { action: reload }) });
 }
 
-/** Takes the keys from whatever has them. Answers how to give them back, unless the user has gone elsewhere meanwhile. */
-function holdKeys(): () => void {
-  const { activeElement: held } = document;
-  if (!(held instanceof HTMLElement) || held === document.body) return () => undefined;
-  held.blur();
+/** Returns a function that restores the focus, unless the user has moved it meanwhile. */
+function blurActiveElement(): () => void {
+  const { activeElement } = document;
+  if (!(activeElement instanceof HTMLElement) || activeElement === document.body) return () => undefined;
+  activeElement.blur();
   return () => {
-    if (document.activeElement === document.body) held.focus({ preventScroll: true });
+    if (document.activeElement === document.body) activeElement.focus({ preventScroll: true });
   };
 }
 
-/** So that whatever is opened later needs no connection for its code. Answers how to stop waiting. */
-export function fetchPartsWhenIdle(wanted: readonly Load[] = loads): () => void {
-  const fetchAll = (): void => wanted.forEach((load) => void comes(load));
-  // Safari tells of no idle time.
+/** Preloads chunks, so that opening one later needs no connection. Returns a function that cancels it. */
+export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => void {
+  const preload = (): void => wanted.forEach((load) => void tryLoad(load));
+  // Safari has no requestIdleCallback.
   const timer = setTimeout(
-    () => ('requestIdleCallback' in window ? requestIdleCallback(fetchAll) : fetchAll()),
-    FETCH_AFTER_MS,
+    () => ('requestIdleCallback' in window ? requestIdleCallback(preload) : preload()),
+    PRELOAD_DELAY_MS,
   );
   return () => clearTimeout(timer);
 }
 
-export function isServerThere(): Promise<boolean> {
-  const signal = AbortSignal.timeout(REACH_LIMIT_MS);
+export function isServerReachable(): Promise<boolean> {
+  const signal = AbortSignal.timeout(REACHABILITY_TIMEOUT_MS);
   return fetch(location.pathname, { method: 'HEAD', cache: 'no-store', signal }).then(
     ({ ok }) => ok,
     () => false,
   );
 }
 
-/** The loader of a part asks for each of its style sheets once, whether it came or not. */
-async function fetchLostStyles(): Promise<void> {
-  const links = [...lostStyles];
-  lostStyles.clear();
+/** Vite requests each stylesheet of a chunk only once, even when that request failed. */
+async function reloadFailedStylesheets(): Promise<void> {
+  const links = [...failedStylesheets];
+  failedStylesheets.clear();
   await Promise.all(
     links.map(
       (link) =>
-        new Promise((came, failed) => {
-          const again = link.cloneNode() as HTMLLinkElement;
-          again.addEventListener('load', came);
-          again.addEventListener('error', failed);
-          link.replaceWith(again);
+        new Promise((resolve, reject) => {
+          const retry = link.cloneNode() as HTMLLinkElement;
+          retry.addEventListener('load', resolve);
+          retry.addEventListener('error', reject);
+          link.replaceWith(retry);
         }),
     ),
   );

@@ -40,7 +40,7 @@ function useToasts(): Toasts {
 export const useToast = (): Toasts['show'] => useToasts().show;
 
 /** For dialogs: whatever is said while one lies over the page would otherwise lie below it, where nobody is. */
-export const useToastsFollow = (): Toasts['follow'] => useToasts().follow;
+export const useAttachToasts = (): Toasts['follow'] => useToasts().follow;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<ShownToast[]>([]);

@@ -6,25 +6,27 @@ import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { DaySaversProvider } from '#client/sync/day-savers-provider.tsx';
 import { createDataClient, DataContext } from '#client/lib/api/data-client.ts';
 import { draftsOfOthers } from '#client/sync/day-drafts.ts';
-import { part, useOpenPart } from '#client/ui/lazy-chunk.ts';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { keepEditorFont } from '#client/lib/session/preferences.ts';
+import { syncEditorFontWithPlan } from '#client/lib/session/preferences.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { ToLogin, useMayEnter } from '../guards.tsx';
+import { RedirectToLogin, useMemberAccess } from '../guards.tsx';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { UpgradeContext } from './upgrade-context.ts';
 import { usePlanChange } from '../session/use-plan-change.ts';
 
-const upgrade = part(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
-const signIn = part(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
-const unsentOfOthers = part(async () => (await import('#client/features/account/unsent-of-others.tsx')).UnsentOfOthers);
+const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
+const signIn = lazyChunk(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
+const unsentOfOthers = lazyChunk(
+  async () => (await import('#client/features/account/unsent-of-others.tsx')).UnsentOfOthers,
+);
 
 export function MembersLayout() {
-  const mayEnter = useMayEnter();
+  const access = useMemberAccess();
   const { user } = useSession();
-  if (mayEnter === 'wait') return <LoadingScreen />;
-  if (mayEnter === 'no' || !user) return <ToLogin />;
+  if (access === 'loading') return <LoadingScreen />;
+  if (access === 'denied' || !user) return <RedirectToLogin />;
   // Another user in the same browser gets new screens and an empty cache: nothing of the one before shows.
   return <Members key={user.id} />;
 }
@@ -39,13 +41,13 @@ function Members() {
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
   const [signInThere, setSignInThere] = useState(false);
   const [othersUnsent, setOthersUnsent] = useState(false);
-  const openPart = useOpenPart();
-  const openOffer = useCallback((feature: UpgradeFeature) => openPart(upgrade, () => setOffer(feature)), [openPart]);
+  const openChunk = useOpenChunk();
+  const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
   // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
   useEffect(() => {
     if (!expired || signInThere) return;
-    const ask = (): void => openPart(signIn, () => setSignInThere(true), false);
+    const ask = (): void => openChunk(signIn, () => setSignInThere(true), false);
     ask();
     addEventListener('online', ask);
     addEventListener('pointerdown', ask);
@@ -53,15 +55,15 @@ function Members() {
       removeEventListener('online', ask);
       removeEventListener('pointerdown', ask);
     };
-  }, [expired, openPart, signInThere]);
+  }, [expired, openChunk, signInThere]);
 
   const userId = user?.id ?? '';
   useEffect(() => {
-    if (draftsOfOthers(localStorage, userId).length > 0) openPart(unsentOfOthers, () => setOthersUnsent(true), false);
-  }, [openPart, userId]);
+    if (draftsOfOthers(localStorage, userId).length > 0) openChunk(unsentOfOthers, () => setOthersUnsent(true), false);
+  }, [openChunk, userId]);
 
   useEffect(() => {
-    if (premium !== null) keepEditorFont(premium);
+    if (premium !== null) syncEditorFontWithPlan(premium);
   }, [premium]);
 
   return (

@@ -7,10 +7,10 @@ import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { supportHref } from '#domain/account/support.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
-import { chooseTheme, currentTheme, followTheme } from '#client/lib/session/preferences.ts';
-import { nameOf, useSession } from '#client/lib/session/session.ts';
+import { chooseTheme, currentTheme, subscribeToTheme } from '#client/lib/session/preferences.ts';
+import { displayName, useSession } from '#client/lib/session/session.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button, IconButton } from '#client/ui/button.tsx';
 import { LockedCrown } from '#client/ui/plan/crown.tsx';
@@ -18,7 +18,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { FIND_KEYS, Keys, Shortcuts } from './shortcuts.tsx';
-import { SignOut } from './sign-out.tsx';
+import { SignOutButton } from './sign-out-button.tsx';
 import styles from './sidebar.module.css';
 
 type SidebarProps = {
@@ -47,10 +47,10 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
     <Dialog title="Menu" placement="start" heading={<Brand />} onClose={onClose}>
       <div className={styles.menu}>
         <div>
-          <p className={styles.name}>{nameOf(user)}</p>
+          <p className={styles.name}>{displayName(user)}</p>
           <p className={styles.address}>{user?.email}</p>
           {premium === null ? (
-            <PlanWait />
+            <PlanPlaceholder />
           ) : (
             <p className={styles.plan}>
               {premium && <Crown size={16} strokeWidth={1.8} aria-hidden />}
@@ -101,7 +101,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
               <Keyboard aria-hidden />
             </IconButton>
           </div>
-          <SignOut />
+          <SignOutButton />
         </div>
       </div>
     </Dialog>
@@ -124,7 +124,7 @@ function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
 
 function ThemeToggle() {
   const [theme, setTheme] = useState(currentTheme);
-  useEffect(() => followTheme(() => setTheme(currentTheme())), []);
+  useEffect(() => subscribeToTheme(() => setTheme(currentTheme())), []);
   const other = theme === 'dark' ? 'light' : 'dark';
   return (
     <Button

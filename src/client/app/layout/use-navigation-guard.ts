@@ -1,40 +1,40 @@
 /**
- * Stays on the screen while the code of the next one is fetched, and when it does not come: without this the router
- * would have left it by then, and what was typed on it.
+ * Delays navigation until the code of the next screen has loaded, and cancels it when loading fails. Without this the
+ * router would already have left the current screen, with the text typed on it.
  */
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { comes, isServerThere, useFetchPart } from '#client/ui/lazy-chunk.ts';
+import { isServerReachable, tryLoad, useLoadChunk } from '#client/ui/lazy-chunk.ts';
 
-export function useStay(): void {
+export function useNavigationGuard(): void {
   const { history, getMatchedRoutes } = useRouter();
-  const fetchPart = useFetchPart();
+  const loadChunk = useLoadChunk();
 
   useEffect(() => {
-    let latest = 0;
+    let latestId = 0;
     return history.block({
       enableBeforeUnload: false,
       blockerFn: async ({ action, nextLocation: { pathname, href } }) => {
-        const mine = ++latest;
+        const id = ++latestId;
         const [routes] = getMatchedRoutes(pathname);
-        const missing = routes.flatMap(({ options }) => options.component?.preload ?? []);
-        const load = async (): Promise<void> => void (await Promise.all(missing.map(async (preload) => preload())));
-        if (missing.length === 0) return false;
+        const preloads = routes.flatMap(({ options }) => options.component?.preload ?? []);
+        const load = async (): Promise<void> => void (await Promise.all(preloads.map(async (preload) => preload())));
+        if (preloads.length === 0) return false;
         if (action === 'REPLACE') {
-          // A guard sends on, or a form that is done: there is nothing to stay for.
-          if (!(await comes(load))) {
-            if (!(await isServerThere())) return false;
+          // A redirect of a guard or of a submitted form: there is nothing on the current screen to stay for.
+          if (!(await tryLoad(load))) {
+            if (!(await isServerReachable())) return false;
             location.replace(href);
             return true;
           }
         } else {
-          // A new release has taken the file away: its own page has the screen, and this one is being left anyway.
-          const leave = (): void => void (mine === latest && location.assign(href));
-          if (!(await fetchPart(load, true, leave))) return true;
+          // A new release has deleted the file: load the next screen as a new page, whose chunks exist.
+          const leave = (): void => void (id === latestId && location.assign(href));
+          if (!(await loadChunk(load, true, leave))) return true;
         }
-        // Who went somewhere else meanwhile stays there.
-        return mine !== latest;
+        // Block if the user has navigated elsewhere meanwhile.
+        return id !== latestId;
       },
     });
-  }, [fetchPart, getMatchedRoutes, history]);
+  }, [loadChunk, getMatchedRoutes, history]);
 }

@@ -5,18 +5,18 @@ import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { JournalScreen } from '#client/features/journal/journal-screen.tsx';
 import { useEditor } from '#client/features/journal/day/use-editor.ts';
-import { fetchPartsWhenIdle, part, useOpenPart } from '#client/ui/lazy-chunk.ts';
+import { lazyChunk, preloadChunksWhenIdle, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { LoadingScreen } from '../loading-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 
-const calendar = part(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
-const sidebar = part(async () => (await import('../layout/sidebar.tsx')).Sidebar);
-const feedback = part(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
-const move = part(async () => (await import('./journal-move.tsx')).JournalMove);
-const find = part(async () => (await import('./journal-find.tsx')).JournalFind);
+const calendar = lazyChunk(async () => (await import('#client/features/calendar/calendar-dialog.tsx')).CalendarDialog);
+const sidebar = lazyChunk(async () => (await import('../layout/sidebar.tsx')).Sidebar);
+const feedback = lazyChunk(async () => (await import('./journal-feedback.tsx')).JournalFeedback);
+const move = lazyChunk(async () => (await import('./journal-move.tsx')).JournalMove);
+const find = lazyChunk(async () => (await import('./journal-find.tsx')).JournalFind);
 
-const ReturnFromPaypal = lazy(async () => ({
-  default: (await import('./return-from-paypal.tsx')).ReturnFromPaypal,
+const JournalPaymentReturn = lazy(async () => ({
+  default: (await import('./journal-payment-return.tsx')).JournalPaymentReturn,
 }));
 
 export function JournalRoute() {
@@ -28,11 +28,11 @@ export function JournalRoute() {
   const [finding, setFinding] = useState(false);
   const [feedbackOn, setFeedbackOn] = useState<Day | null>(null);
   const closeFeedback = useCallback(() => setFeedbackOn(null), []);
-  const openPart = useOpenPart();
-  const openFind = (): void => openPart(find, () => setFinding(true));
-  const openMove = (date: Day): void => openPart(move, () => setMoving(date));
+  const openChunk = useOpenChunk();
+  const openFind = (): void => openChunk(find, () => setFinding(true));
+  const openMove = (date: Day): void => openChunk(move, () => setMoving(date));
   const editable = useEditor().module !== null;
-  useEffect(() => (editable ? fetchPartsWhenIdle() : undefined), [editable]);
+  useEffect(() => (editable ? preloadChunksWhenIdle() : undefined), [editable]);
   // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
   const offer = (feature: UpgradeFeature) => {
     setMenuOpen(false);
@@ -44,7 +44,7 @@ export function JournalRoute() {
   if (returning) {
     return (
       <Suspense fallback={<LoadingScreen />}>
-        <ReturnFromPaypal onEnd={() => setReturning(false)} />
+        <JournalPaymentReturn onEnd={() => setReturning(false)} />
       </Suspense>
     );
   }
@@ -52,12 +52,12 @@ export function JournalRoute() {
     <>
       <JournalScreen
         onOpenMenu={(date) =>
-          openPart(sidebar, () => {
+          openChunk(sidebar, () => {
             setMenuDay(date);
             setMenuOpen(true);
           })
         }
-        onOpenFeedback={(date) => openPart(feedback, () => setFeedbackOn(date))}
+        onOpenFeedback={(date) => openChunk(feedback, () => setFeedbackOn(date))}
         onFind={openFind}
         onMove={openMove}
         onUpgrade={upgrade}

@@ -2,11 +2,11 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session/session.ts';
-import type { SessionState, SignOutScope, UnsentWords } from '#client/lib/session/session.ts';
+import type { SessionState, SignOutScope, UnsavedText } from '#client/lib/session/session.ts';
 import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { wipeUser } from '#client/lib/session/wipe-user.ts';
+import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
 import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
@@ -34,7 +34,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
   const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, firstAccount);
   const { user, leaving } = account;
   const { profile, profileState, refreshProfile } = useProfile(user?.id ?? null, account.expired);
-  const unsent = useRef<UnsentWords>(null);
+  const unsent = useRef<UnsavedText>(null);
   const latest = useRef(account);
   latest.current = account;
   /** When the user asked this tab to sign out. */
@@ -63,7 +63,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       // Here and not in an effect: screens that are taken away keep drafts, and this tab may not be the one that asked.
       if (leaver !== null) {
         unsent.current?.forget();
-        wipeUser(leaver);
+        wipeUserData(leaver);
       }
       change((before) => accountAfter(before, event, session, leaver));
     });
@@ -77,11 +77,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     if (leaving) location.replace('/');
   }, [leaving]);
 
-  const registerUnsent = useCallback((words: UnsentWords) => {
+  const registerUnsavedText = useCallback((words: UnsavedText) => {
     unsent.current = words;
     return () => void (unsent.current === words && (unsent.current = null));
   }, []);
-  const sendUnsent = useCallback(async () => (await unsent.current?.send()) ?? [], []);
+  const sendUnsavedText = useCallback(async () => (await unsent.current?.send()) ?? [], []);
 
   const userId = user?.id;
   const signOut = useCallback(
@@ -109,10 +109,10 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       expired: account.expired,
       refreshProfile,
       signOut,
-      sendUnsent,
-      registerUnsent,
+      sendUnsavedText,
+      registerUnsavedText,
     }),
-    [account, leaving, profile, profileState, refreshProfile, registerUnsent, sendUnsent, signOut, user],
+    [account, leaving, profile, profileState, refreshProfile, registerUnsavedText, sendUnsavedText, signOut, user],
   );
 
   return <SessionContext value={state}>{children}</SessionContext>;

@@ -84,5 +84,5 @@ function next(before: Reading | undefined, now: Reading): Reading {
 function stateOf(reading: Reading | undefined): SessionState['profileState'] {
   if (reading === undefined || reading === 'failed') return 'loading';
   if (reading === null) return 'missing';
-  return reading === 'late' ? 'unread' : 'ready';
+  return reading === 'late' ? 'unavailable' : 'ready';
 }

@@ -9,9 +9,9 @@ import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 import { createJournalEditor } from '../create-editor.ts';
 import type { JournalEditorHandle } from '../create-editor.ts';
 import { linkAt } from './link-plugin.ts';
-import { loadExtras } from '../load-extras.ts';
+import { loadDeferredPlugins } from '../load-deferred-plugins.ts';
 
-beforeAll(loadExtras);
+beforeAll(loadDeferredPlugins);
 let made: JournalEditorHandle | null = null;
 afterEach(() => {
   made?.editor.destroy();

@@ -1,4 +1,4 @@
-/** On a touch screen, where no key can be held: a tap on a link offers to open it. */
+/** On a touch screen, where no key can be softDisabled: a tap on a link offers to open it. */
 import type { EditorState, PluginView } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';

@@ -7,7 +7,7 @@ import type { EditorState, Transaction } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { readPastedMarkdown } from '#domain/log/pasted-markdown.ts';
 import { parseInert } from '../stored/inert-html.ts';
-import { breakList } from '../leave-list.ts';
+import { splitList } from '../split-list.ts';
 import { cleanPastedHtml } from './paste-html.ts';
 import { parsePastedText, withoutMarker } from './paste-text.ts';
 import type { PastedLine } from './paste-text.ts';
@@ -103,7 +103,7 @@ function pasteSlice(state: EditorState, slice: Slice): Transaction {
   if (hasForm(slice) && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
     tr.deleteSelection();
     const at = tr.selection.from;
-    if (breakList(tr, at, at, blocks)) return tr;
+    if (splitList(tr, at, at, blocks)) return tr;
   }
   return tr.replaceSelection(slice);
 }

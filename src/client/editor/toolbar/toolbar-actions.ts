@@ -15,7 +15,7 @@ import {
   Underline,
 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
-import { toggleForm } from '../leave-list.ts';
+import { toggleBlockFormat } from '../split-list.ts';
 
 export type ToolbarAction = {
   name: string;
@@ -42,7 +42,7 @@ const heading = (level: 1 | 2 | 3, icon: LucideIcon): ToolbarAction => ({
   label: `Heading ${level}`,
   icon,
   isActive: (editor) => editor.isActive('heading', { level }),
-  run: (editor) => void toggleForm(editor, 'heading', { level }),
+  run: (editor) => void toggleBlockFormat(editor, 'heading', { level }),
 });
 
 export const MARK_ACTIONS: readonly ToolbarAction[] = [
@@ -76,13 +76,13 @@ export const BLOCK_ACTIONS: readonly ToolbarAction[] = [
     label: 'Quote',
     icon: TextQuote,
     isActive: (editor) => editor.isActive('blockquote'),
-    run: (editor) => void toggleForm(editor, 'blockquote'),
+    run: (editor) => void toggleBlockFormat(editor, 'blockquote'),
   },
   {
     name: 'codeBlock',
     label: 'Code block',
     icon: SquareCode,
     isActive: (editor) => editor.isActive('codeBlock'),
-    run: (editor) => void toggleForm(editor, 'codeBlock'),
+    run: (editor) => void toggleBlockFormat(editor, 'codeBlock'),
   },
 ];

@@ -8,7 +8,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalS
 import type { KeyboardEvent, RefObject } from 'react';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
-import { placeToolbar } from './toolbar-place.ts';
+import { positionToolbar } from './toolbar-position.ts';
 import { createToolbarState } from './toolbar-state.ts';
 import type { Pressed } from './toolbar-state.ts';
 import styles from './toolbar.module.css';
@@ -169,7 +169,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
         top: start.top,
         bottom: end.bottom,
       };
-      const { left, top } = placeToolbar(
+      const { left, top } = positionToolbar(
         box,
         { width: element.offsetWidth, height: element.offsetHeight },
         { width: document.documentElement.clientWidth, height: innerHeight },

@@ -8,12 +8,12 @@ import { moneyLabel, RECEIPT_ITEM, receiptNumber } from '#domain/payment/receipt
 import { ROUTES } from '#domain/routes.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { paymentsQuery, planChangesQuery } from '#client/lib/plan/payment-queries.ts';
-import { givenName, useUser } from '#client/lib/session/session.ts';
+import { accountName, useUser } from '#client/lib/session/session.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button } from '#client/ui/button.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import { paidReceipt } from './receipt.ts';
 import type { Receipt } from './receipt.ts';
 import styles from './receipt.module.css';
@@ -49,7 +49,7 @@ export function ReceiptScreen() {
           ) : (
             <>
               <h1 className="unseen">Receipt</h1>
-              <Waiting />
+              <LoadingText />
             </>
           ))}
       </main>
@@ -75,7 +75,7 @@ function Sheet({ receipt }: { receipt: Receipt }) {
         <Fact name="Receipt number">{receiptNumber(payment.id, paidOn)}</Fact>
         <Fact name="Date">{dateLabel(paidOn)}</Fact>
         {seller.length > 0 && <Fact name="Seller">{seller.join('\n')}</Fact>}
-        <Fact name="Buyer">{[givenName(user), user.email].filter(Boolean).join('\n')}</Fact>
+        <Fact name="Buyer">{[accountName(user), user.email].filter(Boolean).join('\n')}</Fact>
       </dl>
       <table className={styles.items}>
         <thead>

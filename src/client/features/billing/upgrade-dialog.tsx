@@ -22,7 +22,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { SelectField } from '#client/ui/form/select-field.tsx';
-import { SupportedText } from '#client/ui/account/support-link.tsx';
+import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
 import styles from './upgrade-dialog.module.css';
 import { useLeaving } from './use-redirecting.ts';
 import { useUpgrade } from './use-upgrade.ts';
@@ -163,7 +163,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
           </div>
           {outcome && !blocked && (
             <Notice kind={outcome.kind}>
-              <SupportedText text={outcome.text} about="payment" />
+              <TextWithSupportLink text={outcome.text} about="payment" />
             </Notice>
           )}
           <Button

@@ -5,9 +5,9 @@ import type { Day } from '#domain/day/day.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
-import { useFocusKept } from '#client/lib/hooks/use-focus-restore.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { Notice } from '#client/ui/notice.tsx';
-import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import styles from './coach-panel.module.css';
 import { CoachSheet } from './coach-sheet.tsx';
@@ -20,12 +20,12 @@ export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
   const premium = usePremium();
   const { features } = useClientConfig();
   // A plan may end while its owner stands on a button of what it paid for.
-  const { place, area } = useFocusKept();
+  const { fallbackRef, areaProps } = useFocusRestore();
   return (
     <CoachSheet title="HAI Feedback" onClose={onClose}>
-      <div className={styles.whole} {...area}>
-        {premium === null && <PlanWait />}
-        {premium === false && <Pitch configured={features.coach} button={place} onUpgrade={onUpgrade} />}
+      <div className={styles.whole} {...areaProps}>
+        {premium === null && <PlanPlaceholder />}
+        {premium === false && <Pitch configured={features.coach} button={fallbackRef} onUpgrade={onUpgrade} />}
         {/* A day that was left is not analysed to its end. */}
         {premium === true && (
           <Feedback key={date} date={date} log={log} configured={features.coach} onClose={onClose} />

@@ -5,7 +5,7 @@
 import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 import { DialogFrame } from '#client/ui/dialog.tsx';
-import { useToastsFollow } from '#client/ui/toast.tsx';
+import { useAttachToasts } from '#client/ui/toast.tsx';
 import styles from './coach-sheet.module.css';
 
 /** Where the log keeps its measure beside the sheet; coach-sheet.module.css says the same. */
@@ -29,7 +29,7 @@ export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
   const sheet = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const wide = useWide();
-  const follow = useToastsFollow();
+  const follow = useAttachToasts();
 
   // A layout effect is cleaned up while the sheet is still in the page, and so knows whether the focus is in it.
   useLayoutEffect(() => {

@@ -7,15 +7,15 @@ import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import type { AnalysisView } from '#client/lib/coach/use-analysis.ts';
 import { useConsent } from '#client/lib/coach/use-consent.ts';
-import { useFocusKept } from '#client/lib/hooks/use-focus-restore.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/coach/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach/coach-consent.tsx';
 import { CoachText } from '#client/ui/coach/coach-text.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { SandboxModel } from '#client/ui/coach/sandbox-model.tsx';
+import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
 import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './coach-panel.module.css';
 import { useWide } from './coach-sheet.tsx';
 import { Score } from './score.tsx';
@@ -29,7 +29,7 @@ type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: ()
 export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   const { stored, view, ask, cancel } = useFeedback(date, log);
   const consent = useConsent();
-  const { place, area } = useFocusKept();
+  const { fallbackRef, areaProps } = useFocusRestore();
   useEffect(() => hideLine, []);
   const wide = useWide();
   const showCited = (line: number): void => {
@@ -38,7 +38,7 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
     showLine(date, line);
   };
 
-  if (stored.isPending) return <Waiting />;
+  if (stored.isPending) return <LoadingText />;
   if (!stored.data) {
     return (
       <div className={styles.stack}>
@@ -54,18 +54,18 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   const mayAsk = configured && consent.given;
   const readable = hasLog || log.unsaved;
   return (
-    <div className={styles.whole} {...area}>
+    <div className={styles.whole} {...areaProps}>
       <div className={styles.stack}>
         {running && <Writing view={view} again={feedback !== null} />}
         {feedback && <Said feedback={feedback} changed={log.unsaved} before={running} onCitation={showCited} />}
         {!running && !feedback && configured && (!readable || consent.given) && <Nothing hasLog={readable} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-        {configured && !consent.given && (readable || feedback) && <CoachConsent button={place} />}
-        {mayAsk && (feedback || running) && <SandboxModel />}
+        {configured && !consent.given && (readable || feedback) && <CoachConsent button={fallbackRef} />}
+        {mayAsk && (feedback || running) && <SandboxModelNotice />}
       </div>
       {mayAsk && (readable || running) && (
         <Ask
-          button={place}
+          button={fallbackRef}
           view={view}
           label={buttonLabel(view, feedback, log.unsaved)}
           urgent={view.phase === 'failed' || !feedback?.upToDate || log.unsaved}
@@ -190,7 +190,7 @@ function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
           tone={urgent ? 'primary' : 'plain'}
           busy={running}
           busyLabel="Analyzing..."
-          held={wait !== null}
+          softDisabled={wait !== null}
           onClick={onAsk}
         >
           {label}

@@ -11,7 +11,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
-import { UpgradeWord } from '#client/ui/plan/upgrade-button.tsx';
+import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
 import { markFound } from './mark-found.ts';
@@ -146,7 +146,7 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
       {premium === false && (
         <p className={styles.plan}>
           Find looks in the last 30 days. Older days are a Closer&apos;s.{' '}
-          <UpgradeWord className={styles.link} onClick={onUpgrade} />
+          <UpgradeLink className={styles.link} onClick={onUpgrade} />
         </p>
       )}
     </Dialog>

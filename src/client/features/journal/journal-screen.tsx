@@ -5,8 +5,8 @@ import { addDays, dayLabel, FIRST_DAY, isBefore } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
-import { useOpenPart } from '#client/ui/lazy-chunk.ts';
-import type { Part } from '#client/ui/lazy-chunk.ts';
+import { useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import type { LazyChunk } from '#client/ui/lazy-chunk.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
@@ -39,7 +39,7 @@ type JournalScreenProps = {
   onFind: () => void;
   onMove: (date: Day) => void;
   onUpgrade: (feature: UpgradeFeature) => void;
-  calendar: Part<CalendarProps>;
+  calendar: LazyChunk<CalendarProps>;
 };
 
 export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUpgrade, calendar }: JournalScreenProps) {
@@ -47,12 +47,12 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
   const premium = usePremium();
   const { profileState } = useSession();
   // A plan that could not be read keeps nobody waiting for where a Closer left off.
-  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unread' ? false : premium);
+  const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unavailable' ? false : premium);
   const locked = date && lockedOrUnknown(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
-  const openPart = useOpenPart();
-  const pick = (): void => openPart(calendar, () => setPicking(true));
+  const openChunk = useOpenChunk();
+  const pick = (): void => openChunk(calendar, () => setPicking(true));
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
   useHidingBar(page);

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
-import { PlanUnread } from '#client/ui/plan/plan-wait.tsx';
+import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal.module.css';
 
@@ -16,11 +16,11 @@ export function JournalWait({ until, children }: { until: boolean; children: Rea
   return (
     <>
       {profileState === 'missing' && <ProfileMissing />}
-      {profileState === 'unread' && <PlanUnread />}
+      {profileState === 'unavailable' && <PlanUnavailable />}
       {until && children}
       {!until && profileState !== 'missing' && (
         <p className={styles.wait} role="status">
-          {profileState === 'unread' ? 'This day opens as soon as your plan is known.' : 'Loading Journal...'}
+          {profileState === 'unavailable' ? 'This day opens as soon as your plan is known.' : 'Loading Journal...'}
         </p>
       )}
     </>

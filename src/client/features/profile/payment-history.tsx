@@ -11,7 +11,7 @@ import { paymentsQuery } from '#client/lib/plan/payment-queries.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './payment-history.module.css';
 
 /** Null for attempts that nobody finished at PayPal: there is nothing to know about them. */
@@ -40,7 +40,7 @@ export function PaymentHistory() {
 
 function History() {
   const payments = useQuery(paymentsQuery(useData(), useUser().id));
-  if (payments.isPending) return <Waiting />;
+  if (payments.isPending) return <LoadingText />;
   if (payments.isError) {
     return (
       <div className={styles.unread}>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateProfile } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
-import { givenName, useSession, useUser } from '#client/lib/session/session.ts';
+import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
@@ -14,10 +14,10 @@ import { PasswordField } from '#client/ui/form/password-field.tsx';
 import styles from './profile.module.css';
 
 export function ProfileForm() {
-  const { auth, renewOrEnd } = useSupabase();
+  const { auth, renewOrEndSession } = useSupabase();
   const { expired } = useSession();
   const user = useUser();
-  const now = { name: givenName(user), email: user.email ?? '' };
+  const now = { name: accountName(user), email: user.email ?? '' };
   const [codeSent, setCodeSent] = useState(false);
   /** Raised after a change of password: new fields are empty ones. */
   const [passwordsUsed, setPasswordsUsed] = useState(0);
@@ -34,7 +34,7 @@ export function ProfileForm() {
 
     const nonce = textOf(data, 'code').trim();
     const refuse = async (error: ProviderError, field?: string): Promise<Outcome> => {
-      if (isSessionGone(error)) await renewOrEnd();
+      if (isSessionGone(error)) await renewOrEndSession();
       return { kind: 'error', text: providerMessage(error), ...(field !== undefined && { field }) };
     };
     const { error } = await auth.updateUser({

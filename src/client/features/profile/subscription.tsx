@@ -7,7 +7,7 @@ import { RENEWAL_NOTICE_DAYS } from '#domain/payment/payment.ts';
 import { PLANS } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { planChangesQuery } from '#client/lib/plan/payment-queries.ts';
-import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
@@ -23,10 +23,10 @@ export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const supported = useSupportAddress() !== undefined;
   // Room for the card while it loads, so that the form below does not jump.
   if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
-  if (profileState === 'unread') {
+  if (profileState === 'unavailable') {
     return (
       <Section title="Subscription Details">
-        <PlanWait />
+        <PlanPlaceholder />
       </Section>
     );
   }

@@ -6,7 +6,7 @@ import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import { Review } from './review.tsx';
 import styles from './reviews.module.css';
 import { useLoggedDays } from './use-logged-days.ts';
@@ -66,7 +66,7 @@ export function ReviewPeriods() {
         <Review key={period} period={period} today={today} count={count(period)} result={result} onResult={show} />
       )}
       {logged.data && (
-        <Suspense fallback={<Waiting />}>
+        <Suspense fallback={<LoadingText />}>
           <ReviewPictures period={period} today={today} logged={logged.data} analysed={result !== null} />
         </Suspense>
       )}

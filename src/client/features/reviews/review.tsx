@@ -12,12 +12,12 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
 import type { AnalysisView } from '#client/lib/coach/use-analysis.ts';
 import { useConsent } from '#client/lib/coach/use-consent.ts';
-import { useFocusKept } from '#client/lib/hooks/use-focus-restore.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
 import { AnalysisFailure, useRetryWait } from '#client/ui/coach/analysis-failure.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { CoachConsent } from '#client/ui/coach/coach-consent.tsx';
 import { CoachText } from '#client/ui/coach/coach-text.tsx';
-import { SandboxModel } from '#client/ui/coach/sandbox-model.tsx';
+import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
 import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
 import styles from './reviews.module.css';
 import { useInView } from './use-scroll-into-view.ts';
@@ -37,7 +37,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const user = useUser();
   const consent = useConsent();
   const { view, run, cancel } = useAnalysis<TrendResult>();
-  const { place, area } = useFocusKept();
+  const { fallbackRef, areaProps } = useFocusRestore();
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
   const news = useInView(running || view.phase === 'failed' ? view.phase : null);
@@ -57,23 +57,23 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
 
   if (features.coach && !consent.given && count !== 0) {
     return (
-      <div className={styles.generate} {...area}>
-        <CoachConsent button={place} />
+      <div className={styles.generate} {...areaProps}>
+        <CoachConsent button={fallbackRef} />
       </div>
     );
   }
   const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
   return (
-    <div className={styles.generate} {...area}>
+    <div className={styles.generate} {...areaProps}>
       {/* What comes of a press, a new text or the reason why there is none, stands right under the buttons. */}
       <div className={styles.buttons}>
         <Button
-          ref={place}
+          ref={fallbackRef}
           tone={result ? 'plain' : 'primary'}
           busy={running}
           busyLabel={result ? 'Regenerating...' : 'Analyzing Your Hustle...'}
           disabled={!count || !features.coach}
-          held={wait !== null}
+          softDisabled={wait !== null}
           aria-describedby="generate-note"
           onClick={() => generate(result !== null)}
         >
@@ -142,7 +142,7 @@ function Result({ result, before }: { result: TrendResult; before: boolean }) {
         </span>
       </p>
       <Words analysis={analysis} />
-      <SandboxModel />
+      <SandboxModelNotice />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 /** Hustle Reviews: the pitch for a Dabbler, the two periods for a Closer. */
-import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
@@ -12,7 +12,7 @@ export function ReviewsScreen({ onUpgrade }: { onUpgrade: () => void }) {
   const premium = usePremium();
   return (
     <Page title="Hustle Reviews" back={<BackToJournal />}>
-      {premium === null && <PlanWait />}
+      {premium === null && <PlanPlaceholder />}
       {premium === false && <ReviewsPitch onUpgrade={onUpgrade} />}
       {premium === true && <ReviewPeriods />}
     </Page>

@@ -7,7 +7,7 @@ import { formatBullets, firstLines, shortDate } from '#domain/coach/win-bullets.
 import type { DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { Waiting } from '#client/ui/waiting.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
 import pictures from './charts/review-charts.module.css';
 import { usePeriodLogs } from './use-logged-days.ts';
 import styles from './wins.module.css';
@@ -41,7 +41,7 @@ export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day
         <>
           {heading}
           {logs.isPending ? (
-            <Waiting />
+            <LoadingText />
           ) : (
             <>
               <Notice kind="error">Your logs could not be read. They are safe.</Notice>

@@ -5,7 +5,7 @@ import { usePremium } from '#client/lib/plan/premium.ts';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
 import { Page } from '#client/ui/page/page.tsx';
-import { PlanWait } from '#client/ui/plan/plan-wait.tsx';
+import { PlanPlaceholder } from '#client/ui/plan/plan-placeholder.tsx';
 import { ExportCard } from './export/export-card.tsx';
 import { FontCard } from './font-card.tsx';
 import { ImportCard } from './import/import-card.tsx';
@@ -21,7 +21,7 @@ export function SettingsScreen({ onUpgrade, sendAll }: SettingsScreenProps) {
   const premium = usePremium();
   return (
     <Page title="Settings" back={<BackToJournal />}>
-      {premium === null && <PlanWait />}
+      {premium === null && <PlanPlaceholder />}
       <ExportCard premium={premium} sendAll={sendAll} onUpgrade={() => onUpgrade('export')} />
       {premium === true && <ImportCard />}
       <FontCard premium={premium} onUpgrade={() => onUpgrade('font-options')} />

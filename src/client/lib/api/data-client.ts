@@ -5,7 +5,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { Entry, Profile } from '#domain/log/entry.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
-import { fetchOnce } from '../boot/prefetch.ts';
+import { fetchPrefetched } from '../boot/prefetch.ts';
 import type { Supabase } from './supabase.ts';
 
 /** What somebody paid, or tried to. */
@@ -74,7 +74,7 @@ export type DataClient = PostgrestClient<Schema>;
 
 export const createDataClient = (supabase: Supabase): DataClient =>
   new PostgrestClient<Schema>(`${supabase.apiUrl}/rest/v1`, {
-    fetch: fetchOnce,
+    fetch: fetchPrefetched,
     wrapFetch: (base) => supabase.withSession(base),
   });
 

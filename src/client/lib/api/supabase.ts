@@ -26,7 +26,7 @@ export type Supabase = {
    */
   withSession: (base: Fetch) => Fetch;
   /** After an answer that says the session is gone: renews it, or ends it here as well, and the page asks to sign in. */
-  renewOrEnd: () => Promise<void>;
+  renewOrEndSession: () => Promise<void>;
   /**
    * Calls one of the server's functions. Resolves with its answer, whatever the status: a refusal is
    * `{ success: false, error }`. Rejects only when no readable answer came.
@@ -54,7 +54,7 @@ export function createSupabase(config: ClientConfig): Supabase {
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
     const { data, error } = await auth.getSession();
     if (!data.session && !isAuthRetryableFetchError(error)) {
-      void renewOrEnd(auth);
+      void renewOrEndSession(auth);
       // The words of docs/specification/messages.md 4; as a code they would cost the journal the whole catalogue.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
     }
@@ -64,7 +64,7 @@ export function createSupabase(config: ClientConfig): Supabase {
     const response = await base(input, { ...init, headers });
     if (response.status === 401 && Date.now() - renewedAt > RENEWAL_PAUSE_MS) {
       renewedAt = Date.now();
-      void renewOrEnd(auth);
+      void renewOrEndSession(auth);
     }
     return response;
   };
@@ -79,14 +79,21 @@ export function createSupabase(config: ClientConfig): Supabase {
     return { ...((await response.json()) as FunctionAnswer), status: response.status };
   };
 
-  return { auth, createMemoryAuth, apiUrl, withSession, renewOrEnd: () => renewOrEnd(auth), callFunction };
+  return {
+    auth,
+    createMemoryAuth,
+    apiUrl,
+    withSession,
+    renewOrEndSession: () => renewOrEndSession(auth),
+    callFunction,
+  };
 }
 
 /**
  * After a refused token: either this brings a new one, and the requests that wait go out, or it ends the session here as
  * well, and the page asks to sign in. auth-js keeps a session whose token has not run out by the clock, whatever servers say.
  */
-async function renewOrEnd(auth: Auth): Promise<void> {
+async function renewOrEndSession(auth: Auth): Promise<void> {
   const { error } = await auth.refreshSession();
   if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });
 }

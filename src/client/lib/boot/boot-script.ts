@@ -6,23 +6,23 @@
 import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { askEarly } from './prefetch.ts';
-import { linkInAddress } from './link-in-address.ts';
-import type { ArrivedLink } from './link-in-address.ts';
-import { applyEditorFont, applyTheme, followTheme } from '../session/preferences.ts';
+import { prefetch } from './prefetch.ts';
+import { findAuthLink } from './auth-link.ts';
+import type { ArrivedLink } from './auth-link.ts';
+import { applyEditorFont, applyTheme, subscribeToTheme } from '../session/preferences.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 import { readStoredSession } from '../session/stored-session.ts';
 
 const { page } = document.documentElement.dataset;
-const link = linkInAddress(location);
+const link = findAuthLink(location);
 if (link) takeLink(link);
 // Pasting a link over the address of an open page changes its fragment alone, and no script would run.
-addEventListener('hashchange', () => linkInAddress(location) && location.reload());
+addEventListener('hashchange', () => findAuthLink(location) && location.reload());
 
 applyTheme();
 applyEditorFont();
 // Kept up for as long as the page lives, on pages without any other script as well.
-followTheme(() => undefined);
+subscribeToTheme(() => undefined);
 
 try {
   if (!link && page === 'landing' && localStorage.getItem(sessionStorageKey(settings().apiUrl)))
@@ -38,7 +38,7 @@ try {
  */
 function takeLink({ page: target, given }: ArrivedLink): void {
   history.replaceState(null, '', page === 'app' ? target : location.pathname);
-  if (page === 'app') globalThis.hustleForgeLink = given;
+  if (page === 'app') globalThis.hustleForgeAuthLink = given;
   else location.replace(`${target}#${given}`);
 }
 
@@ -60,7 +60,7 @@ function askForJournal({ apiUrl, publishableKey }: Settings): void {
     `entry_dates?select=date&user_id=eq.${id}&order=date.desc`,
     `profiles?select=*&id=eq.${id}`,
   ];
-  askEarly(
+  prefetch(
     addresses.map((address) => `${apiUrl}/rest/v1/${address}`),
     session.access_token,
     publishableKey,

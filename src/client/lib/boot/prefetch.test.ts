@@ -1,45 +1,45 @@
-/** What was asked for early is given to the same request of the same user, once, and only while it is still true. */
+/** A prefetched response goes to the same request of the same user, once, and only while it is fresh. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { askEarly, fetchOnce } from './prefetch.ts';
+import { fetchPrefetched, prefetch } from './prefetch.ts';
 
-const DAY = 'http://localhost/rest/v1/entries?date=eq.2026-11-21';
+const DAY_URL = 'http://localhost/rest/v1/entries?date=eq.2026-11-21';
 const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-let asked: string[];
+let requests: string[];
 beforeEach(() => {
-  asked = [];
+  requests = [];
   vi.useFakeTimers();
-  vi.stubGlobal('fetch', (_address: string, init?: RequestInit) => {
-    asked.push(`${init?.method ?? 'GET'} as ${new Headers(init?.headers).get('authorization') ?? 'nobody'}`);
-    return Promise.resolve(new Response(`answer ${asked.length}`));
+  vi.stubGlobal('fetch', (_url: string, init?: RequestInit) => {
+    requests.push(`${init?.method ?? 'GET'} as ${new Headers(init?.headers).get('authorization') ?? 'guest'}`);
+    return Promise.resolve(new Response(`response ${requests.length}`));
   });
-  askEarly([DAY], 'mine', 'key');
+  prefetch([DAY_URL], 'mine', 'key');
 });
 afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
-  globalThis.hustleForgeEarly = undefined;
+  globalThis.hustleForgePrefetched = undefined;
 });
 
-const answer = async (init?: RequestInit): Promise<string> => (await fetchOnce(DAY, init)).text();
+const readDay = async (init?: RequestInit): Promise<string> => (await fetchPrefetched(DAY_URL, init)).text();
 
-test('the same request takes the answer that is on its way, once', async () => {
-  expect(await answer(as('mine'))).toBe('answer 1');
-  expect(await answer(as('mine'))).toBe('answer 2');
+test('uses a prefetched response once for the same request', async () => {
+  expect(await readDay(as('mine'))).toBe('response 1');
+  expect(await readDay(as('mine'))).toBe('response 2');
 });
 
-test('a request with another token, or with none, asks for itself', async () => {
-  expect(await answer(as('renewed'))).toBe('answer 2');
-  expect(await answer()).toBe('answer 3');
-  expect(asked).toEqual(['GET as Bearer mine', 'GET as Bearer renewed', 'GET as nobody']);
+test('sends a new request for another token or none', async () => {
+  expect(await readDay(as('renewed'))).toBe('response 2');
+  expect(await readDay()).toBe('response 3');
+  expect(requests).toEqual(['GET as Bearer mine', 'GET as Bearer renewed', 'GET as guest']);
 });
 
-test('after a write nothing that was read before it counts', async () => {
-  await fetchOnce('http://localhost/rest/v1/entries', { method: 'POST', ...as('mine') });
-  expect(await answer(as('mine'))).toBe('answer 3');
+test('discards prefetched responses after a write', async () => {
+  await fetchPrefetched('http://localhost/rest/v1/entries', { method: 'POST', ...as('mine') });
+  expect(await readDay(as('mine'))).toBe('response 3');
 });
 
-test('an answer that nobody took in time is forgotten', async () => {
+test('discards a prefetched response after ten seconds', async () => {
   vi.advanceTimersByTime(10_000);
-  expect(await answer(as('mine'))).toBe('answer 2');
+  expect(await readDay(as('mine'))).toBe('response 2');
 });

@@ -1,47 +1,47 @@
 /**
- * What the early script asked for before the app's code had arrived, handed to the first request that is the same one:
- * same address, same token. Everything that checks requests and answers stays where it is, around this.
+ * Hands the responses that the boot script prefetched to the app's first request with the same URL and token. Everything
+ * that checks requests and responses stays in the callers, around this.
  */
-type EarlyAnswer = { authorization: string; answer: Promise<Response> };
+type Prefetched = { authorization: string; response: Promise<Response> };
 
 declare global {
-  var hustleForgeEarly: Map<string, EarlyAnswer> | undefined;
+  var hustleForgePrefetched: Map<string, Prefetched> | undefined;
 }
 
-/** A day read longer ago than this may have been changed elsewhere. */
-const KEPT_MS = 10_000;
+/** After this time the day may have been changed on another device. */
+const MAX_AGE_MS = 10_000;
 
-/** Called by the early script, with the token of the session that this browser keeps. */
-export function askEarly(addresses: readonly string[], token: string, publishableKey: string): void {
+/** Called by the boot script, with the token of the session stored in this browser. */
+export function prefetch(urls: readonly string[], token: string, publishableKey: string): void {
   const authorization = `Bearer ${token}`;
   const headers = { accept: 'application/json', apikey: publishableKey, authorization };
-  globalThis.hustleForgeEarly = new Map(
-    addresses.map((address) => {
-      const answer = fetch(address, { headers, signal: AbortSignal.timeout(KEPT_MS) });
-      // Whoever takes it hears of the failure; until somebody does, it is no unhandled one.
-      answer.catch(() => {});
-      return [address, { authorization, answer }];
+  globalThis.hustleForgePrefetched = new Map(
+    urls.map((url) => {
+      const response = fetch(url, { headers, signal: AbortSignal.timeout(MAX_AGE_MS) });
+      // Attach a handler now, or a failure becomes an unhandled rejection until a caller takes the response.
+      response.catch(() => {});
+      return [url, { authorization, response }];
     }),
   );
-  setTimeout(forgetEarlyAnswers, KEPT_MS);
+  setTimeout(clearPrefetched, MAX_AGE_MS);
 }
 
-export function forgetEarlyAnswers(): void {
-  globalThis.hustleForgeEarly = undefined;
+export function clearPrefetched(): void {
+  globalThis.hustleForgePrefetched = undefined;
 }
 
-/** `fetch`, but a request that is already on its way is not sent again. Each answer is given once. */
-export const fetchOnce: typeof fetch = (input, init) => {
-  const early = globalThis.hustleForgeEarly;
-  if (!early) return fetch(input, init);
+/** `fetch` that uses a prefetched response where there is one. Each response is used once. */
+export const fetchPrefetched: typeof fetch = (input, init) => {
+  const prefetched = globalThis.hustleForgePrefetched;
+  if (!prefetched) return fetch(input, init);
   if ((init?.method ?? 'GET') !== 'GET') {
-    // What was read before a write is no longer what is stored.
-    forgetEarlyAnswers();
+    // A write makes everything that was read before it stale.
+    clearPrefetched();
     return fetch(input, init);
   }
-  const address = input instanceof Request ? input.url : input.toString();
-  const asked = early.get(address);
-  if (!asked || asked.authorization !== new Headers(init?.headers).get('authorization')) return fetch(input, init);
-  early.delete(address);
-  return asked.answer;
+  const url = input instanceof Request ? input.url : input.toString();
+  const match = prefetched.get(url);
+  if (!match || match.authorization !== new Headers(init?.headers).get('authorization')) return fetch(input, init);
+  prefetched.delete(url);
+  return match.response;
 };

@@ -2,7 +2,7 @@
 import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach/coach.ts';
 import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach/coach.ts';
 import { createEventParser } from '../api/event-stream.ts';
-import { fetchAs } from '../api/fetch-as.ts';
+import { fetchAsUser } from '../api/fetch-as-user.ts';
 import type { Supabase } from '../api/supabase.ts';
 
 /** The server sends a sign of life every ten seconds: after this long without one, nobody is there. */
@@ -37,7 +37,7 @@ export async function askCoach<Result>(supabase: Supabase, question: Question<Re
   const signal = AbortSignal.any([question.signal, silence.signal]);
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   try {
-    const send = supabase.withSession(fetchAs(question.userId, fetch));
+    const send = supabase.withSession(fetchAsUser(question.userId, fetch));
     const response = await send(`${supabase.apiUrl}/functions/v1/${question.name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },

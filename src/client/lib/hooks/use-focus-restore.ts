@@ -1,20 +1,20 @@
-/** For a part whose buttons come and go: whoever uses keys alone and stood on one that is gone shall not stand nowhere. */
+/** Restores keyboard focus when the focused element unmounts, for an area whose buttons come and go. */
 import { useCallback, useEffect, useRef } from 'react';
 import type { FocusEvent } from 'react';
 
-/** `place`: the ref of what takes the focus then. `area`: for the element around all that may have it. */
-export function useFocusKept() {
-  const kept = useRef<HTMLElement>(null);
-  const place = useCallback((element: HTMLElement | null) => void (kept.current = element), []);
-  const within = useRef(false);
-  // Of what is taken away while it has the focus nobody hears that it lost it.
+/** `fallbackRef`: the element that receives the focus. `areaProps`: for the element that contains all focusable ones. */
+export function useFocusRestore() {
+  const fallback = useRef<HTMLElement>(null);
+  const fallbackRef = useCallback((element: HTMLElement | null) => void (fallback.current = element), []);
+  const hasFocus = useRef(false);
+  // Removing a focused element fires no blur event, so check after each render.
   useEffect(() => {
-    if (within.current && document.activeElement === document.body) kept.current?.focus({ preventScroll: true });
+    if (hasFocus.current && document.activeElement === document.body) fallback.current?.focus({ preventScroll: true });
   });
-  const area = {
-    onFocus: () => void (within.current = true),
+  const areaProps = {
+    onFocus: () => void (hasFocus.current = true),
     onBlur: ({ currentTarget, relatedTarget }: FocusEvent) =>
-      void (within.current = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)),
+      void (hasFocus.current = relatedTarget instanceof Node && currentTarget.contains(relatedTarget)),
   };
-  return { place, area };
+  return { fallbackRef, areaProps };
 }

@@ -1,5 +1,5 @@
 /** The two choices that stay in this browser: theme and editor font (docs/specification/product.md 5). */
-import { FONT_KEY, RESTING_FONT_KEY, THEME_KEY } from './storage-keys.ts';
+import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
 const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
@@ -46,7 +46,7 @@ export function chooseTheme(theme: Theme): void {
 }
 
 /** Follows the system while nothing was chosen here, and the other tabs always. Answers how to stop. */
-export function followTheme(onChange: () => void): () => void {
+export function subscribeToTheme(onChange: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const follow = () => {
     applyTheme();
@@ -80,8 +80,8 @@ export function applyEditorFont(font: EditorFont = storedEditorFont()): void {
  * The font is a Closer's choice. When the plan ends it is put aside, so that no page begins in a font that would be taken
  * away a moment later; when the plan begins again it is taken up.
  */
-export function keepEditorFont(premium: boolean): void {
-  const [from, to] = premium ? [RESTING_FONT_KEY, FONT_KEY] : [FONT_KEY, RESTING_FONT_KEY];
+export function syncEditorFontWithPlan(premium: boolean): void {
+  const [from, to] = premium ? [SUSPENDED_FONT_KEY, FONT_KEY] : [FONT_KEY, SUSPENDED_FONT_KEY];
   const font = fontUnder(from);
   if (font !== 'default') {
     write(to, font);

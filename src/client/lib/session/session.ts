@@ -12,7 +12,7 @@ export type SessionState = {
   user: User | null;
   profile: Profile | null;
   /** `missing`: there is no row. `unread`: it could not be read, so nothing is known about the plan (docs/specification/accounts.md 10). */
-  profileState: 'loading' | 'ready' | 'missing' | 'unread';
+  profileState: 'loading' | 'ready' | 'missing' | 'unavailable';
   /** The session ended without the user asking. The screen stays as it is and a sign-in overlay lies over it. */
   expired: boolean;
   /** Reads the profile again; true when there is one. */
@@ -25,13 +25,13 @@ export type SessionState = {
    */
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
   /** Sends unsent words. Resolves with the days that could not be sent, after a few seconds at most. */
-  sendUnsent: () => Promise<readonly Day[]>;
+  sendUnsavedText: () => Promise<readonly Day[]>;
   /** Whoever saves the user's words registers here. Returns the function that takes it back. */
-  registerUnsent: (words: UnsentWords) => () => void;
+  registerUnsavedText: (words: UnsavedText) => () => void;
 };
 
 /** The words of the signed-in user that may be in this browser alone. */
-export type UnsentWords = {
+export type UnsavedText = {
   send: () => Promise<readonly Day[]>;
   /** Whether words were typed after this time, so that no sign-out of that time has asked about them. They are kept. */
   keepNewerThan: (at: number) => boolean;
@@ -55,12 +55,12 @@ export function useUser(): User {
 }
 
 /** The name given at sign-up; empty for an account that was made without one. */
-export function givenName(user: User | null): string {
+export function accountName(user: User | null): string {
   const name: unknown = user?.user_metadata['name'];
   return typeof name === 'string' ? name.trim() : '';
 }
 
 /** The name, or `User` (docs/specification/screens.md 7). */
-export const nameOf = (user: User | null): string => givenName(user) || 'User';
+export const displayName = (user: User | null): string => accountName(user) || 'User';
 
 export type { User };

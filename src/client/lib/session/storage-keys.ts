@@ -2,7 +2,7 @@
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
 /** The font of somebody whose plan has ended, for when it begins again. */
-export const RESTING_FONT_KEY = 'hustle-forge:resting-font';
+export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** Plain text: the line a visitor typed on the landing page, carried into the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /** The address that was typed on one account page, for the next; of this tab alone. */

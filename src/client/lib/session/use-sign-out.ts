@@ -21,10 +21,10 @@ type SignOutState = {
 };
 const IDLE: SignOutState = { busy: null, question: null, unreachable: false };
 
-export type SigningOut = ReturnType<typeof useSignOut>;
+export type SignOutFlow = ReturnType<typeof useSignOut>;
 
 export function useSignOut() {
-  const { signOut, sendUnsent } = useSession();
+  const { signOut, sendUnsavedText } = useSession();
   const [state, setState] = useState(IDLE);
   /** Raised by every choice, so that a user who stays meanwhile is not signed out by an earlier one. */
   const choice = useRef(0);
@@ -45,7 +45,7 @@ export function useSignOut() {
   const send = async (scope: SignOutScope, asked: SignOutQuestion | null): Promise<void> => {
     const mine = ++choice.current;
     setState({ busy: 'sending', question: asked && { ...asked, problem: null }, unreachable: false });
-    const days = await sendUnsent();
+    const days = await sendUnsavedText();
     if (mine !== choice.current) return;
     if (days.length === 0) return leave(scope, null);
     setState({ busy: null, question: { days, scope, problem: asked && 'notSent' }, unreachable: false });

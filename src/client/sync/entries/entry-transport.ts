@@ -6,8 +6,8 @@ import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { withDateHeader, withoutDateHeader } from '#domain/log/entry-html.ts';
 import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { fetchOnce } from '#client/lib/boot/prefetch.ts';
-import { fetchAs } from '#client/lib/api/fetch-as.ts';
+import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
+import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
 import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
 
 /** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
@@ -31,10 +31,10 @@ export const storedLog = (row: Row): StoredLog => ({
  * so every request is this user's.
  */
 export const sendAs = (userId: string): typeof fetch =>
-  fetchAs(userId, (input, init) => {
+  fetchAsUser(userId, (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
     const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-    return fetchOnce(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
+    return fetchPrefetched(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
   });
 
 const SIZE_LIMIT = `this log is larger than ${ENTRY_MAX_BYTES / 1024} KB`;

@@ -2,14 +2,14 @@
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import type { SigningOut } from '#client/lib/session/use-sign-out.ts';
+import type { SignOutFlow } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 import { Notice } from '../notice.tsx';
 import styles from './sign-out-dialog.module.css';
 
 /** Shows nothing while there is nothing to ask. */
-export function SignOutDialog({ signingOut }: { signingOut: SigningOut }) {
+export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
   const { busy, question, sendAgain, discard, stay } = signingOut;
   const { expired } = useSession();
   if (!question) return null;
@@ -37,15 +37,20 @@ export function SignOutDialog({ signingOut }: { signingOut: SigningOut }) {
           data-autofocus
           busy={busy === 'sending'}
           busyLabel="Sending..."
-          held={busy === 'leaving'}
+          softDisabled={busy === 'leaving'}
           onClick={sendAgain}
         >
           Send and sign out
         </Button>
-        <Button busy={busy === 'leaving'} busyLabel="Signing out..." held={busy === 'sending'} onClick={discard}>
+        <Button
+          busy={busy === 'leaving'}
+          busyLabel="Signing out..."
+          softDisabled={busy === 'sending'}
+          onClick={discard}
+        >
           Discard and sign out{onlyHere}
         </Button>
-        <Button tone="text" held={busy === 'leaving'} onClick={stay}>
+        <Button tone="text" softDisabled={busy === 'leaving'} onClick={stay}>
           Stay
         </Button>
       </div>

@@ -11,7 +11,7 @@ export function SupportLink({ about }: { about: string }) {
 }
 
 /** A message, and the address behind one that says to contact support. */
-export function SupportedText({ text, about }: { text: string; about: string }) {
+export function TextWithSupportLink({ text, about }: { text: string; about: string }) {
   if (!mentionsSupport(text)) return text;
   return (
     <>

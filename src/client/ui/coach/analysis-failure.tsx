@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { failureMessage } from '#domain/coach/coach.ts';
 import type { CoachFailure } from '#client/lib/coach/coach-stream.ts';
 import { Notice } from '../notice.tsx';
-import { SupportedText } from '../account/support-link.tsx';
+import { TextWithSupportLink } from '../account/support-link.tsx';
 
 /** Beyond this nobody waits on the page: the time of day says more than a count. */
 const COUNTED_MS = 10 * 60_000;
@@ -12,7 +12,7 @@ const COUNTED_MS = 10 * 60_000;
 export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; failures: number }) {
   return (
     <Notice kind="error">
-      <SupportedText text={failureMessage(failure.reason, failure.message, failures)} about="AI feedback" />
+      <TextWithSupportLink text={failureMessage(failure.reason, failure.message, failures)} about="AI feedback" />
     </Notice>
   );
 }

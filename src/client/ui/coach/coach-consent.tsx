@@ -7,7 +7,7 @@ import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Button } from '../button.tsx';
 import styles from './coach-consent.module.css';
 import { Notice } from '../notice.tsx';
-import { SandboxModel } from './sandbox-model.tsx';
+import { SandboxModelNotice } from './sandbox-model-notice.tsx';
 
 /** `button`: told of the one that agrees. */
 export function CoachConsent({ button }: { button?: Ref<HTMLButtonElement> }) {
@@ -26,7 +26,7 @@ export function CoachConsent({ button }: { button?: Ref<HTMLButtonElement> }) {
         </Link>
         .
       </p>
-      <SandboxModel />
+      <SandboxModelNotice />
       {failed && <Notice kind="error">Your agreement could not be stored. Nothing was sent. Please try again.</Notice>}
       <Button ref={button ?? null} tone="primary" busy={busy} busyLabel="Storing..." onClick={() => void change(true)}>
         I agree

@@ -8,7 +8,7 @@ import { Notice } from '../notice.tsx';
 type UpgradeButtonProps = { button?: Ref<HTMLButtonElement>; onClick: () => void; children?: ReactNode };
 
 /** The same within a sentence. */
-export function UpgradeWord({ className, onClick }: { className: string | undefined; onClick: () => void }) {
+export function UpgradeLink({ className, onClick }: { className: string | undefined; onClick: () => void }) {
   if (usePaymentPending()) return MESSAGES.paymentPending;
   return (
     <button type="button" className={className} onClick={onClick}>

@@ -1,7 +1,7 @@
 /** A link that brought an error: what happened, and how to get another one. */
 import { Link } from '@tanstack/react-router';
 import { ROUTES } from '#domain/routes.ts';
-import { dropArrivedLink } from '#client/lib/boot/link-in-address.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -17,7 +17,7 @@ export function BrokenLink({ text, onForward }: { text: string; onForward: () =>
         {user ? (
           <p>
             You are signed in as <strong>{user.email}</strong>. For a new link, save the change in your{' '}
-            <Link to={ROUTES.profile.path} onClick={dropArrivedLink}>
+            <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
               profile
             </Link>{' '}
             again.
@@ -26,7 +26,7 @@ export function BrokenLink({ text, onForward }: { text: string; onForward: () =>
           <>
             <p>
               For a new password,{' '}
-              <Link to={ROUTES.forgotPassword.path} onClick={dropArrivedLink}>
+              <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
                 request a new link
               </Link>
               .

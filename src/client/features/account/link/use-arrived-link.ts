@@ -1,15 +1,15 @@
 /** The link that the page was opened with, until somebody has acted on it. */
 import { useState } from 'react';
-import { dropArrivedLink } from '#client/lib/boot/link-in-address.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { readMailLink } from './mail-link.ts';
 import type { MailLink } from './mail-link.ts';
 
 export function useArrivedLink(): { link: MailLink | null; drop: () => void } {
   const [link, setLink] = useState(() =>
-    globalThis.hustleForgeLink === undefined ? null : readMailLink(globalThis.hustleForgeLink),
+    globalThis.hustleForgeAuthLink === undefined ? null : readMailLink(globalThis.hustleForgeAuthLink),
   );
   const drop = (): void => {
-    dropArrivedLink();
+    clearAuthLink();
     setLink(null);
   };
   return { link, drop };

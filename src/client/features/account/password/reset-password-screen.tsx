@@ -3,7 +3,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { dropArrivedLink } from '#client/lib/boot/link-in-address.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -32,7 +32,7 @@ export function ResetPasswordScreen() {
   /** Proven by the code of the mail instead of its link. */
   const [typed, setTyped] = useState<Proof | null>(null);
   const finish = async (): Promise<Outcome> => {
-    dropArrivedLink();
+    clearAuthLink();
     setDone(true);
     return null;
   };
@@ -117,7 +117,7 @@ function InvalidLink({ onProven }: Pick<ResetProps, 'onProven'>) {
         <p>
           A link works once, within the hour. If you only reloaded this page, open the link in your mail again.
           Otherwise,{' '}
-          <Link to={ROUTES.forgotPassword.path} onClick={dropArrivedLink}>
+          <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
             request a new link
           </Link>
           .

@@ -2,7 +2,7 @@
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 
-export function BrokenScreen() {
+export function ErrorScreen() {
   return (
     <main className={styles.screen}>
       <h1 className={styles.title}>Something broke on our side of the page.</h1>

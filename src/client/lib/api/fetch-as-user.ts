@@ -16,7 +16,7 @@ function userOf(headers: Headers): string | null {
  * A request that does not carry this user's token is answered "signed out" here already, and the connection, which hears
  * every answer, renews the session or ends it.
  */
-export function fetchAs(userId: string, send: typeof fetch): typeof fetch {
+export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
   return async (input, init) => {
     if (userOf(new Headers(init?.headers)) === userId) return send(input, init);
     // Without a network an old token cannot be renewed: that is no reason to ask anybody for a password.

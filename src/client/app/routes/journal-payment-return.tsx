@@ -9,7 +9,7 @@ import type { DaySavers } from '#client/sync/day-savers.ts';
 
 const RELOAD_MS = 2_000;
 
-export function ReturnFromPaypal({ onEnd }: { onEnd: () => void }) {
+export function JournalPaymentReturn({ onEnd }: { onEnd: () => void }) {
   const { savers } = useJournal();
   const navigate = useNavigate();
   const search: ReturnParameters & { PayerID?: string } = useSearch({ strict: false });

@@ -4,15 +4,15 @@ import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from './stored/inert-html.ts';
 
-type Extras = typeof import('./extras.ts');
+type Extras = typeof import('./deferred-plugins.ts');
 
 const RETRY_COMPOSING_MS = 200;
 
 let loaded: Extras | null = null;
 let loading: Promise<unknown> | null = null;
 /** Never rejects: without its extras the editor writes plain words. */
-export const loadExtras = (): Promise<unknown> =>
-  (loading ??= import('./extras.ts').then(
+export const loadDeferredPlugins = (): Promise<unknown> =>
+  (loading ??= import('./deferred-plugins.ts').then(
     (module) => (loaded = module),
     () => (loading = null),
   ));
@@ -21,16 +21,16 @@ export const loadExtras = (): Promise<unknown> =>
 function addTo(editor: Editor): void {
   if (editor.isDestroyed) return;
   if (editor.view.composing) setTimeout(() => addTo(editor), RETRY_COMPOSING_MS);
-  else for (const plugin of loaded?.extraPlugins() ?? []) editor.registerPlugin(plugin);
+  else for (const plugin of loaded?.createDeferredPlugins() ?? []) editor.registerPlugin(plugin);
 }
 
 export const extras = Extension.create({
   name: 'extras',
 
   addProseMirrorPlugins() {
-    if (loaded) return loaded.extraPlugins();
+    if (loaded) return loaded.createDeferredPlugins();
     const { editor } = this;
-    void loadExtras().then(() => addTo(editor));
+    void loadDeferredPlugins().then(() => addTo(editor));
     return [
       new Plugin({
         props: {
@@ -41,7 +41,7 @@ export const extras = Extension.create({
               const html = event.clipboardData.getData('text/html');
               const text = event.clipboardData.getData('text/plain');
               event.preventDefault();
-              void loadExtras().then(() => {
+              void loadDeferredPlugins().then(() => {
                 if (view.isDestroyed) return;
                 if (loaded && html) view.pasteHTML(html);
                 else if (loaded) loaded.pasteText(view, text);

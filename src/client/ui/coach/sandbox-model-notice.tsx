@@ -2,7 +2,7 @@
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import styles from './coach-consent.module.css';
 
-export function SandboxModel() {
+export function SandboxModelNotice() {
   const { sandboxModel } = useClientConfig();
   if (!sandboxModel) return null;
   return (

@@ -6,7 +6,7 @@ import { ROUTES } from '#domain/routes.ts';
 
 declare global {
   /** What the link brought, in the form of a query. */
-  var hustleForgeLink: string | undefined;
+  var hustleForgeAuthLink: string | undefined;
 }
 
 const BROUGHT_BY_LINK = /(^|&)(access_token|token_hash|error|error_code)=|&message=.*&sb=/;
@@ -15,7 +15,7 @@ type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
 export type ArrivedLink = { /** The page that explains the link. */ page: string; given: string };
 
 /** Null for an address without a link. */
-export function linkInAddress({ pathname, search, hash }: Address): ArrivedLink | null {
+export function findAuthLink({ pathname, search, hash }: Address): ArrivedLink | null {
   const given = `${search.slice(1)}&${hash.slice(1)}`;
   if (!BROUGHT_BY_LINK.test(given)) return null;
   const type = /(?:^|&)type=(\w*)/.exec(given)?.[1];
@@ -24,8 +24,8 @@ export function linkInAddress({ pathname, search, hash }: Address): ArrivedLink 
   return { page: resets ? resetPage : ROUTES.login.path, given };
 }
 
-export const hasArrivedLink = (): boolean => globalThis.hustleForgeLink !== undefined;
+export const hasAuthLink = (): boolean => globalThis.hustleForgeAuthLink !== undefined;
 
-export function dropArrivedLink(): void {
-  globalThis.hustleForgeLink = undefined;
+export function clearAuthLink(): void {
+  globalThis.hustleForgeAuthLink = undefined;
 }

@@ -1,7 +1,7 @@
 /** A wait inside a page or panel, in words; it appears only when the wait is long enough to be noticed. */
-import styles from './waiting.module.css';
+import styles from './loading-text.module.css';
 
-export function Waiting() {
+export function LoadingText() {
   return (
     <p className={styles.waiting} role="status">
       Loading...

@@ -1,6 +1,6 @@
 /** The toolbar stays beside the selection and inside the window. */
 import { expect, test } from 'vitest';
-import { placeToolbar } from './toolbar-place.ts';
+import { positionToolbar } from './toolbar-position.ts';
 
 const TOOLBAR = { width: 240, height: 44 };
 const WINDOW = { width: 1000, height: 700 };
@@ -29,5 +29,5 @@ test.each([
     { left: 72, top: 248 },
   ],
 ])('%s', (_name, selection, viewport, place) => {
-  expect(placeToolbar(selection, TOOLBAR, viewport, CEILING)).toEqual(place);
+  expect(positionToolbar(selection, TOOLBAR, viewport, CEILING)).toEqual(place);
 });

@@ -6,7 +6,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import styles from './sidebar.module.css';
 
-export function SignOut() {
+export function SignOutButton() {
   const signingOut = useSignOut();
   const { busy, question, unreachable, start } = signingOut;
   return (

@@ -1,15 +1,15 @@
-/** What shows when the code of a screen did not come and there is no other screen to stay on. */
+/** Shown when the code of a screen failed to load and there is no previous screen to stay on. */
 import { useState } from 'react';
-import { isServerThere } from '#client/ui/lazy-chunk.ts';
+import { isServerReachable } from '#client/ui/lazy-chunk.ts';
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 
-export function MissingScreen() {
+export function ChunkErrorScreen() {
   const [busy, setBusy] = useState(false);
-  const tryAgain = async (): Promise<void> => {
+  const retry = async (): Promise<void> => {
     setBusy(true);
-    // Without a server the browser would put a page of its own in the place of this one.
-    if (await isServerThere()) location.reload();
+    // Without a server, a reload would replace this screen by the browser's own error page.
+    if (await isServerReachable()) location.reload();
     else setBusy(false);
   };
 
@@ -19,7 +19,7 @@ export function MissingScreen() {
         This page could not be loaded.
       </h1>
       <p className={styles.text}>Check your connection and try again.</p>
-      <Button tone="primary" busy={busy} busyLabel="Loading..." onClick={() => void tryAgain()}>
+      <Button tone="primary" busy={busy} busyLabel="Loading..." onClick={() => void retry()}>
         Try again
       </Button>
     </main>

@@ -2,17 +2,17 @@
 import { useState } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '../button.tsx';
-import styles from './plan-wait.module.css';
+import styles from './plan-placeholder.module.css';
 import { useToast } from '../toast.tsx';
-import { Waiting } from '../waiting.tsx';
+import { LoadingText } from '../loading-text.tsx';
 
-export function PlanWait() {
+export function PlanPlaceholder() {
   const { profileState } = useSession();
-  return profileState === 'unread' ? <PlanUnread /> : <Waiting />;
+  return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
 }
 
 /** The failure is said here and not in a toast: a menu or panel would lie over that. */
-export function PlanUnread() {
+export function PlanUnavailable() {
   const { refreshProfile } = useSession();
   const toast = useToast();
   const [busy, setBusy] = useState(false);

@@ -3,6 +3,6 @@ import type { Plugin } from '@tiptap/pm/state';
 import { linkPlugin } from './links/link-plugin.ts';
 import { pastePlugin, pasteText } from './paste/paste.ts';
 
-export const extraPlugins = (): Plugin[] => [pastePlugin(), linkPlugin()];
+export const createDeferredPlugins = (): Plugin[] => [pastePlugin(), linkPlugin()];
 
 export { pasteText };

@@ -6,7 +6,7 @@ const GAP = 8;
 const MARGIN = 8;
 
 /** All in CSS pixels of the viewport. `ceiling` is how much of its top the bar covers. */
-export function placeToolbar(
+export function positionToolbar(
   selection: Box,
   toolbar: Size,
   viewport: Size,

@@ -42,7 +42,7 @@ function trimStart(list: Node): Node | null {
  * Replaces what stands between two positions of one list by blocks that break the list; the second half counts on from the
  * first. Puts the caret at the end of the blocks. False where no list holds both positions.
  */
-export function breakList(tr: Transaction, from: number, to: number, blocks: readonly Node[]): boolean {
+export function splitList(tr: Transaction, from: number, to: number, blocks: readonly Node[]): boolean {
   const $from = tr.doc.resolve(from);
   const shared = $from.sharedDepth(to);
   let depth = 1;
@@ -86,7 +86,7 @@ function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttri
   const nodes = lines.map(({ node }) => node);
   const blocks = blocksOf(form, nodes, attributes, schema);
   const to = last.start + last.node.content.size;
-  if (!breakList(tr, first.start, to, blocks)) return false;
+  if (!splitList(tr, first.start, to, blocks)) return false;
   const end = tr.selection.from;
   const inner = blocks.reduce((sum, block) => sum + block.nodeSize, 0) - (form === 'blockquote' ? 4 : 2);
   const before = Math.max(0, selection.from - first.start);
@@ -100,7 +100,7 @@ function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttri
  * Gives the selected lines a form, or makes them paragraphs if they have it. An item begins with a paragraph, so they leave
  * their list first.
  */
-export function toggleForm(editor: Editor, form: Form, attributes: FormAttributes = {}): boolean {
+export function toggleBlockFormat(editor: Editor, form: Form, attributes: FormAttributes = {}): boolean {
   if (editor.isActive(form, attributes)) return editor.chain().clearNodes().setParagraph().run();
   if (takeFromList(editor, form, attributes)) return true;
   const chain = editor.chain().clearNodes();
@@ -117,15 +117,15 @@ function formRule(find: RegExp, form: Form): InputRule {
       const { parent } = tr.doc.resolve(range.from);
       const { size } = parent.content;
       const blocks = blocksOf(form, [parent], attributes, schema);
-      if (parent.type.name !== 'paragraph' || !breakList(tr, range.from, range.from + size, blocks)) return null;
+      if (parent.type.name !== 'paragraph' || !splitList(tr, range.from, range.from + size, blocks)) return null;
       tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - size));
     },
   });
 }
 
 /** A heading, a quote and code in a numbered list: by signs and by keys, as by the toolbar. */
-export const formsInList = Extension.create({
-  name: 'formsInList',
+export const blockFormatsInList = Extension.create({
+  name: 'blockFormatsInList',
   // Before bold, which takes Shift+B for B, and before the keys of the three forms themselves.
   priority: 101,
 
@@ -137,13 +137,13 @@ export const formsInList = Extension.create({
 
   addKeyboardShortcuts() {
     const { editor } = this;
-    const heading = (level: 1 | 2 | 3) => () => toggleForm(editor, 'heading', { level });
+    const heading = (level: 1 | 2 | 3) => () => toggleBlockFormat(editor, 'heading', { level });
     return {
       'Mod-Alt-1': heading(1),
       'Mod-Alt-2': heading(2),
       'Mod-Alt-3': heading(3),
-      'Mod-Shift-b': () => toggleForm(editor, 'blockquote'),
-      'Mod-Alt-c': () => toggleForm(editor, 'codeBlock'),
+      'Mod-Shift-b': () => toggleBlockFormat(editor, 'blockquote'),
+      'Mod-Alt-c': () => toggleBlockFormat(editor, 'codeBlock'),
     };
   },
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { linkInAddress } from './link-in-address.ts';
+import { findAuthLink } from './auth-link.ts';
 
 const at = (href: string) => {
   const { pathname, search, hash } = new URL(href, 'https://journal.example.com');
-  return linkInAddress({ pathname, search, hash });
+  return findAuthLink({ pathname, search, hash });
 };
 const TOKENS = 'access_token=a.b.c&refresh_token=r&expires_in=3600&token_type=bearer';
 
