@@ -14,10 +14,10 @@ import type { Database } from './database/database.ts';
 import { functionRoutes } from './functions/routes.ts';
 import type { AppEnv } from './http/app-env.ts';
 import { canonicalHost } from './http/requests/canonical-host.ts';
-import { errorAnswer } from './http/error-answer.ts';
+import { errorResponse } from './http/error-response.ts';
 import { healthRoutes } from './http/health.ts';
 import { hostGuard } from './http/requests/host-guard.ts';
-import { BodyTooLarge, limitBody } from './http/requests/limit-body.ts';
+import { BodyTooLargeError, limitBody } from './http/requests/limit-body.ts';
 import type { Metrics } from './http/metrics.ts';
 import { requestLog } from './http/requests/request-log.ts';
 import { sandboxForward } from './http/sandbox-forward.ts';
@@ -83,12 +83,12 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.notFound((context) =>
     isPageRequest(context.req.method, context.req.path, context.req.header('accept'))
       ? context.redirect('/', 302)
-      : errorAnswer(context, 'not_found'),
+      : errorResponse(context, 'not_found'),
   );
   app.onError((error, context) => {
-    if (error instanceof BodyTooLarge) return errorAnswer(context, 'payload_too_large');
+    if (error instanceof BodyTooLargeError) return errorResponse(context, 'payload_too_large');
     log.error({ err: error, method: context.req.method }, 'unexpected failure');
-    return errorAnswer(context, 'unexpected_failure');
+    return errorResponse(context, 'unexpected_failure');
   });
   return app;
 }

@@ -101,7 +101,7 @@ describe('routes', () => {
   /** Routes are registered and never called, so none of their dependencies but these is touched. */
   const routesOf = ({ config, database, clock }: DataWorld['server']) => {
     const site = { files: new Map(), pages: new Map(), configJson: '{}' };
-    const signingKeys = { derive: () => Buffer.alloc(32) };
+    const signingKeys = { deriveSecret: () => Buffer.alloc(32) };
     const log = { child: () => ({}) };
     const deps = { config, database, clock, site, signingKeys, log, payments: {}, coach: null };
     return createApp(deps as unknown as Deps).routes;

@@ -3,7 +3,7 @@
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
-import { cleanLog } from '#server/data/rows/clean-entry.ts';
+import { sanitizeLog } from '#server/data/rows/sanitize-log.ts';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
 import { loadDeferredPlugins } from './load-deferred-plugins.ts';
@@ -39,7 +39,7 @@ const cleanText = (html: string): string => html.replace(/<[^>]*>/g, '').replace
 /** What the server would store of it. */
 function expectKept(html: string): void {
   expect(isCleanLog(html), html).toBe(true);
-  expect(cleanLog(html)).toBe(html);
+  expect(sanitizeLog(html)).toBe(html);
 }
 
 describe('what the editor writes, the server keeps as it is', () => {

@@ -1,4 +1,3 @@
-/** What the auth wire is made of. */
 import type { Context } from 'hono';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
@@ -11,8 +10,8 @@ import type { Passwords } from './accounts/passwords.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 
-/** What is handed in from outside. */
-export type AuthDeps = {
+/** The dependencies of `authRoutes`. */
+export type AuthRoutesDeps = {
   config: Pick<Config, 'publicUrl' | 'auth' | 'contact'>;
   database: Database;
   clock: Clock;
@@ -23,11 +22,11 @@ export type AuthDeps = {
   passwords: Passwords;
 };
 
-/** The same, and what the endpoints share beyond it. */
-export type AuthParts = AuthDeps & {
+/** The dependencies of an endpoint. */
+export type AuthDeps = AuthRoutesDeps & {
   limits: RateLimits;
   secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; devices: Buffer; unknownAccounts: Buffer };
 };
 
-/** Throws an AuthError for everything that is not a success. */
-export type Endpoint = (context: Context<AppEnv>, parts: AuthParts) => Promise<Response> | Response;
+/** Throws an AuthError for every response that is not a success. */
+export type Endpoint = (context: Context<AppEnv>, deps: AuthDeps) => Promise<Response> | Response;

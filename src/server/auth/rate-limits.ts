@@ -5,7 +5,7 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
 import type { AsService, Database } from '#server/database/database.ts';
-import { networkOf } from '#server/http/requests/client-address.ts';
+import { networkPrefix } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
 
 const FIVE_MINUTES = 300;
@@ -47,7 +47,7 @@ type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
 export function createRateLimits({ config, database }: RateLimitDeps): RateLimits {
   if (!config.auth.rateLimits) return { consume: async () => {}, consumeSignIn: async () => async () => {} };
   const store = {
-    storeClient: clientFor(database.asService('rate limits')),
+    storeClient: toPgClient(database.asService('rate limits')),
     storeType: 'client',
     schemaName: 'auth',
     tableName: 'rate_limits',
@@ -72,7 +72,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     }),
   );
   return {
-    consume: (bucket, ip) => consumeOr429(limiters.get(bucket)!, networkOf(ip)),
+    consume: (bucket, ip) => consumeOr429(limiters.get(bucket)!, networkPrefix(ip)),
     async consumeSignIn(account) {
       for (const limiter of signInLimiters) await consumeOr429(limiter, account);
       return async () => void (await Promise.all(signInLimiters.map((limiter) => limiter.reward(account))));
@@ -90,6 +90,6 @@ async function consumeOr429(limiter: RateLimiterPostgres, key: string): Promise<
 }
 
 /** The limiter's view of a `pg` client: it builds its own SQL from the names above and passes values as parameters. */
-const clientFor = (service: AsService) => ({
+const toPgClient = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });

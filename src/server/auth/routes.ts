@@ -6,7 +6,7 @@
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/requests/limit-body.ts';
-import type { AuthDeps, AuthParts, Endpoint } from './auth-deps.ts';
+import type { AuthRoutesDeps, AuthDeps, Endpoint } from './auth-deps.ts';
 import { followLink, showLink } from './endpoints/follow-link.ts';
 import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
@@ -20,10 +20,10 @@ import { signup } from './endpoints/signup.ts';
 import { token } from './endpoints/token.ts';
 import { changeUser, showUser } from './endpoints/user.ts';
 import { verify } from './endpoints/verify.ts';
-import { answerError } from './wire/answer-error.ts';
+import { authErrorResponse } from './wire/error-response.ts';
 import { AuthError } from './wire/errors.ts';
 
-const BODY_LIMIT_BYTES = 1_048_576;
+const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Not here yet, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
@@ -46,34 +46,35 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['GET', '/.well-known/jwks.json', jwks],
 ];
 
-const refuseBody = (): never => {
+const rejectBody = (): never => {
   throw new AuthError('body_too_large');
 };
 
-export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
-  const parts: AuthParts = {
-    ...deps,
-    limits: createRateLimits(deps),
+export function authRoutes(routesDeps: AuthRoutesDeps): Hono<AppEnv> {
+  const { signingKeys } = routesDeps;
+  const deps: AuthDeps = {
+    ...routesDeps,
+    limits: createRateLimits(routesDeps),
     secrets: {
-      refreshTokens: deps.signingKeys.derive('refresh-tokens'),
-      oneTimeCodes: deps.signingKeys.derive('one-time-codes'),
-      devices: deps.signingKeys.derive('known-devices'),
-      unknownAccounts: deps.signingKeys.derive('unknown-accounts'),
+      refreshTokens: signingKeys.deriveSecret('refresh-tokens'),
+      oneTimeCodes: signingKeys.deriveSecret('one-time-codes'),
+      devices: signingKeys.deriveSecret('known-devices'),
+      unknownAccounts: signingKeys.deriveSecret('unknown-accounts'),
     },
   };
   const routes = new Hono<AppEnv>();
-  routes.use(limitBody(BODY_LIMIT_BYTES, { refuse: refuseBody }));
+  routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
   routes.use(async (context, next) => {
     await next();
     // Tokens and accounts must not stay in any cache on the way.
     if (!context.res.headers.has('Cache-Control')) context.header('Cache-Control', 'no-store');
   });
   for (const [method, path, endpoint] of ENDPOINTS) {
-    routes.on(method, path, async (context) => endpoint(context, parts));
+    routes.on(method, path, async (context) => endpoint(context, deps));
   }
   routes.all('*', () => {
     throw new AuthError('no_such_endpoint');
   });
-  routes.onError((error, context) => answerError(context, error, deps.log));
+  routes.onError((error, context) => authErrorResponse(context, error, deps.log));
   return routes;
 }

@@ -11,7 +11,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Logger } from '../log.ts';
-import { createTurns } from '../http/requests/concurrency-limiter.ts';
+import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
 import { createCoachStore } from './coach-store.ts';
 import type { CoachSettings } from './coach-settings.ts';
 import { feedbackJob } from './feedback.ts';
@@ -52,7 +52,7 @@ export function createCoach({ settings, database, clock, log }: Given): Coach {
   let grace: NodeJS.Timeout | undefined;
 
   // Logs may be long and the questions many: they are read once it is known that they may be, and by a few at once.
-  const turns = createTurns({ users: 2, waiting: 500, waitingOfOne: 10 });
+  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 500, maxQueuedPerUser: 10 });
 
   async function begin<Result>(
     { identity, userId }: SignedIn,
@@ -67,7 +67,7 @@ export function createCoach({ settings, database, clock, log }: Given): Coach {
     const withThis = { ...before, tries: before.tries + 1, underWay: before.underWay + 1 };
     const full = noRoom(withThis, limits.dailyLimit);
     if (full && force) return full;
-    const end = await turns.take(userId);
+    const end = await limiter.acquire(userId);
     let job: Job<Result> | CoachRefusal;
     try {
       if (left.aborted) return 'left';

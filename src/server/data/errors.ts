@@ -44,7 +44,7 @@ const DATA_ERRORS = {
 
 export type DataErrorCode = keyof typeof DATA_ERRORS;
 
-type Particulars = { message?: string; details?: string | null; hint?: string | null; status?: 401 };
+type ErrorOverrides = { message?: string; details?: string | null; hint?: string | null; status?: 401 };
 
 /** What a client is told, and the status it is told with. */
 export class DataError extends Error {
@@ -64,8 +64,8 @@ export class DataError extends Error {
 }
 
 /** An error of the catalogue; its text may be made more exact. `status` is for a guest, who is asked to sign in. */
-export function dataError(code: DataErrorCode, particulars: Particulars = {}): DataError {
+export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): DataError {
   const known = DATA_ERRORS[code];
-  const { message, details = null, hint = null, status = known.status } = particulars;
+  const { message, details = null, hint = null, status = known.status } = overrides;
   return new DataError(status, code, message ?? known.message, details, hint);
 }

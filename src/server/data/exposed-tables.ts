@@ -8,7 +8,7 @@ export type Column = {
   readonly name: string;
   readonly type: ColumnType;
   /** What `Prefer: missing=default` writes where a row leaves the column out. */
-  readonly whenMissing: boolean | null;
+  readonly defaultValue: boolean | null;
 };
 
 export type ExposedTable = {
@@ -34,7 +34,7 @@ type Description = {
 function table(name: string, description: Description): ExposedTable {
   const columns = new Map<string, Column>();
   for (const [column, type] of Object.entries(description.columns)) {
-    columns.set(column, { name: column, type, whenMissing: description.defaults?.[column] ?? null });
+    columns.set(column, { name: column, type, defaultValue: description.defaults?.[column] ?? null });
   }
   const find = (column: string): Column => {
     const found = columns.get(column);

@@ -3,9 +3,9 @@ import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';
 import type { Preferences, Range } from './query.ts';
-import type { Answer } from './sql/to-sql.ts';
+import type { QueryResult } from './sql/to-sql.ts';
 
-export type Asked = {
+export type ResponseOptions = {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   range: Range;
   preferences: Preferences;
@@ -25,7 +25,7 @@ export function checkSingle(single: boolean, amount: number): void {
   if (single && amount !== 1) throw dataError('PGRST116', { details: `The result contains ${amount} rows` });
 }
 
-export function answerWith(asked: Asked, answer: Answer): Response {
+export function toResponse(asked: ResponseOptions, answer: QueryResult): Response {
   const { preferences, single } = asked;
   const headers: Record<string, string> = {
     'content-range': contentRange(asked, answer),
@@ -41,7 +41,7 @@ export function answerWith(asked: Asked, answer: Answer): Response {
   return new Response(body === undefined ? null : single ? body.slice(1, -1) : body, { status, headers });
 }
 
-function statusOf({ method, range, preferences }: Asked, { amount, total, inserted }: Answer): number {
+function statusOf({ method, range, preferences }: ResponseOptions, { amount, total, inserted }: QueryResult): number {
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -59,7 +59,7 @@ function statusOf({ method, range, preferences }: Asked, { amount, total, insert
   }
 }
 
-function contentRange({ method, range, preferences }: Asked, { amount, total }: Answer): string {
+function contentRange({ method, range, preferences }: ResponseOptions, { amount, total }: QueryResult): string {
   const reading = method === 'GET' || method === 'HEAD';
   const all = preferences.count ? String(reading ? (total ?? '*') : amount) : '*';
   const first = reading ? range.offset : 0;
@@ -68,7 +68,7 @@ function contentRange({ method, range, preferences }: Asked, { amount, total }: 
 }
 
 /** All four keys, always: clients read `details` and `hint` without asking whether they are there. */
-export function answerWithError(error: DataError): Response {
+export function toErrorResponse(error: DataError): Response {
   const { status, code, message, details, hint } = error;
   const headers: Record<string, string> = {
     'content-type': 'application/json; charset=utf-8',

@@ -11,24 +11,24 @@ import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Database, Statements } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { callerHasLeft } from '../http/requests/client-disconnected.ts';
-import { callerOf } from '../http/authenticate.ts';
+import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
+import { authenticate } from '../http/authenticate.ts';
 import type { Caller } from '../http/authenticate.ts';
-import { BodyTooLarge, readText } from '../http/requests/limit-body.ts';
+import { BodyTooLargeError, readText } from '../http/requests/limit-body.ts';
 import type { Logger } from '../log.ts';
-import { createLogCleaner } from './rows/clean-entry.ts';
-import { isBulk } from './cost.ts';
+import { createLogSanitizer } from './rows/sanitize-log.ts';
+import { isBulk } from './query-cost.ts';
 import { answerFor, loggable } from '../database/database-error.ts';
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { isReading, readRequest, writeSql } from './read-request.ts';
-import type { Reading, Writing } from './read-request.ts';
-import { ALLOWED_METHODS, answerWith, answerWithError, checkSingle } from './respond.ts';
+import { isReadRequest, readRequest, writeSql } from './read-request.ts';
+import type { ReadRequest, WriteRequest } from './read-request.ts';
+import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
-import type { Answer } from './sql/to-sql.ts';
-import { createTurns, createUserLanes, inTurn } from '../http/requests/concurrency-limiter.ts';
+import type { QueryResult } from './sql/to-sql.ts';
+import { createConcurrencyLimiter, createPerUserLimiter, runLimited } from '../http/requests/concurrency-limiter.ts';
 
 type DataDeps = {
   config: { publishableKey: string };
@@ -40,79 +40,85 @@ type DataDeps = {
 export function dataRoutes({ config, database, accessTokens, log }: DataDeps): Hono<AppEnv> {
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
-  const lanes = createUserLanes();
-  const clean = createLogCleaner();
-  const readTurns = createTurns();
+  const userLimiter = createPerUserLimiter();
+  const clean = createLogSanitizer();
+  const costlyReadLimiter = createConcurrencyLimiter();
   // Fewer than for reading: a write is also parsed and cleaned here, and each that waits holds its body in memory.
-  const writeTurns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
+  const bulkWriteLimiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
 
   routes.all('/:table', async (context) => {
     let caller: Caller | null = null;
     try {
-      caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
+      caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
-      const request = readRequest(context.req, tableNamed(context.req.param('table')));
-      if (request === 'options') return allowedMethods();
-      const answer = await (isReading(request) ? read(request, caller) : write(request, caller, context));
-      return answerWith(request, answer);
+      const request = readRequest(context.req, findTable(context.req.param('table')));
+      if (request === 'options') return optionsResponse();
+      const answer = await (isReadRequest(request) ? read(request, caller) : write(request, caller, context));
+      return toResponse(request, answer);
     } catch (error) {
-      if (error instanceof BodyTooLarge) throw error;
-      return answerWithError(explain(error, caller, context));
+      if (error instanceof BodyTooLargeError) throw error;
+      return toErrorResponse(toDataError(error, caller, context));
     }
   });
   // No route of its own for functions: beside `/:table` it would cost the whole app Hono's fast router.
   routes.all('*', (context) => {
     const [, name] = /\/rpc\/([^/]+)$/.exec(context.req.path) ?? [];
-    if (name === undefined) return answerWithError(dataError('PGRST125'));
+    if (name === undefined) return toErrorResponse(dataError('PGRST125'));
     const message = `Could not find the function public.${name.slice(0, 100)} in the schema cache`;
-    return answerWithError(dataError('PGRST202', { message }));
+    return toErrorResponse(dataError('PGRST202', { message }));
   });
 
   /** A guest reads nothing, and nothing costs nothing. */
-  function read(request: Reading, caller: Caller): Promise<Answer> {
-    const run = () => carryOut(request, request.sql, caller);
+  function read(request: ReadRequest, caller: Caller): Promise<QueryResult> {
+    const run = () => execute(request, request.sql, caller);
     // A costly reading is not counted in the lane: a user's own export must not stop their saves.
-    return caller.userId === null ? run() : inTurn(request.costly ? readTurns : lanes, caller.userId, run);
+    return caller.userId === null
+      ? run()
+      : runLimited(request.costly ? costlyReadLimiter : userLimiter, caller.userId, run);
   }
 
   /**
    * The body is read only for somebody who may write, and before the turn: a user who sends it slowly keeps nobody else
    * waiting. It is parsed, cleaned and stored in the turn.
    */
-  async function write(request: Writing, caller: Caller, context: Context<AppEnv>): Promise<Answer> {
+  async function write(request: WriteRequest, caller: Caller, context: Context<AppEnv>): Promise<QueryResult> {
     const { table } = request;
     const { userId } = caller;
     if (userId === null)
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
-    return inTurn(lanes, userId, async () => {
+    return runLimited(userLimiter, userId, async () => {
       const body = request.method === 'DELETE' ? '' : await readText(context);
-      const run = async () => carryOut(request, await writeSql(request, body, clean), caller);
-      return request.costly || isBulk(body) ? inTurn(writeTurns, userId, run) : run();
+      const run = async () => execute(request, await writeSql(request, body, clean), caller);
+      return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, userId, run) : run();
     });
   }
 
   /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */
-  async function carryOut(request: Reading | Writing, sql: Sql | null, { identity }: Caller): Promise<Answer> {
+  async function execute(
+    request: ReadRequest | WriteRequest,
+    sql: Sql | null,
+    { identity }: Caller,
+  ): Promise<QueryResult> {
     const { single } = request;
     if (sql === null) {
       checkSingle(single, 0);
       return request.preferences.representation ? { body: '[]', amount: 0 } : { amount: 0 };
     }
-    const run = async (statements: Statements): Promise<Answer> => {
-      const { rows, rowCount } = await statements.statement<Answer>(sql.text, sql.values);
-      const answer = request.answersRow && rows[0] ? rows[0] : { amount: rowCount };
+    const run = async (statements: Statements): Promise<QueryResult> => {
+      const { rows, rowCount } = await statements.statement<QueryResult>(sql.text, sql.values);
+      const answer = request.returnsRow && rows[0] ? rows[0] : { amount: rowCount };
       checkSingle(single, answer.amount);
       return answer;
     };
-    return single && !isReading(request) ? database.transactAsUser(identity, run) : run(database.asUser(identity));
+    return single && !isReadRequest(request) ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
-  function explain(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
-    if (error instanceof AccessTokenError) return tokenProblem(error);
+  function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
+    if (error instanceof AccessTokenError) return toTokenError(error);
     const answer = answerFor(error, caller?.userId === null);
     // What we refused ourselves is no fault: a line with a stack for each would only feed a storm.
     if (answer && (answer.status < 500 || answer === error)) return answer;
-    if (answer && callerHasLeft(context)) return answer;
+    if (answer && isClientDisconnected(context)) return answer;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
     return answer ?? dataError('XX000');
   }
@@ -120,14 +126,14 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   return routes;
 }
 
-function tableNamed(name: string): ExposedTable {
+function findTable(name: string): ExposedTable {
   const table = EXPOSED_TABLES.get(name);
   if (table) return table;
   const message = `Could not find the table 'public.${name.slice(0, 100)}' in the schema cache`;
   throw dataError('PGRST205', { message });
 }
 
-function tokenProblem({ reason }: AccessTokenError): DataError {
+function toTokenError({ reason }: AccessTokenError): DataError {
   switch (reason) {
     case 'malformed':
       return dataError('PGRST301', { message: 'The access token could not be read' });
@@ -142,4 +148,4 @@ function tokenProblem({ reason }: AccessTokenError): DataError {
   }
 }
 
-const allowedMethods = (): Response => new Response(null, { status: 200, headers: { allow: ALLOWED_METHODS } });
+const optionsResponse = (): Response => new Response(null, { status: 200, headers: { allow: ALLOWED_METHODS } });

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { QUERY_MAX_LENGTH, parseSearchTerms } from '#domain/find/search.ts';
 import type { FindAnswer } from '#domain/find/search.ts';
-import { createTurns } from '../http/requests/concurrency-limiter.ts';
+import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
 import type { Database } from '../database/database.ts';
 import { updateSearchIndex } from '../find/search-index.ts';
 import { findDays } from '../find/find-days.ts';
@@ -20,7 +20,7 @@ type FindDeps = { database: Database };
 export function findEntries({ database }: FindDeps) {
   // Of its own and not that of the data wire: a long export keeps no search of others waiting. Somebody who types has one
   // search under way at a time, so nobody's searches hold more than one connection.
-  const turns = createTurns();
+  const limiter = createConcurrencyLimiter();
 
   return async function find(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
     if (userId === null) return answer(context, refusal('Please sign in'), 401);
@@ -33,7 +33,7 @@ export function findEntries({ database }: FindDeps) {
     const { signal } = context.req.raw;
     let end: (() => void) | null = null;
     try {
-      end = await turns.take(userId);
+      end = await limiter.acquire(userId);
       // Typed on meanwhile: nobody waits for this answer any more.
       if (signal.aborted) return new Response(null, { status: 204 });
       const until = performance.now() + READY_LIMIT_MS;

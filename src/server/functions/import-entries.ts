@@ -20,10 +20,10 @@ import { MESSAGES } from '#domain/messages.ts';
 import { UUID } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
-import { cleanLog } from '../data/rows/clean-entry.ts';
+import { sanitizeLog } from '../data/rows/sanitize-log.ts';
 import { DataError } from '../data/errors.ts';
 import { withDateHeaderSql } from '../data/sql/to-sql.ts';
-import { createTurns } from '../http/requests/concurrency-limiter.ts';
+import { createConcurrencyLimiter } from '../http/requests/concurrency-limiter.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
@@ -68,7 +68,7 @@ const COACH = `
 
 export function importEntries({ database, clock }: ImportDeps) {
   // Cleaning what other programs wrote is costly: few at once, and one request of each.
-  const turns = createTurns({ users: 2, waiting: 50, waitingOfOne: 4 });
+  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
     if (userId === null || !(await isCallerPremium(database, identity))) {
@@ -80,7 +80,7 @@ export function importEntries({ database, clock }: ImportDeps) {
     }
     let end: (() => void) | null = null;
     try {
-      end = await turns.take(userId);
+      end = await limiter.acquire(userId);
       const { writable, outcomes } = await readEntries(entries, latestToday(clock.now()));
       const written = new Map(
         [
@@ -165,7 +165,7 @@ function replacesOf(entry: unknown): Version | null | 'unreadable' {
 
 function cleaned(content: string): string | { reason: Refusal } {
   try {
-    const log = cleanLog(content);
+    const log = sanitizeLog(content);
     return isEmptyLog(log) ? { reason: 'empty' } : log;
   } catch (error) {
     const reason = error instanceof DataError ? REFUSAL_OF[error.code] : undefined;

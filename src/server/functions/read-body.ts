@@ -7,7 +7,7 @@ import { hasMoreValues, parseJson } from '../parse-json.ts';
 /** Far more than the entries of one import have; what holds more is not parsed, and counts as no JSON object. */
 const MAX_VALUES = 5_000;
 
-/** Throws BodyTooLarge. */
+/** Throws BodyTooLargeError. */
 export async function readBody(context: Context<AppEnv>): Promise<Record<string, unknown>> {
   const text = await readText(context);
   const body = hasMoreValues(text, MAX_VALUES) ? undefined : parseJson(text);

@@ -12,8 +12,8 @@ import type { Coach } from '../coach/coach.ts';
 import { answerFor, loggable } from '../database/database-error.ts';
 import { RETRY_AFTER_SECONDS } from '../data/respond.ts';
 import type { AppEnv } from '../http/app-env.ts';
-import { callerHasLeft } from '../http/requests/client-disconnected.ts';
-import { callerOf } from '../http/authenticate.ts';
+import { isClientDisconnected } from '../http/requests/client-disconnected.ts';
+import { authenticate } from '../http/authenticate.ts';
 import type { Caller } from '../http/authenticate.ts';
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
@@ -66,7 +66,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       return refuse(context, 405, 'METHOD_NOT_ALLOWED', 'Functions are called with POST');
     }
     try {
-      const caller = await callerOf(context.req.header('authorization'), { accessTokens, publishableKey });
+      const caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId === null) return refuse(context, 401, 'UNAUTHORIZED_NO_AUTH_HEADER', 'Please sign in');
       context.set('userId', caller.userId);
       return await run(context, caller);
@@ -83,7 +83,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;
     // What we refused ourselves is told by the request log.
-    if (answer !== error && !callerHasLeft(context)) log.error(loggable(error), 'a function failed');
+    if (answer !== error && !isClientDisconnected(context)) log.error(loggable(error), 'a function failed');
     context.header('Retry-After', RETRY_AFTER_SECONDS);
     return refuse(context, 503, 'BUSY', answer.message);
   }

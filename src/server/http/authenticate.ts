@@ -18,7 +18,7 @@ const GUEST: Caller = { userId: null, identity: { role: 'anon', claimsJson: '{"r
 const BEARER = /^bearer +(.*)$/i;
 
 /** Throws the AccessTokenError of a token that is not accepted. */
-export async function callerOf(
+export async function authenticate(
   authorization: string | undefined,
   { accessTokens, publishableKey }: { accessTokens: Pick<AccessTokens, 'verify'>; publishableKey: string },
 ): Promise<Caller> {

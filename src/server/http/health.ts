@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import type { AppEnv } from './app-env.ts';
 import { clientAddress } from './requests/client-address.ts';
-import { errorAnswer } from './error-answer.ts';
+import { errorResponse } from './error-response.ts';
 import type { Metrics } from './metrics.ts';
 
 const FORWARDING_HEADERS = [
@@ -28,7 +28,7 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
     return context.json({ status: ready ? 'ready' : 'not ready' }, ready ? 200 : 503);
   });
   routes.get('/metrics', async (context) => {
-    if (!mayReadMetrics(context, config)) return errorAnswer(context, 'not_found');
+    if (!canReadMetrics(context, config)) return errorResponse(context, 'not_found');
     return context.text(await metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   return routes;
@@ -38,7 +38,7 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
  * Threat: a stranger reads traffic figures. A proxy on this machine connects from loopback: what it forwards is refused,
  * unless the operator named the header that carries the visitor's address, which is then the address judged.
  */
-function mayReadMetrics(context: Context<AppEnv>, { auth, metrics }: Config): boolean {
+function canReadMetrics(context: Context<AppEnv>, { auth, metrics }: Config): boolean {
   if (metrics !== 'loopback') return metrics === 'open';
   const isForwarded =
     auth.clientAddressHeader === null && FORWARDING_HEADERS.some((name) => context.req.header(name) !== undefined);

@@ -115,7 +115,7 @@ test('a client that stops taking its answer is cut, one that takes it for longer
     new Response(
       new ReadableStream({
         async pull(stream) {
-          // The event loop turns between two pieces, so that the other connection is served as well.
+          // The event loop limiter between two pieces, so that the other connection is served as well.
           await setImmediate();
           if (isCut) stream.close();
           else stream.enqueue(new Uint8Array(64 * 1024));
@@ -128,7 +128,7 @@ test('a client that stops taking its answer is cut, one that takes it for longer
       }),
     );
   const headers = securityHeaders(readConfig({}));
-  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: answer, stalledMs: 500 });
+  listening = await listen({ host: '127.0.0.1', port: 0, headers, fetch: answer, idleTimeoutMs: 500 });
 
   const stuck = connect(listening.port, '127.0.0.1').on('error', () => undefined);
   stuck.pause().write('GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n');

@@ -6,28 +6,28 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { SecurityHeaders } from './security-headers.ts';
-import { cutSlowReaders } from './requests/slow-readers.ts';
+import { disconnectSlowReaders } from './requests/slow-readers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
 /** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
 /** Nothing sent and nothing taken for so long: the client is gone, or wants us to keep its answer for ever. */
-const STALLED_MS = 60_000;
-const STOP_LIMIT_MS = 10_000;
+const IDLE_TIMEOUT_MS = 60_000;
+const MAX_STOP_MS = 10_000;
 
 /** One plain word after the wire's name: `/rest/v1/../../journal` begins like the API, and is answered with a page. */
 const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 
 /** What the system answers to a name or an address that it cannot listen on. */
-const NOT_OUR_ADDRESS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']);
+const BIND_ADDRESS_ERRORS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 type Options = {
   host: string;
   port: number;
   headers: SecurityHeaders;
   fetch: Parameters<typeof getRequestListener>[0];
-  stalledMs?: number;
+  idleTimeoutMs?: number;
 };
 
 export type Listening = {
@@ -37,7 +37,13 @@ export type Listening = {
 };
 
 /** Rejects with an error fit for the operator when the port cannot be had. */
-export async function listen({ host, port, headers, fetch, stalledMs = STALLED_MS }: Options): Promise<Listening> {
+export async function listen({
+  host,
+  port,
+  headers,
+  fetch,
+  idleTimeoutMs = IDLE_TIMEOUT_MS,
+}: Options): Promise<Listening> {
   // With the adapter's own light `Request` and `Response`: an answer goes out in one write, without a web stream.
   const handle = getRequestListener(fetch);
   let stopping = false;
@@ -61,12 +67,12 @@ export async function listen({ host, port, headers, fetch, stalledMs = STALLED_M
     },
   );
 
-  server.timeout = stalledMs;
-  const stopCutting = cutSlowReaders(server);
+  server.timeout = idleTimeoutMs;
+  const stopDisconnecting = disconnectSlowReaders(server);
 
   await new Promise<void>((started, failed) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      failed(forOperator(error, host, port));
+      failed(toOperatorError(error, host, port));
     });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
@@ -75,12 +81,12 @@ export async function listen({ host, port, headers, fetch, stalledMs = STALLED_M
   });
 
   return {
-    port: portOf(server),
+    port: boundPort(server),
     stop() {
       stopping = true;
-      stopCutting();
+      stopDisconnecting();
       return new Promise((stopped) => {
-        const limit = setTimeout(() => server.closeAllConnections(), STOP_LIMIT_MS);
+        const limit = setTimeout(() => server.closeAllConnections(), MAX_STOP_MS);
         server.close(() => {
           clearTimeout(limit);
           stopped();
@@ -91,19 +97,19 @@ export async function listen({ host, port, headers, fetch, stalledMs = STALLED_M
   };
 }
 
-function forOperator(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function toOperatorError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const { code = '' } = error;
   if (code === 'EADDRINUSE') return new Error(`port ${port} is taken: set PORT to another one`, { cause: error });
   if (code === 'EACCES') {
     return new Error(`this user may not listen on port ${port}: set PORT to 1024 or higher`, { cause: error });
   }
-  if (!NOT_OUR_ADDRESS.has(code)) return error;
+  if (!BIND_ADDRESS_ERRORS.has(code)) return error;
   return new Error(`HOST=${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or ::`, {
     cause: error,
   });
 }
 
-function portOf(server: Server): number {
+function boundPort(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP port');
   return address.port;

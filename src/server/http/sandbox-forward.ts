@@ -2,7 +2,7 @@
 import type { Handler } from 'hono';
 import { proxy } from 'hono/proxy';
 import type { AppEnv } from './app-env.ts';
-import { errorAnswer } from './error-answer.ts';
+import { errorResponse } from './error-response.ts';
 
 /** @param baseUrl where the simulators listen, for example `http://127.0.0.1:40000` */
 export function sandboxForward(baseUrl: string): Handler<AppEnv> {
@@ -15,7 +15,7 @@ export function sandboxForward(baseUrl: string): Handler<AppEnv> {
         redirect: 'manual',
       });
     } catch {
-      return errorAnswer(context, 'sandbox_unreachable');
+      return errorResponse(context, 'sandbox_unreachable');
     }
   };
 }

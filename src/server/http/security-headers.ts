@@ -27,7 +27,7 @@ function contentSecurityPolicy(apiUrl: string): string {
 }
 
 /** HSTS is sent only behind https: on plain http browsers ignore it, and on localhost it would break other projects. */
-const transportSecurity = ({ publicUrl }: Pick<Config, 'publicUrl'>): Headers =>
+const hstsHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Headers =>
   publicUrl.startsWith('https://') ? [['Strict-Transport-Security', 'max-age=31536000; includeSubDomains']] : [];
 
 const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
@@ -48,8 +48,8 @@ export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): S
       ['X-Frame-Options', 'DENY'],
       ['Cross-Origin-Opener-Policy', 'same-origin'],
       ['Cross-Origin-Resource-Policy', 'same-origin'],
-      ...transportSecurity(config),
+      ...hstsHeaders(config),
     ],
-    api: [NO_SNIFFING, ...transportSecurity(config)],
+    api: [NO_SNIFFING, ...hstsHeaders(config)],
   };
 }

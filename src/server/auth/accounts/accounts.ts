@@ -9,25 +9,25 @@ export type UserRow = Selectable<AuthTables['auth.users']>;
 export type IdentityRow = Selectable<AuthTables['auth.identities']>;
 export type Account = { user: UserRow; identities: IdentityRow[] };
 
-export async function userByEmail(service: AsService, email: string): Promise<UserRow | null> {
+export async function findUserByEmail(service: AsService, email: string): Promise<UserRow | null> {
   const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email));
   return rows[0] ?? null;
 }
 
-export async function userById(service: AsService, id: string): Promise<UserRow | null> {
+export async function findUserById(service: AsService, id: string): Promise<UserRow | null> {
   const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('id', '=', id));
   return rows[0] ?? null;
 }
 
-export async function identitiesOf(service: AsService, userId: string): Promise<IdentityRow[]> {
+export async function listIdentities(service: AsService, userId: string): Promise<IdentityRow[]> {
   return service.run(
     queryBuilder.selectFrom('auth.identities').selectAll().where('user_id', '=', userId).orderBy('created_at'),
   );
 }
 
 /** Throws when the user is gone: callers have just read or written the row. */
-export async function accountById(service: AsService, id: string): Promise<Account> {
-  const [user, identities] = [await userById(service, id), await identitiesOf(service, id)];
+export async function getAccount(service: AsService, id: string): Promise<Account> {
+  const [user, identities] = [await findUserById(service, id), await listIdentities(service, id)];
   if (!user) throw new Error('the account has been deleted meanwhile');
   return { user, identities };
 }
@@ -47,7 +47,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
         password_hash: given.passwordHash,
         email_confirmed_at: confirmed ? now : null,
         raw_app_meta_data: JSON.stringify(EMAIL_APP_METADATA),
-        raw_user_meta_data: JSON.stringify({ ...given.data, ...emailFacts(id, email, confirmed) }),
+        raw_user_meta_data: JSON.stringify({ ...given.data, ...emailIdentityData(id, email, confirmed) }),
         created_at: now,
         updated_at: now,
       })
@@ -60,7 +60,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
         user_id: id,
         provider: 'email',
         provider_id: id,
-        identity_data: JSON.stringify({ ...given.data, ...emailFacts(id, email, confirmed) }),
+        identity_data: JSON.stringify({ ...given.data, ...emailIdentityData(id, email, confirmed) }),
         last_sign_in_at: now,
         created_at: now,
         updated_at: now,
@@ -73,7 +73,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
 /** What an e-mail identity knows; copied into the user's metadata as Supabase does (docs/specification/wire.md 7). */
-export const emailFacts = (userId: string, email: string, verified: boolean): JsonObject => ({
+export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,
   email_verified: verified,
   phone_verified: false,
@@ -92,7 +92,7 @@ export async function updateUser(
  * Threat: a stranger signs up with somebody's address and waits for its owner to confirm it, and the stranger's password
  * opens the owner's journal. So it goes where its owner says not to know it. A confirmed account is left alone.
  */
-export async function dropUnconfirmedPassword(service: AsService, id: string): Promise<void> {
+export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   await service.run(
     queryBuilder
       .updateTable('auth.users')
@@ -106,7 +106,7 @@ export async function dropUnconfirmedPassword(service: AsService, id: string): P
 /** Makes an address the user's confirmed one: on the row, in the metadata and in the e-mail identity. */
 export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
   const { user } = account;
-  const facts = emailFacts(user.id, email, true);
+  const facts = emailIdentityData(user.id, email, true);
   await updateUser(service, user.id, {
     email,
     email_confirmed_at: user.email === email ? (user.email_confirmed_at ?? now) : now,

@@ -11,11 +11,11 @@ import type { Selectable } from 'kysely';
 import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { hashOf } from './refresh-tokens.ts';
+import { hashToken } from './refresh-tokens.ts';
 
-const ONE_TIME_SECONDS = 3_600;
-const WRONG_CODES_ALLOWED = 5;
-const WRONG_CODES_A_DAY = 15;
+const TOKEN_LIFETIME_SECONDS = 3_600;
+const MAX_WRONG_CODES = 5;
+const MAX_WRONG_CODES_PER_DAY = 15;
 const DAY_MS = 24 * 3_600_000;
 
 export type OneTimeRow = Selectable<AuthTables['auth.one_time_tokens']>;
@@ -34,15 +34,15 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const fresh = {
     address: issue.address,
-    link_hash: issue.purpose === 'reauthentication' ? null : hashOf(linkToken),
-    code_hash: codeHash(issue, code),
+    link_hash: issue.purpose === 'reauthentication' ? null : hashToken(linkToken),
+    code_hash: hashCode(issue, code),
     wrong_codes: 0,
     confirmed_at: null,
     created_at: issue.now,
-    expires_at: new Date(issue.now.getTime() + ONE_TIME_SECONDS * 1000),
+    expires_at: new Date(issue.now.getTime() + TOKEN_LIFETIME_SECONDS * 1000),
   };
   const yesterday = new Date(issue.now.getTime() - DAY_MS);
-  if (issue.purpose === 'signup' || issue.purpose === 'recovery') await keepEarlierLink(service, issue);
+  if (issue.purpose === 'signup' || issue.purpose === 'recovery') await saveEarlierLink(service, issue);
   await service.run(
     queryBuilder
       .insertInto('auth.one_time_tokens')
@@ -66,7 +66,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 /** As many as mails can leave within the life of one, at one a minute. Only without that limit are any cut. */
 const MAX_EARLIER_LINKS = 60;
 
-async function keepEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
+async function saveEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
   const ofUser = queryBuilder
     .selectFrom('auth.earlier_links')
     .select('link_hash')
@@ -104,11 +104,11 @@ async function keepEarlierLink(service: AsService, { userId, purpose, address, n
   );
 }
 
-type LinkPresented = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
+type LinkLookup = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
 /** The live token that the link belongs to; for an earlier link, the one that stands in its place. */
-export async function findByLink(service: AsService, presented: LinkPresented): Promise<OneTimeRow | null> {
-  const linkHash = hashOf(presented.linkToken);
+export async function findByLink(service: AsService, presented: LinkLookup): Promise<OneTimeRow | null> {
+  const linkHash = hashToken(presented.linkToken);
   const live = queryBuilder
     .selectFrom('auth.one_time_tokens as token')
     .selectAll('token')
@@ -131,7 +131,7 @@ export async function findByLink(service: AsService, presented: LinkPresented): 
   return replacement ?? null;
 }
 
-type CodePresented = {
+type CodeLookup = {
   address: string;
   code: string;
   purposes: readonly OneTimePurpose[];
@@ -145,7 +145,7 @@ type CodePresented = {
  * Every guess is counted, and committed, before it is compared: however many arrive at once, only five are looked at.
  * So this must run outside the transaction that uses the answer.
  */
-export async function findByCode(service: AsService, presented: CodePresented): Promise<OneTimeRow | null> {
+export async function findByCode(service: AsService, presented: CodeLookup): Promise<OneTimeRow | null> {
   let counted = queryBuilder
     .updateTable('auth.one_time_tokens')
     .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
@@ -153,20 +153,20 @@ export async function findByCode(service: AsService, presented: CodePresented): 
     .where('purpose', 'in', presented.purposes)
     .where('confirmed_at', 'is', null)
     .where('expires_at', '>', presented.now)
-    .where('wrong_codes', '<', WRONG_CODES_ALLOWED)
-    .where((row) => row(row('wrong_codes', '+', row.ref('earlier_wrong_codes')), '<', WRONG_CODES_A_DAY))
+    .where('wrong_codes', '<', MAX_WRONG_CODES)
+    .where((row) => row(row('wrong_codes', '+', row.ref('earlier_wrong_codes')), '<', MAX_WRONG_CODES_PER_DAY))
     .returningAll();
   if (presented.userId !== undefined) counted = counted.where('user_id', '=', presented.userId);
   const rows = await service.run(counted);
   const isRight = (row: OneTimeRow): boolean => {
     const { user_id: userId, purpose, address } = row;
-    return timingSafeEqual(row.code_hash, codeHash({ userId, purpose, address, key: presented.key }, presented.code));
+    return timingSafeEqual(row.code_hash, hashCode({ userId, purpose, address, key: presented.key }, presented.code));
   };
   return rows.find(isRight) ?? null;
 }
 
 /** True for the one caller who uses the token up; of two at once, the other gets false. */
-export async function useUp(transaction: AsService, token: OneTimeRow): Promise<boolean> {
+export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder
       .deleteFrom('auth.one_time_tokens')
@@ -179,7 +179,7 @@ export async function useUp(transaction: AsService, token: OneTimeRow): Promise<
 }
 
 /** Ends every link and code that is on its way to the user, and with them an address change that waited for its own. */
-export async function wipeOneTimeTokens(service: AsService, userId: string): Promise<void> {
+export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
     queryBuilder
       .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
@@ -190,7 +190,7 @@ export async function wipeOneTimeTokens(service: AsService, userId: string): Pro
   );
 }
 
-type CodeOwner = Pick<Issue, 'userId' | 'purpose' | 'address' | 'key'>;
+type CodeScope = Pick<Issue, 'userId' | 'purpose' | 'address' | 'key'>;
 
-const codeHash = (owner: CodeOwner, code: string): Buffer =>
+const hashCode = (owner: CodeScope, code: string): Buffer =>
   createHmac('sha256', owner.key).update([owner.userId, owner.purpose, owner.address, code].join('\0')).digest();

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { PasswordQueueFull, createPasswords } from './passwords.ts';
+import { PasswordQueueFullError, createPasswords } from './passwords.ts';
 
 const passwords = createPasswords();
 afterAll(() => passwords.close());
@@ -47,7 +47,7 @@ describe('passwords', () => {
         'rejected',
         'rejected',
       ]);
-      expect(settled[3]).toMatchObject({ reason: expect.any(PasswordQueueFull) });
+      expect(settled[3]).toMatchObject({ reason: expect.any(PasswordQueueFullError) });
       expect(await few.hash('y')).toBeTruthy();
     } finally {
       await few.close();

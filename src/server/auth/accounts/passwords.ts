@@ -7,34 +7,33 @@
 import { Worker } from 'node:worker_threads';
 import type { PasswordResult, PasswordTask } from './password-worker.ts';
 
-const QUEUE_LIMIT = 40;
+const MAX_QUEUED_PASSWORDS = 40;
 
 /**
  * argon2id of a random text that nobody kept, at the cost that `password-worker.ts` uses. Checking a password against
  * it takes as long as against a real one, so the time of an answer does not tell whether an address has an account.
  */
-const NOBODYS_HASH =
-  '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
+const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
 /** Too many passwords are waiting; the caller should try again in a moment. */
-export class PasswordQueueFull extends Error {}
+export class PasswordQueueFullError extends Error {}
 
 export interface Passwords {
-  /** argon2id in the PHC string format. Throws PasswordQueueFull. */
+  /** argon2id in the PHC string format. Throws PasswordQueueFullError. */
   hash(password: string): Promise<string>;
-  /** `hash` null (no such account, no password) takes as long and answers false. Throws PasswordQueueFull. */
+  /** `hash` null (no such account, no password) takes as long and answers false. Throws PasswordQueueFullError. */
   matches(password: string, hash: string | null): Promise<boolean>;
   close(): Promise<void>;
 }
 
-export function createPasswords(queueLimit: number = QUEUE_LIMIT): Passwords {
+export function createPasswords(maxQueued: number = MAX_QUEUED_PASSWORDS): Passwords {
   let thread: PasswordThread | null = null;
 
   function perform(password: string, hash: string | null): Promise<PasswordResult> {
     // Started with the first password, and again after a crash.
     if (thread === null || thread.hasEnded) thread = new PasswordThread();
-    if (thread.length < queueLimit) return thread.perform(password, hash);
-    return Promise.reject(new PasswordQueueFull('too many passwords are waiting'));
+    if (thread.length < maxQueued) return thread.perform(password, hash);
+    return Promise.reject(new PasswordQueueFullError('too many passwords are waiting'));
   }
 
   return {
@@ -44,7 +43,7 @@ export function createPasswords(queueLimit: number = QUEUE_LIMIT): Passwords {
       throw new Error('a password could not be hashed');
     },
     async matches(password, hash) {
-      const result = await perform(password, hash ?? NOBODYS_HASH);
+      const result = await perform(password, hash ?? DUMMY_HASH);
       if ('matches' in result) return hash !== null && result.matches;
       throw new Error('a password could not be checked');
     },
@@ -54,13 +53,13 @@ export function createPasswords(queueLimit: number = QUEUE_LIMIT): Passwords {
   };
 }
 
-type Waiting = { resolve(result: PasswordResult): void; reject(error: Error): void };
+type PendingTask = { resolve(result: PasswordResult): void; reject(error: Error): void };
 
 /** One thread and those who wait for it. When it ends, for whatever reason, each of them hears about it. */
 class PasswordThread {
   hasEnded = false;
   readonly #worker = new Worker(new URL('password-worker.ts', import.meta.url));
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingTask>();
   #lastId = 0;
 
   constructor() {

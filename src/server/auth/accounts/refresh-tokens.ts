@@ -7,7 +7,7 @@
  * and a key from outside the database. Who has a parent token can have its child anyway; who has only read the
  * database can compute nothing.
  *
- * Threat: an owner and a thief who hold the same token take turns. One renews, the other presents what is now the parent
+ * Threat: an owner and a thief who hold the same token take limiter. One renews, the other presents what is now the parent
  * and gets the active token, and so on, and reuse is never noticed. So the parent is accepted after the reuse window only
  * as often and as long as a lost answer needs:
  * - Not twice in a row. A token that was itself handed out to a late parent is no late parent at the next turn. An honest
@@ -23,21 +23,21 @@ import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 
 const REUSE_WINDOW_MS = 10_000;
-const LOST_ANSWER_MS = 48 * 3_600_000;
+const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;
 /** How many used tokens a session remembers in order to notice their reuse: about eight days of hourly renewal. */
-const REMEMBERED_GENERATIONS = 200;
+const MAX_STORED_GENERATIONS = 200;
 
 /** Ours have 43 characters; anything that could be somebody's token is looked up, the rest is malformed. */
-export const isRefreshTokenShaped = (token: string): boolean => /^[A-Za-z0-9_-]{12,128}$/.test(token);
+export const hasRefreshTokenFormat = (token: string): boolean => /^[A-Za-z0-9_-]{12,128}$/.test(token);
 
-export const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-export const firstRefreshToken = () => sealed(randomBytes(32).toString('base64url'), randomBytes(16));
+export const createFirstRefreshToken = () => withHash(randomBytes(32).toString('base64url'), randomBytes(16));
 
 type SessionRow = Selectable<AuthTables['auth.sessions']>;
 type TokenRow = Selectable<AuthTables['auth.refresh_tokens']>;
 
-export type Renewal =
+export type RenewalResult =
   | { outcome: 'renewed'; token: string; session: SessionRow }
   | { outcome: 'unknown' }
   /** The session has been deleted; its owner must sign in again. */
@@ -46,14 +46,14 @@ export type Renewal =
 type Presented = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
 
 /** To be run in a transaction: the session's row is locked first, so one session's renewals happen one after another. */
-export async function renew(transaction: AsService, presented: Presented): Promise<Renewal> {
+export async function renewSession(transaction: AsService, presented: Presented): Promise<RenewalResult> {
   const [found] = await transaction.run(
     queryBuilder
       .selectFrom('auth.sessions as session')
       .innerJoin('auth.refresh_tokens as token', 'token.session_id', 'session.id')
       .selectAll('session')
       .select('token.generation')
-      .where('token.token_hash', '=', hashOf(presented.token))
+      .where('token.token_hash', '=', hashToken(presented.token))
       .forUpdate('session'),
   );
   if (!found) return { outcome: 'unknown' };
@@ -74,14 +74,14 @@ export async function renew(transaction: AsService, presented: Presented): Promi
 
   const replacedMsAgo = presented.now.getTime() - successor.created_at.getTime();
   if (replacedMsAgo >= REUSE_WINDOW_MS) {
-    const isLostAnswer = later.length === 1 && own.reissued_at === null && replacedMsAgo < LOST_ANSWER_MS;
-    if (!isLostAnswer) {
+    const isLostResponse = later.length === 1 && own.reissued_at === null && replacedMsAgo < LOST_RESPONSE_WINDOW_MS;
+    if (!isLostResponse) {
       await transaction.run(queryBuilder.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
       return { outcome: 'reused', sessionId: session.id };
     }
     await markReissued(transaction, successor, presented.now);
   }
-  const active = descend(presented, later);
+  const active = deriveActiveToken(presented, later);
   if (active !== null) return { outcome: 'renewed', token: active, session };
   // The signing key has been replaced since, so the active token cannot be computed: a new one takes its place.
   return { outcome: 'renewed', token: await rotate(transaction, later.at(-1)!, presented), session };
@@ -100,7 +100,7 @@ async function markReissued(transaction: AsService, token: TokenRow, now: Date):
 
 async function rotate(transaction: AsService, from: TokenRow, presented: Presented): Promise<string> {
   const salt = randomBytes(16);
-  const next = sealed(childOf(presented.token, salt, presented.key), salt);
+  const next = withHash(deriveChildToken(presented.token, salt, presented.key), salt);
   const { session_id, generation } = from;
   await transaction.run(
     queryBuilder
@@ -108,7 +108,7 @@ async function rotate(transaction: AsService, from: TokenRow, presented: Present
         query
           .deleteFrom('auth.refresh_tokens')
           .where('session_id', '=', session_id)
-          .where('generation', '<=', generation - REMEMBERED_GENERATIONS),
+          .where('generation', '<=', generation - MAX_STORED_GENERATIONS),
       )
       .with('used', (query) =>
         query
@@ -130,16 +130,16 @@ async function rotate(transaction: AsService, from: TokenRow, presented: Present
 }
 
 /** The active token, computed from an ancestor; null when the stored hashes say that the key was another. */
-function descend(presented: Presented, later: readonly TokenRow[]): string | null {
+function deriveActiveToken(presented: Presented, later: readonly TokenRow[]): string | null {
   let token = presented.token;
   for (const row of later) {
-    token = childOf(token, row.salt, presented.key);
-    if (!hashOf(token).equals(row.token_hash)) return null;
+    token = deriveChildToken(token, row.salt, presented.key);
+    if (!hashToken(token).equals(row.token_hash)) return null;
   }
   return token;
 }
 
-const childOf = (parent: string, salt: Buffer, key: Buffer): string =>
+const deriveChildToken = (parent: string, salt: Buffer, key: Buffer): string =>
   createHmac('sha256', key).update(salt).update(parent).digest('base64url');
 
-const sealed = (token: string, salt: Buffer) => ({ token, hash: hashOf(token), salt });
+const withHash = (token: string, salt: Buffer) => ({ token, hash: hashToken(token), salt });

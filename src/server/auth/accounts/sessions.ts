@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely';
 import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { firstRefreshToken } from './refresh-tokens.ts';
+import { createFirstRefreshToken } from './refresh-tokens.ts';
 
 export type SessionRow = Selectable<AuthTables['auth.sessions']>;
 export type Device = { ip: string; userAgent: string | null };
@@ -20,7 +20,7 @@ export async function startSession(service: AsService, start: Start): Promise<St
   const id = randomUUID();
   const { userId, device, now } = start;
   const amr: AuthenticationMethod[] = [{ method: start.method, timestamp: Math.floor(now.getTime() / 1000) }];
-  const refresh = firstRefreshToken();
+  const refresh = createFirstRefreshToken();
   await service.run(
     queryBuilder
       .with('session', (query) =>
@@ -57,7 +57,7 @@ export async function startSession(service: AsService, start: Start): Promise<St
   return { session: { id, aal: 'aal1', amr }, refreshToken: refresh.token };
 }
 
-export async function sessionById(service: AsService, id: string, userId: string): Promise<SessionRow | null> {
+export async function findSession(service: AsService, id: string, userId: string): Promise<SessionRow | null> {
   const rows = await service.run(
     queryBuilder.selectFrom('auth.sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
   );
@@ -65,10 +65,10 @@ export async function sessionById(service: AsService, id: string, userId: string
 }
 
 /** Which sessions of a user to end, seen from the one that asks. */
-export type EndScope = { all: true } | { only: string } | { except: string };
+export type SessionScope = { all: true } | { only: string } | { except: string };
 
 /** Answers the ids of the sessions that ended, so that their access tokens can be forgotten. */
-export async function endSessions(service: AsService, userId: string, scope: EndScope): Promise<string[]> {
+export async function endSessions(service: AsService, userId: string, scope: SessionScope): Promise<string[]> {
   let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
   if ('only' in scope) query = query.where('id', '=', scope.only);
   if ('except' in scope) query = query.where('id', '!=', scope.except);

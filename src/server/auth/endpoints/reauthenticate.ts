@@ -1,15 +1,15 @@
 /** GET /reauthenticate: mails the code that PUT /user asks of an old session (docs/specification/wire.md 14). */
 import { mailReauthentication } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
-import { callerOf } from '../wire/require-user.ts';
+import { requireUser } from '../wire/require-user.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 
-export const reauthenticate: Endpoint = async (context, parts) => {
-  await parts.limits.consume('reauthenticate', deviceOf(context, parts).ip);
-  const { user } = (await callerOf(context, parts)).account;
+export const reauthenticate: Endpoint = async (context, deps) => {
+  await deps.limits.consume('reauthenticate', deviceOf(context, deps).ip);
+  const { user } = (await requireUser(context, deps)).account;
   if (user.email === null) throw new AuthError('reauthentication_without_address');
   if (user.email_confirmed_at === null) throw new AuthError('reauthentication_unconfirmed');
-  await mailReauthentication(parts, parts.database.asService('reauthenticate'), user);
+  await mailReauthentication(deps, deps.database.asService('reauthenticate'), user);
   return context.json({});
 };

@@ -1,42 +1,42 @@
 /** POST /resend: the mail of a sign-up or an address change once more (docs/specification/wire.md 14). */
 import { mailAddressChange, mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
-import type { AuthParts, Endpoint } from '../auth-deps.ts';
-import { claimMail, userByEmail } from '../accounts/accounts.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
 import { readBody } from '../wire/body.ts';
-import { checkedEmail } from '../wire/credentials.ts';
+import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 
 type MailType = 'signup' | 'email_change';
 
-export const resend: Endpoint = async (context, parts) => {
-  await parts.limits.consume('resend', deviceOf(context, parts).ip);
+export const resend: Endpoint = async (context, deps) => {
+  await deps.limits.consume('resend', deviceOf(context, deps).ip);
   const body = await readBody(context);
   const type = body.text('type');
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (type === 'sms' || type === 'phone_change') throw new AuthError('phone_provider_disabled');
   if (type !== 'signup' && type !== 'email_change') throw new AuthError('resend_without_type');
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
-  const address = checkedEmail(email);
-  const redirectTo = redirectTarget(context, parts.config);
+  const address = parseEmail(email);
+  const redirectTo = redirectTarget(context, deps.config);
   // After the answer, as in recover.ts.
-  parts.mailer.prepare(() => sendAgain(parts, type, address, redirectTo));
+  deps.mailer.prepare(() => resendMail(deps, type, address, redirectTo));
   return context.json({});
 };
 
-async function sendAgain(parts: AuthParts, type: MailType, address: string, redirectTo: string): Promise<void> {
-  const service = parts.database.asService('send a mail again');
-  const user = await userByEmail(service, address);
+async function resendMail(deps: AuthDeps, type: MailType, address: string, redirectTo: string): Promise<void> {
+  const service = deps.database.asService('send a mail again');
+  const user = await findUserByEmail(service, address);
   if (!user) return;
   if (type === 'signup') {
-    if (user.email_confirmed_at === null) await mailConfirmation(parts, service, user, redirectTo);
+    if (user.email_confirmed_at === null) await mailConfirmation(deps, service, user, redirectTo);
     return;
   }
   const newEmail = user.new_email;
   if (newEmail === null) return;
-  const claim = { userId: user.id, column: 'email_change_sent_at', intervalMs: mailIntervalMs(parts) } as const;
-  if (!(await claimMail(service, { ...claim, now: parts.clock.now() }))) return;
-  const ownerOfNew = await userByEmail(service, newEmail);
-  await mailAddressChange(parts, service, { user, newEmail, ownerOfNew, redirectTo });
+  const claim = { userId: user.id, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
+  if (!(await claimMail(service, { ...claim, now: deps.clock.now() }))) return;
+  const ownerOfNew = await findUserByEmail(service, newEmail);
+  await mailAddressChange(deps, service, { user, newEmail, ownerOfNew, redirectTo });
 }

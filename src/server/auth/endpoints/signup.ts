@@ -13,31 +13,31 @@ import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { mailAccountExists, mailConfirmation } from '../mails/account-mails.ts';
-import type { AuthParts, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import {
   EMAIL_APP_METADATA,
-  accountById,
+  getAccount,
   createAccount,
-  dropUnconfirmedPassword,
-  emailFacts,
-  identitiesOf,
-  userByEmail,
+  clearUnconfirmedPassword,
+  emailIdentityData,
+  listIdentities,
+  findUserByEmail,
 } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
-import { noSoonerThan } from '../wire/answer-time.ts';
+import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
-import { checkMetadata, checkNewPassword, checkedEmail } from '../wire/credentials.ts';
+import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { rememberDevice } from '../wire/known-device.ts';
 import { redirectTarget } from '../wire/redirects.ts';
-import { sessionAnswer } from '../wire/session-answer.ts';
+import { sessionResponse } from '../wire/session-response.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject };
 
-export const signup: Endpoint = async (context, parts) => {
-  await parts.limits.consume('signup', deviceOf(context, parts).ip);
+export const signup: Endpoint = async (context, deps) => {
+  await deps.limits.consume('signup', deviceOf(context, deps).ip);
   const body = await readBody(context);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   if (email === '' && phone === '') throw new AuthError('anonymous_provider_disabled');
@@ -45,71 +45,76 @@ export const signup: Endpoint = async (context, parts) => {
   checkNewPassword(password);
   if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
   if (phone !== '') throw new AuthError('phone_provider_disabled');
-  const newUser = { email: checkedEmail(email), password, data: checkMetadata(body.object('data') ?? {}) };
-  return parts.config.auth.autoconfirm ? signUpAtOnce(context, parts, newUser) : signUpByMail(context, parts, newUser);
+  const newUser = { email: parseEmail(email), password, data: checkMetadata(body.object('data') ?? {}) };
+  return deps.config.auth.autoconfirm
+    ? signUpAutoconfirmed(context, deps, newUser)
+    : signUpWithConfirmation(context, deps, newUser);
 };
 
 /** With autoconfirm the wire demands an answer that tells: the session starts, or the address is taken. */
-async function signUpAtOnce(context: Context<AppEnv>, parts: AuthParts, newUser: NewUser): Promise<Response> {
-  const { database, clock, passwords, accessTokens } = parts;
+async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
+  const { database, clock, passwords, accessTokens } = deps;
   const { email, data } = newUser;
   const service = database.asService('sign up');
-  if (await userByEmail(service, email)) throw new AuthError('user_already_exists');
+  if (await findUserByEmail(service, email)) throw new AuthError('user_already_exists');
   const passwordHash = await passwords.hash(newUser.password);
   const now = clock.now();
   const signedUp = await database.transactAsService('sign up', async (transaction) => {
-    const account = await createOrNull(transaction, { email, passwordHash, data, confirmed: true, now });
+    const account = await createAccountIfFree(transaction, { email, passwordHash, data, confirmed: true, now });
     if (!account) return null;
-    const device = deviceOf(context, parts);
+    const device = deviceOf(context, deps);
     const started = await startSession(transaction, { userId: account.user.id, method: 'password', device, now });
-    return { started, account: await accountById(transaction, account.user.id) };
+    return { started, account: await getAccount(transaction, account.user.id) };
   });
   if (!signedUp) throw new AuthError('user_already_exists');
-  rememberDevice(context, parts, { email });
-  return context.json(await sessionAnswer(accessTokens, signedUp.account, signedUp.started));
+  rememberDevice(context, deps, { email });
+  return context.json(await sessionResponse(accessTokens, signedUp.account, signedUp.started));
 }
 
 /** A few row writes differ between the cases; this is longer than any of them. */
-const SIGN_UP_MS = 150;
+const MIN_SIGN_UP_MS = 150;
 
-async function signUpByMail(context: Context<AppEnv>, parts: AuthParts, newUser: NewUser): Promise<Response> {
-  const { database, clock, passwords, secrets } = parts;
+async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
+  const { database, clock, passwords, secrets } = deps;
   const { email, data } = newUser;
   const startedAt = performance.now();
   const now = clock.now();
-  const redirectTo = redirectTarget(context, parts.config);
+  const redirectTo = redirectTarget(context, deps.config);
   const service = database.asService('sign up');
-  const existing = await userByEmail(service, email);
+  const existing = await findUserByEmail(service, email);
   let created: Account | null = null;
   if (existing) {
     // As much work as hashing, in every case.
     const matches = await passwords.matches(newUser.password, existing.password_hash);
-    if (!matches) await dropUnconfirmedPassword(service, existing.id);
+    if (!matches) await clearUnconfirmedPassword(service, existing.id);
   } else {
     const passwordHash = await passwords.hash(newUser.password);
     created = await database.transactAsService('sign up', (transaction) =>
-      createOrNull(transaction, { email, passwordHash, data, confirmed: false, now }),
+      createAccountIfFree(transaction, { email, passwordHash, data, confirmed: false, now }),
     );
   }
-  const user = created?.user ?? existing ?? (await userByEmail(service, email));
+  const user = created?.user ?? existing ?? (await findUserByEmail(service, email));
   if (!user) throw new AuthError('try_again');
   let ids = {
-    userId: stableUuid(secrets.unknownAccounts, `user:${email}`),
-    identityId: stableUuid(secrets.unknownAccounts, `identity:${email}`),
+    userId: deriveUuid(secrets.unknownAccounts, `user:${email}`),
+    identityId: deriveUuid(secrets.unknownAccounts, `identity:${email}`),
   };
   if (user.email_confirmed_at === null) {
-    await mailConfirmation(parts, service, user, redirectTo);
-    const identities = created?.identities ?? (await identitiesOf(service, user.id));
+    await mailConfirmation(deps, service, user, redirectTo);
+    const identities = created?.identities ?? (await listIdentities(service, user.id));
     ids = { userId: user.id, identityId: identities[0]?.id ?? user.id };
   } else {
-    await mailAccountExists(parts, service, user);
+    await mailAccountExists(deps, service, user);
   }
-  await noSoonerThan(startedAt, SIGN_UP_MS);
-  return context.json(signedUpUser({ ...ids, email, data, now }));
+  await padResponseTime(startedAt, MIN_SIGN_UP_MS);
+  return context.json(signUpResponse({ ...ids, email, data, now }));
 }
 
 /** Null when somebody else has taken the address in the same moment. */
-async function createOrNull(service: AsService, given: Parameters<typeof createAccount>[1]): Promise<Account | null> {
+async function createAccountIfFree(
+  service: AsService,
+  given: Parameters<typeof createAccount>[1],
+): Promise<Account | null> {
   try {
     return await createAccount(service, given);
   } catch (error) {
@@ -121,9 +126,9 @@ async function createOrNull(service: AsService, given: Parameters<typeof createA
 type SignedUp = { userId: string; identityId: string; email: string; data: JsonObject; now: Date };
 
 /** The one answer for all three cases, made from the request and two ids alone. */
-function signedUpUser({ userId, identityId, email, data, now }: SignedUp) {
+function signUpResponse({ userId, identityId, email, data, now }: SignedUp) {
   const at = now.toISOString();
-  const facts = { ...data, ...emailFacts(userId, email, false) };
+  const facts = { ...data, ...emailIdentityData(userId, email, false) };
   const identity = {
     identity_id: identityId,
     id: userId,
@@ -152,7 +157,7 @@ function signedUpUser({ userId, identityId, email, data, now }: SignedUp) {
 }
 
 /** Looks like a random UUID (version 4), and is the same for an address every time. */
-function stableUuid(key: Buffer, name: string): string {
+function deriveUuid(key: Buffer, name: string): string {
   const bytes = createHmac('sha256', key).update(name).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -1,17 +1,17 @@
 /** POST /token?grant_type=password: signs in. Every call is a session of its own (docs/specification/wire.md 9). */
 import type { Endpoint } from '../auth-deps.ts';
-import { accountById, userByEmail } from '../accounts/accounts.ts';
+import { getAccount, findUserByEmail } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
 import { isBanned } from '../wire/require-user.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { rememberDevice, signInKey } from '../wire/known-device.ts';
-import { sessionAnswer } from '../wire/session-answer.ts';
+import { sessionResponse } from '../wire/session-response.ts';
 
-export const grantPassword: Endpoint = async (context, parts) => {
-  const { clock, passwords, limits, database, accessTokens } = parts;
-  const device = deviceOf(context, parts);
+export const grantPassword: Endpoint = async (context, deps) => {
+  const { clock, passwords, limits, database, accessTokens } = deps;
+  const device = deviceOf(context, deps);
   await limits.consume('token', device.ip);
   const body = await readBody(context);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
@@ -20,21 +20,21 @@ export const grantPassword: Endpoint = async (context, parts) => {
   if (email === '') throw new AuthError('login_without_address');
 
   const service = database.asService('sign in');
-  const user = await userByEmail(service, email.toLowerCase());
+  const user = await findUserByEmail(service, email.toLowerCase());
   const now = clock.now();
   // An unknown address costs as much work as a wrong password. Everything that only an existing account can be, banned
   // or unconfirmed, is told to those who know its password alone.
-  const takeBack = await limits.consumeSignIn(signInKey(context, parts, email));
+  const refund = await limits.consumeSignIn(signInKey(context, deps, email));
   const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
-    await takeBack();
+    await refund();
     throw error;
   });
   if (!user || !matches) throw new AuthError('invalid_credentials');
-  await takeBack();
+  await refund();
   if (isBanned(user, now)) throw new AuthError('sign_in_banned');
   if (user.email_confirmed_at === null) throw new AuthError('email_not_confirmed');
 
   const started = await startSession(service, { userId: user.id, method: 'password', device, now });
-  rememberDevice(context, parts, user);
-  return context.json(await sessionAnswer(accessTokens, await accountById(service, user.id), started));
+  rememberDevice(context, deps, user);
+  return context.json(await sessionResponse(accessTokens, await getAccount(service, user.id), started));
 };

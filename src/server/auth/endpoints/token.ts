@@ -9,8 +9,8 @@ const GRANTS = new Map<string, Endpoint>([
   ['refresh_token', grantRefreshToken],
 ]);
 
-export const token: Endpoint = (context, parts) => {
+export const token: Endpoint = (context, deps) => {
   const grant = GRANTS.get(context.req.query('grant_type') ?? '');
   if (!grant) throw new AuthError('unsupported_grant_type');
-  return grant(context, parts);
+  return grant(context, deps);
 };

@@ -1,19 +1,19 @@
 /** POST /verify: a link or a code from a mail becomes a session (docs/specification/wire.md 16). */
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
-import type { AuthParts, Endpoint } from '../auth-deps.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
-import { redeem } from '../accounts/redeem.ts';
+import { redeemToken } from '../accounts/redeem-token.ts';
 import type { Device } from '../accounts/sessions.ts';
-import { noSoonerThan } from '../wire/answer-time.ts';
+import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
-import { checkedEmail } from '../wire/credentials.ts';
+import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { rememberDevice } from '../wire/known-device.ts';
-import { sessionAnswer } from '../wire/session-answer.ts';
+import { sessionResponse } from '../wire/session-response.ts';
 
 /** Which of our tokens a type of the wire stands for; invitations and magic links do not exist yet. */
 const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
@@ -26,66 +26,66 @@ const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
 ]);
 const PHONE_TYPES = new Set(['sms', 'phone_change']);
 
-export const HALF_DONE = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+export const FIRST_LINK_ACCEPTED = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
 /** A wrong code is answered no sooner, so that the time does not tell whether a code was on its way to the address. */
-const WRONG_CODE_MS = 60;
+const MIN_WRONG_CODE_MS = 60;
 
-export const verify: Endpoint = async (context, parts) => {
-  const device = deviceOf(context, parts);
-  await parts.limits.consume('verify', device.ip);
+export const verify: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('verify', device.ip);
   const body = await readBody(context);
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
   if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
   const token =
-    body.text('token_hash') === '' ? await tokenByCode(parts, type, body) : await tokenByHash(parts, type, body);
-  const answer = await redeemed(parts, token, device);
-  if (answer !== null) rememberDevice(context, parts, answer.user);
-  return context.json(answer ?? { msg: HALF_DONE, code: '200' });
+    body.text('token_hash') === '' ? await findTokenByCode(deps, type, body) : await findTokenByHash(deps, type, body);
+  const answer = await redeemForSession(deps, token, device);
+  if (answer !== null) rememberDevice(context, deps, answer.user);
+  return context.json(answer ?? { msg: FIRST_LINK_ACCEPTED, code: '200' });
 };
 
-async function tokenByHash(parts: AuthParts, type: string, body: Body): Promise<OneTimeRow> {
+async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
   if (body.has('email') || body.has('phone') || body.has('redirect_to')) throw new AuthError('verify_hash_alone');
-  return tokenByLink(parts, type, body.text('token_hash'));
+  return findTokenByLink(deps, type, body.text('token_hash'));
 }
 
-export async function tokenByLink(parts: AuthParts, type: string, linkToken: string): Promise<OneTimeRow> {
+export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: string): Promise<OneTimeRow> {
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError('verify_bad_email_type');
-  const service = parts.database.asService('verify a link');
+  const service = deps.database.asService('verify a link');
   const token =
-    purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: parts.clock.now() });
+    purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: deps.clock.now() });
   if (!token) throw new AuthError('link_expired');
   return token;
 }
 
-async function tokenByCode(parts: AuthParts, type: string, body: Body): Promise<OneTimeRow> {
+async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
   const startedAt = performance.now();
   const [email, phone] = [body.text('email'), body.text('phone')];
   if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
   if (phone !== '') throw new AuthError(PHONE_TYPES.has(type) ? 'code_expired' : 'verify_unsupported_type');
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError(PHONE_TYPES.has(type) ? 'verify_bad_email_type' : 'verify_unsupported_type');
-  const address = checkedEmail(email, 'verify_bad_email');
-  const { clock, secrets } = parts;
+  const address = parseEmail(email, 'verify_bad_email');
+  const { clock, secrets } = deps;
   const presented = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
-  const token = purposes.length === 0 ? null : await findByCode(parts.database.asService('verify a code'), presented);
+  const token = purposes.length === 0 ? null : await findByCode(deps.database.asService('verify a code'), presented);
   if (token) return token;
-  await noSoonerThan(startedAt, WRONG_CODE_MS);
+  await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
   throw new AuthError('code_expired');
 }
 
 /** The new session's answer, or null after the first half of an address change. */
-export async function redeemed(parts: AuthParts, token: OneTimeRow, device: Device) {
-  const { database, clock } = parts;
-  const result = await database.transactAsService('redeem a token', (transaction) =>
-    redeem(transaction, { token, device, now: clock.now() }),
+export async function redeemForSession(deps: AuthDeps, token: OneTimeRow, device: Device) {
+  const { database, clock } = deps;
+  const result = await database.transactAsService('redeemToken a token', (transaction) =>
+    redeemToken(transaction, { token, device, now: clock.now() }),
   );
-  if (result.outcome === 'spent') throw new AuthError('link_expired');
+  if (result.outcome === 'invalid') throw new AuthError('link_expired');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   if (result.outcome === 'address_taken') throw new AuthError('email_exists');
-  if (result.outcome === 'half_done') return null;
-  if (result.previousEmail !== null) mailAddressChanged(parts, result.previousEmail, result.account.user.email ?? '');
-  return sessionAnswer(parts.accessTokens, result.account, result.started);
+  if (result.outcome === 'awaiting_other_address') return null;
+  if (result.previousEmail !== null) mailAddressChanged(deps, result.previousEmail, result.account.user.email ?? '');
+  return sessionResponse(deps.accessTokens, result.account, result.started);
 }

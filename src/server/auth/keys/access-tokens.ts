@@ -33,12 +33,12 @@ export type AccessClaims = {
   json: string;
 };
 
-export type AccessTokenProblem = 'malformed' | 'bad_signature' | 'expired' | 'not_yet_valid' | 'session_ended';
+export type AccessTokenErrorReason = 'malformed' | 'bad_signature' | 'expired' | 'not_yet_valid' | 'session_ended';
 
 export class AccessTokenError extends Error {
-  readonly reason: AccessTokenProblem;
+  readonly reason: AccessTokenErrorReason;
 
-  constructor(reason: AccessTokenProblem, message: string) {
+  constructor(reason: AccessTokenErrorReason, message: string) {
     super(message);
     this.name = 'AccessTokenError';
     this.reason = reason;
@@ -67,66 +67,66 @@ export interface AccessTokens {
   /** As `read`, and the session still exists. Throws an AccessTokenError. */
   verify(token: string): Promise<AccessClaims>;
   /** To be called once a session's row is gone: its tokens stop working at once. */
-  endSession(sessionId: string): void;
+  invalidateSession(sessionId: string): void;
 }
 
 type Parts = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
 
 export function createAccessTokens({ keys, issuer, clock, database }: Parts): AccessTokens {
-  const readTokens = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
-  const aliveAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
-  let endings = 0;
+  const claimsByToken = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
+  const sessionCheckedAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
+  let invalidations = 0;
 
   async function read(token: string): Promise<AccessClaims> {
-    const known = readTokens.get(token);
+    const known = claimsByToken.get(token);
     if (known) {
       if (known.exp * 1000 > clock.now().getTime()) return known;
-      readTokens.delete(token);
+      claimsByToken.delete(token);
       throw new AccessTokenError('expired', 'token has invalid claims: token is expired');
     }
     const claims = await verifySignature(token, keys, clock.now());
-    readTokens.set(token, claims);
+    claimsByToken.set(token, claims);
     return claims;
   }
 
-  async function isAlive(sessionId: string, userId: string): Promise<boolean> {
+  async function isSessionAlive(sessionId: string, userId: string): Promise<boolean> {
     const now = clock.now().getTime();
-    const checkedAt = aliveAt.get(sessionId);
+    const checkedAt = sessionCheckedAt.get(sessionId);
     if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return true;
-    const endingsBefore = endings;
+    const invalidationsBefore = invalidations;
     const rows = await database
       .asService('check a session')
       .run(
         queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
       );
     // A sign-out may have overtaken this question; then its answer counts once and is not remembered.
-    if (rows.length > 0 && endings === endingsBefore) aliveAt.set(sessionId, now);
+    if (rows.length > 0 && invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
     return rows.length > 0;
   }
 
   return {
     issue: (subject) => {
       const now = Math.floor(clock.now().getTime() / 1000);
-      return keys.sign(claimsOf(subject, issuer, now));
+      return keys.sign(readClaims(subject, issuer, now));
     },
     read,
     async verify(token) {
       const claims = await read(token);
       if (claims.sub !== '' && !UUID.test(claims.sub))
         throw new AccessTokenError('malformed', 'sub claim must be a UUID');
-      if (claims.sessionId !== null && !(await isAlive(claims.sessionId, claims.sub))) {
+      if (claims.sessionId !== null && !(await isSessionAlive(claims.sessionId, claims.sub))) {
         throw new AccessTokenError('session_ended', 'Session from session_id claim in JWT does not exist');
       }
       return claims;
     },
-    endSession(sessionId) {
-      endings += 1;
-      aliveAt.delete(sessionId);
+    invalidateSession(sessionId) {
+      invalidations += 1;
+      sessionCheckedAt.delete(sessionId);
     },
   };
 }
 
-function claimsOf(subject: Subject, issuer: string, now: number) {
+function readClaims(subject: Subject, issuer: string, now: number) {
   return {
     iss: issuer,
     sub: subject.userId,
@@ -166,10 +166,10 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
       sessionId: sessionId === NIL_UUID ? null : sessionId,
       exp: payload.exp!,
       aal: typeof payload['aal'] === 'string' ? payload['aal'] : 'aal1',
-      json: claimsForPolicies(payload),
+      json: policyClaimsJson(payload),
     };
   } catch (error) {
-    throw problemOf(error);
+    throw toAccessTokenError(error);
   }
 }
 
@@ -177,11 +177,11 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
  * What policies may ask for. Not the whole token: the database reads this text anew for every statement, and a user's
  * own metadata can make it thousands of characters long.
  */
-function claimsForPolicies({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
+function policyClaimsJson({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
   return JSON.stringify({ sub, role, aal, session_id, is_anonymous });
 }
 
-function problemOf(error: unknown): AccessTokenError {
+function toAccessTokenError(error: unknown): AccessTokenError {
   if (error instanceof AccessTokenError) return error;
   if (error instanceof errors.JWTExpired) {
     return new AccessTokenError('expired', 'token has invalid claims: token is expired');

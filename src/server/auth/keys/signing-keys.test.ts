@@ -14,8 +14,8 @@ afterEach(() => rm(dataDir, { recursive: true }));
 test('a key is made once, also when several processes start together', async () => {
   const loaded = await Promise.all([1, 2, 3, 4].map(() => loadSigningKeys({ signingKeyFile: null, dataDir })));
   expect(new Set(loaded.map((keys) => keys.kid)).size).toBe(1);
-  expect(new Set(loaded.map((keys) => keys.derive('refresh-tokens').toString('hex'))).size).toBe(1);
-  expect(loaded[0]!.derive('refresh-tokens')).not.toEqual(loaded[0]!.derive('one-time-codes'));
+  expect(new Set(loaded.map((keys) => keys.deriveSecret('refresh-tokens').toString('hex'))).size).toBe(1);
+  expect(loaded[0]!.deriveSecret('refresh-tokens')).not.toEqual(loaded[0]!.deriveSecret('one-time-codes'));
   const stored = JSON.parse(await readFile(join(dataDir, 'signing-key.json'), 'utf8'));
   expect(JSON.stringify(loaded[0]!.jwks)).not.toContain(stored.d);
   expect(await readdir(dataDir)).toEqual(['signing-key.json']);

@@ -19,7 +19,7 @@ export type SigningKeys = {
    * A 32-byte secret for one other purpose, derived from the private key, so that what depends on it (refresh tokens,
    * codes in mails) cannot be computed by somebody who has only read the database.
    */
-  derive(purpose: 'refresh-tokens' | 'one-time-codes' | 'known-devices' | 'unknown-accounts'): Buffer;
+  deriveSecret(purpose: 'refresh-tokens' | 'one-time-codes' | 'known-devices' | 'unknown-accounts'): Buffer;
 };
 
 type Source = { signingKeyFile: string | null; dataDir: string };
@@ -27,26 +27,26 @@ type Source = { signingKeyFile: string | null; dataDir: string };
 /** Throws an Error that names the file when the operator's key cannot be used. */
 export async function loadSigningKeys({ signingKeyFile, dataDir }: Source): Promise<SigningKeys> {
   const file = signingKeyFile ?? join(dataDir, 'signing-key.json');
-  const text = signingKeyFile === null ? await readOrCreate(file, dataDir) : await readFile(file, 'utf8');
+  const text = signingKeyFile === null ? await readOrCreateKey(file, dataDir) : await readFile(file, 'utf8');
   try {
-    return await signingKeysFrom(JSON.parse(text) as JWK);
+    return await createSigningKeys(JSON.parse(text) as JWK);
   } catch (error) {
-    const reason = error instanceof UnusableKey ? error.message : 'it is not a private JWK';
+    const reason = error instanceof UnusableKeyError ? error.message : 'it is not a private JWK';
     // oxlint-disable-next-line preserve-caught-error -- a cause would be logged, and may quote the key
     throw new Error(`The signing key ${file} cannot be used: ${reason}`);
   }
 }
 
-class UnusableKey extends Error {}
+class UnusableKeyError extends Error {}
 
-async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
-  const algorithm = algorithmOf(jwk);
-  if (typeof jwk.d !== 'string') throw new UnusableKey('it has no private part');
+async function createSigningKeys(jwk: JWK): Promise<SigningKeys> {
+  const algorithm = selectAlgorithm(jwk);
+  if (typeof jwk.d !== 'string') throw new UnusableKeyError('it has no private part');
   // Key generators name what the pair can do, sign and verify. WebCrypto imports a private key for signing alone.
-  if (jwk.key_ops && !jwk.key_ops.includes('sign')) throw new UnusableKey('its key_ops do not name sign');
+  if (jwk.key_ops && !jwk.key_ops.includes('sign')) throw new UnusableKeyError('its key_ops do not name sign');
   const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
   const privateKey = (await importJWK({ ...jwk, key_ops: ['sign'] }, algorithm)) as CryptoKey;
-  const published: JWK = { ...publicMembers(jwk), kid, alg: algorithm, use: 'sig', key_ops: ['verify'] };
+  const published: JWK = { ...pickPublicMembers(jwk), kid, alg: algorithm, use: 'sig', key_ops: ['verify'] };
   const publicKey = (await importJWK(published, algorithm)) as CryptoKey;
   const privatePart = Buffer.from(jwk.d, 'base64url');
   return {
@@ -55,22 +55,22 @@ async function signingKeysFrom(jwk: JWK): Promise<SigningKeys> {
     publicKey,
     jwks: { keys: [published] },
     sign: (claims) => new SignJWT(claims).setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' }).sign(privateKey),
-    derive: (purpose) => Buffer.from(hkdfSync('sha256', privatePart, '', `hustle-forge/${purpose}`, 32)),
+    deriveSecret: (purpose) => Buffer.from(hkdfSync('sha256', privatePart, '', `hustle-forge/${purpose}`, 32)),
   };
 }
 
-function algorithmOf(jwk: JWK): Algorithm {
+function selectAlgorithm(jwk: JWK): Algorithm {
   const named = jwk.alg ?? (jwk.kty === 'EC' ? 'ES256' : 'RS256');
   const algorithm = ALGORITHMS.find((known) => known === named);
-  if (!algorithm) throw new UnusableKey('its algorithm is neither ES256 nor RS256');
+  if (!algorithm) throw new UnusableKeyError('its algorithm is neither ES256 nor RS256');
   if (algorithm === 'ES256' && (jwk.kty !== 'EC' || jwk.crv !== 'P-256'))
-    throw new UnusableKey('ES256 needs a P-256 key');
-  if (algorithm === 'RS256' && jwk.kty !== 'RSA') throw new UnusableKey('RS256 needs an RSA key');
+    throw new UnusableKeyError('ES256 needs a P-256 key');
+  if (algorithm === 'RS256' && jwk.kty !== 'RSA') throw new UnusableKeyError('RS256 needs an RSA key');
   return algorithm;
 }
 
 /** Named one by one, so that no private member can slip through. */
-function publicMembers(jwk: JWK): JWK {
+function pickPublicMembers(jwk: JWK): JWK {
   if (jwk.kty === 'EC') return { kty: 'EC', crv: jwk.crv!, x: jwk.x!, y: jwk.y! };
   return { kty: 'RSA', n: jwk.n!, e: jwk.e! };
 }
@@ -79,7 +79,7 @@ function publicMembers(jwk: JWK): JWK {
  * Creates the key file with its content in one step: another process that starts at the same moment, or the next start
  * after a crash, sees the whole key or none. `link` fails where the file exists, so the first process wins.
  */
-async function readOrCreate(file: string, dataDir: string): Promise<string> {
+async function readOrCreateKey(file: string, dataDir: string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     return null;

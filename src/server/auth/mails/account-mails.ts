@@ -11,7 +11,7 @@ import {
   reauthenticationMail,
   recoveryMail,
 } from '#server/mail/account-emails.ts';
-import type { AuthParts } from '../auth-deps.ts';
+import type { AuthDeps } from '../auth-deps.ts';
 import { claimMail } from '../accounts/accounts.ts';
 import type { SentColumn, UserRow } from '../accounts/accounts.ts';
 import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
@@ -21,16 +21,16 @@ import { mailLink } from './mail-links.ts';
 const MAIL_INTERVAL_MS = 60_000;
 
 /** The minimum time between two emails of the same kind to one user. */
-export const mailIntervalMs = ({ config }: Pick<AuthParts, 'config'>): number =>
+export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
   config.auth.rateLimits ? MAIL_INTERVAL_MS : 0;
 
-const claimInterval = (parts: AuthParts, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
+const claimInterval = (parts: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
   claimMail(service, { userId, column, intervalMs: mailIntervalMs(parts), now: parts.clock.now() });
 
-const resetLinkOf = ({ config }: Pick<AuthParts, 'config'>): string =>
+const resetLinkOf = ({ config }: Pick<AuthDeps, 'config'>): string =>
   `${config.publicUrl}${ROUTES.forgotPassword.path}`;
 
-const issue = (parts: AuthParts, service: AsService, userId: string, purpose: OneTimePurpose, address: string) =>
+const issue = (parts: AuthDeps, service: AsService, userId: string, purpose: OneTimePurpose, address: string) =>
   issueOneTimeToken(service, {
     userId,
     purpose,
@@ -39,28 +39,28 @@ const issue = (parts: AuthParts, service: AsService, userId: string, purpose: On
     key: parts.secrets.oneTimeCodes,
   });
 
-export async function mailConfirmation(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
+export async function mailConfirmation(parts: AuthDeps, service: AsService, user: UserRow, redirectTo: string) {
   if (user.email === null || !(await claimInterval(parts, service, user.id, 'confirmation_sent_at'))) return;
   const { linkToken, code } = await issue(parts, service, user.id, 'signup', user.email);
   const link = mailLink(parts.config, 'signup', linkToken, redirectTo);
   parts.mailer.send(confirmAddressMail({ to: user.email, link, code }));
 }
 
-export async function mailRecovery(parts: AuthParts, service: AsService, user: UserRow, redirectTo: string) {
+export async function mailRecovery(parts: AuthDeps, service: AsService, user: UserRow, redirectTo: string) {
   if (user.email === null || !(await claimInterval(parts, service, user.id, 'recovery_sent_at'))) return;
   const { linkToken, code } = await issue(parts, service, user.id, 'recovery', user.email);
   const link = mailLink(parts.config, 'recovery', linkToken, redirectTo);
   parts.mailer.send(recoveryMail({ to: user.email, link, code }));
 }
 
-export async function mailReauthentication(parts: AuthParts, service: AsService, user: UserRow) {
+export async function mailReauthentication(parts: AuthDeps, service: AsService, user: UserRow) {
   if (user.email === null || !(await claimInterval(parts, service, user.id, 'reauthentication_sent_at'))) return;
   const { code } = await issue(parts, service, user.id, 'reauthentication', user.email);
   parts.mailer.send(reauthenticationMail({ to: user.email, code, resetLink: resetLinkOf(parts) }));
 }
 
 /** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free one. */
-export async function mailAccountExists(parts: AuthParts, service: AsService, owner: UserRow) {
+export async function mailAccountExists(parts: AuthDeps, service: AsService, owner: UserRow) {
   if (owner.email === null || !(await claimInterval(parts, service, owner.id, 'existing_account_notice_sent_at')))
     return;
   const loginLink = `${parts.config.publicUrl}${ROUTES.login.path}`;
@@ -73,7 +73,7 @@ type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | nu
  * Sends one email to each address, because both must confirm (docs/specification/wire.md 13). If the new address is taken, its
  * owner gets a notice instead of a link: the change can never be completed, and the caller learns nothing.
  */
-export async function mailAddressChange(parts: AuthParts, service: AsService, change: AddressChange) {
+export async function mailAddressChange(parts: AuthDeps, service: AsService, change: AddressChange) {
   const { user, newEmail, ownerOfNew, redirectTo } = change;
   const linkFor = (linkToken: string): string => mailLink(parts.config, 'email_change', linkToken, redirectTo);
   if (user.email !== null) {
@@ -86,12 +86,12 @@ export async function mailAddressChange(parts: AuthParts, service: AsService, ch
   parts.mailer.send(confirmNewAddressMail({ to: newEmail, link: linkFor(fresh.linkToken), code: fresh.code }));
 }
 
-export function mailPasswordChanged(parts: AuthParts, user: UserRow): void {
+export function mailPasswordChanged(parts: AuthDeps, user: UserRow): void {
   if (user.email === null) return;
   parts.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(parts) }));
 }
 
-export function mailAddressChanged(parts: AuthParts, oldEmail: string, newEmail: string): void {
+export function mailAddressChanged(parts: AuthDeps, oldEmail: string, newEmail: string): void {
   const { contact } = parts.config;
   parts.mailer.send(
     emailChangedMail({ to: oldEmail, newEmail, contact: contact.supportEmail ?? contact.email ?? null }),

@@ -1,6 +1,6 @@
 import { ROUTES } from '#domain/routes.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { leadsHome } from '../wire/redirects.ts';
+import { isOwnOrigin } from '../wire/redirects.ts';
 
 export type LinkType = 'signup' | 'recovery' | 'email_change';
 
@@ -15,7 +15,7 @@ const PAGES = {
  * another application takes no token, so its link opens GET /verify, which issues a session after a click.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
-  if (leadsHome(redirectTo, config)) {
+  if (isOwnOrigin(redirectTo, config)) {
     return `${config.publicUrl}${PAGES[type]}?${new URLSearchParams({ token_hash: linkToken, type }).toString()}`;
   }
   const query = new URLSearchParams({ token: linkToken, type, redirect_to: redirectTo });

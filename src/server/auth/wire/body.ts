@@ -7,7 +7,7 @@ import { hasMoreValues } from '#server/parse-json.ts';
 import { AuthError } from './errors.ts';
 
 /** Deeper than any form, and shallow enough for every JSON reader behind us. */
-const DEPTH_LIMIT = 32;
+const MAX_DEPTH = 32;
 /** User metadata has 8 KB at most, so no body that can be accepted holds as many. Guests send these bodies too. */
 const MAX_VALUES = 5_000;
 
@@ -63,16 +63,16 @@ function checkStorable(root: unknown): void {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value, depth } = next;
-    if (typeof value === 'string') checkText(value);
+    if (typeof value === 'string') checkStorableText(value);
     if (typeof value !== 'object' || value === null) continue;
-    if (depth >= DEPTH_LIMIT) throw new AuthError('body_too_deep');
+    if (depth >= MAX_DEPTH) throw new AuthError('body_too_deep');
     for (const [name, part] of Object.entries(value)) {
-      checkText(name);
+      checkStorableText(name);
       pending.push({ value: part, depth: depth + 1 });
     }
   }
 }
 
-function checkText(text: string): void {
+function checkStorableText(text: string): void {
   if (text.includes('\0') || !text.isWellFormed()) throw new AuthError('unstorable_text');
 }

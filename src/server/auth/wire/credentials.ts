@@ -17,13 +17,13 @@ import type { AuthErrorName } from './errors.ts';
 const ADDRESS =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
 /** RFC 5321 4.5.3.1.1. */
-const LOCAL_PART_LIMIT = 64;
+const MAX_LOCAL_PART_LENGTH = 64;
 
 /** The address in lower case, as it is stored and compared. Throws `validation_failed`. */
-export function checkedEmail(given: string, problem: AuthErrorName = 'bad_email'): string {
+export function parseEmail(given: string, problem: AuthErrorName = 'bad_email'): string {
   if (given.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
   const email = given.toLowerCase();
-  if (!ADDRESS.test(email) || email.indexOf('@') > LOCAL_PART_LIMIT) throw new AuthError(problem);
+  if (!ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH) throw new AuthError(problem);
   return email;
 }
 
@@ -35,9 +35,9 @@ export function checkNewPassword(password: string): void {
 }
 
 /** User metadata travels in every access token, and Node refuses requests with more than 16 KB of headers. */
-const METADATA_LIMIT_BYTES = 8_192;
+const MAX_METADATA_BYTES = 8_192;
 
 export function checkMetadata(data: JsonObject): JsonObject {
-  if (Buffer.byteLength(JSON.stringify(data)) > METADATA_LIMIT_BYTES) throw new AuthError('metadata_too_large');
+  if (Buffer.byteLength(JSON.stringify(data)) > MAX_METADATA_BYTES) throw new AuthError('metadata_too_large');
   return data;
 }

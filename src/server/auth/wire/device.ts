@@ -5,9 +5,9 @@ import { clientAddress } from '#server/http/requests/client-address.ts';
 import type { Device } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
-const USER_AGENT_LIMIT = 500;
+const MAX_USER_AGENT_LENGTH = 500;
 
 export const deviceOf = (context: Context<AppEnv>, { config }: AuthDeps): Device => ({
   ip: clientAddress(context, config.auth),
-  userAgent: context.req.header('user-agent')?.slice(0, USER_AGENT_LIMIT) ?? null,
+  userAgent: context.req.header('user-agent')?.slice(0, MAX_USER_AGENT_LENGTH) ?? null,
 });

@@ -18,8 +18,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { isFromOtherSite } from '#server/http/requests/other-site.ts';
-import type { AuthParts } from '../auth-deps.ts';
+import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import type { AuthDeps } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-device';
 const PATH = '/auth/v1';
@@ -27,9 +27,9 @@ const PATH = '/auth/v1';
 const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 
 /** A key for `limits.consumeSignIn`, without the address in it. */
-export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthParts, 'secrets'>, email: string): string {
-  const device = knownDevice(context, secrets.devices, email);
-  return device === null ? `account:${macOf(secrets.devices, 'account', email)}` : `device:${device}`;
+export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, email: string): string {
+  const device = readDevice(context, secrets.devices, email);
+  return device === null ? `account:${computeMac(secrets.devices, 'account', email)}` : `device:${device}`;
 }
 
 type Remembered = {
@@ -39,25 +39,26 @@ type Remembered = {
 };
 
 /** To be called with every answer that signs somebody in. A device that is known already keeps its cookie. */
-export function rememberDevice(context: Context<AppEnv>, parts: AuthParts, { email, sessionId }: Remembered): void {
-  const key = parts.secrets.devices;
-  if (email === null || knownDevice(context, key, email) !== null || isFromOtherSite(context, parts.config)) return;
-  const device = sessionId === undefined ? randomBytes(16).toString('base64url') : macOf(key, 'session', sessionId);
-  setCookie(context, COOKIE, `${device}.${macOf(key, device, email)}`, {
+export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email, sessionId }: Remembered): void {
+  const key = deps.secrets.devices;
+  if (email === null || readDevice(context, key, email) !== null || isCrossSiteRequest(context, deps.config)) return;
+  const device =
+    sessionId === undefined ? randomBytes(16).toString('base64url') : computeMac(key, 'session', sessionId);
+  setCookie(context, COOKIE, `${device}.${computeMac(key, device, email)}`, {
     httpOnly: true,
     sameSite: 'Strict',
-    secure: parts.config.publicUrl.startsWith('https:'),
+    secure: deps.config.publicUrl.startsWith('https:'),
     path: PATH,
     maxAge: MAX_AGE_SECONDS,
   });
 }
 
-function knownDevice(context: Context<AppEnv>, key: Buffer, email: string): string | null {
+function readDevice(context: Context<AppEnv>, key: Buffer, email: string): string | null {
   const [device = '', presented = ''] = (getCookie(context, COOKIE) ?? '').split('.');
-  const expected = Buffer.from(macOf(key, device, email));
+  const expected = Buffer.from(computeMac(key, device, email));
   const mac = Buffer.from(presented);
   return mac.length === expected.length && timingSafeEqual(mac, expected) ? device : null;
 }
 
-const macOf = (key: Buffer, device: string, email: string): string =>
+const computeMac = (key: Buffer, device: string, email: string): string =>
   createHmac('sha256', key).update(`${device}\0${email.toLowerCase()}`).digest('base64url');

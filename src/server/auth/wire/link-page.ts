@@ -10,7 +10,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import { isWeb } from '#server/config/redirect-patterns.ts';
 
-export type LinkPage = { type: string; token: string; target: string; isHome: boolean };
+export type LinkPage = { type: string; token: string; target: string; isOwnSite: boolean };
 
 type Words = { title: string; does: (place: string) => string };
 
@@ -37,10 +37,10 @@ const WORDS: ReadonlyMap<string, Words> = new Map([
 ]);
 
 /** @returns the document and the headers that it must be sent with */
-export function linkPage({ type, token, target, isHome }: LinkPage) {
+export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
   const { title, does } = WORDS.get(type) ?? SIGNS_IN;
   const url = new URL(target);
-  const name = isHome ? 'Hustle Forge' : placeOf(url);
+  const name = isOwnSite ? 'Hustle Forge' : siteName(url);
   const place = `<strong>${escapeHtml(name)}</strong>`;
   const action = `/auth/v1/verify/continue?${new URLSearchParams({ redirect_to: target }).toString()}`;
   const body = `<!doctype html>
@@ -68,18 +68,18 @@ export function linkPage({ type, token, target, isHome }: LinkPage) {
 </body>
 </html>
 `;
-  return { body, headers: headersFor(url) };
+  return { body, headers: pageHeaders(url) };
 }
 
 /** The scheme says which app opens; what stands in the place of a host there may be anybody's name. */
-const placeOf = (url: URL): string => (isWeb(url) ? url.host : url.protocol.slice(0, -1));
+const siteName = (url: URL): string => (isWeb(url) ? url.host : url.protocol.slice(0, -1));
 
 /**
  * Chromium holds every redirect after a form against `form-action`, so the target must pass it, and so must an address
  * that the target's own server redirects to. Only its scheme is named, or the click would end on this page with the
  * token used up.
  */
-const headersFor = (target: URL): Record<string, string> => ({
+const pageHeaders = (target: URL): Record<string, string> => ({
   'Content-Security-Policy': [
     "default-src 'none'",
     `style-src '${STYLE_HASH}'`,

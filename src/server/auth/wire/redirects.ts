@@ -10,11 +10,11 @@ export function redirectTarget(context: Context, config: AuthDeps['config']): st
   return named.find((target) => target !== undefined && isAllowed(target, config)) ?? config.publicUrl;
 }
 
-export const leadsHome = (target: string, { publicUrl }: Pick<AuthDeps['config'], 'publicUrl'>): boolean =>
+export const isOwnOrigin = (target: string, { publicUrl }: Pick<AuthDeps['config'], 'publicUrl'>): boolean =>
   new URL(target).origin === new URL(publicUrl).origin;
 
 function isAllowed(target: string, { publicUrl, auth }: AuthDeps['config']): boolean {
-  const url = parsedAsWritten(target);
+  const url = parseUnambiguousUrl(target);
   if (url === null) return false;
   const home = new URL(publicUrl);
   if (url.origin === home.origin) return true;
@@ -33,7 +33,7 @@ const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
  * The parsed address, or null for one that a browser, a proxy or an app could read differently than this parser: with
  * control or non-ASCII characters, a backslash, a user name, or a host in disguise (decimal, hexadecimal, full-width).
  */
-function parsedAsWritten(target: string): URL | null {
+function parseUnambiguousUrl(target: string): URL | null {
   if (/[^\x21-\x7e]|\\/.test(target)) return null;
   const url = URL.parse(target);
   if (url === null || url.username !== '' || url.password !== '') return null;

@@ -3,30 +3,30 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
-import { identitiesOf, userById } from '../accounts/accounts.ts';
+import { listIdentities, findUserById } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { sessionById } from '../accounts/sessions.ts';
+import { findSession } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from './errors.ts';
 
 /** `session` is null for a token that names none. */
-export type Caller = { account: Account; session: SessionRow | null };
+export type AuthenticatedUser = { account: Account; session: SessionRow | null };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
-export async function callerOf(context: Context<AppEnv>, deps: AuthDeps): Promise<Caller> {
+export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
   const token = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
   if (token === undefined) throw new AuthError('no_authorization');
-  const claims = await claimsOf(token, deps);
+  const claims = await readClaims(token, deps);
   if (claims.sub === '') throw new AuthError('missing_sub');
   if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
 
   const service = deps.database.asService('who is calling');
   const [user, session, identities] = await Promise.all([
-    userById(service, claims.sub),
-    claims.sessionId === null ? null : sessionById(service, claims.sessionId, claims.sub),
-    identitiesOf(service, claims.sub),
+    findUserById(service, claims.sub),
+    claims.sessionId === null ? null : findSession(service, claims.sessionId, claims.sub),
+    listIdentities(service, claims.sub),
   ]);
   if (!user) throw new AuthError('user_not_found');
   if (claims.sessionId !== null && !session) throw new AuthError('session_not_found');
@@ -38,7 +38,7 @@ export async function callerOf(context: Context<AppEnv>, deps: AuthDeps): Promis
 export const isBanned = (user: { banned_until: Date | null }, now: Date): boolean =>
   user.banned_until !== null && user.banned_until > now;
 
-async function claimsOf(token: string, deps: AuthDeps): Promise<AccessClaims> {
+async function readClaims(token: string, deps: AuthDeps): Promise<AccessClaims> {
   try {
     return await deps.accessTokens.read(token);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Account, IdentityRow } from '../accounts/accounts.ts';
 const time = (at: Date): string => at.toISOString();
 
 /** Members without a value are left out of the JSON altogether. */
-const timeOrNothing = (at: Date | null): string | undefined => at?.toISOString();
+const optionalTime = (at: Date | null): string | undefined => at?.toISOString();
 
 export function userJson({ user, identities }: Account) {
   const confirmed = [user.email_confirmed_at, user.phone_confirmed_at].filter((at) => at !== null);
@@ -15,23 +15,23 @@ export function userJson({ user, identities }: Account) {
     aud: user.aud,
     role: user.role,
     email: user.email ?? '',
-    email_confirmed_at: timeOrNothing(user.email_confirmed_at),
-    invited_at: timeOrNothing(user.invited_at),
+    email_confirmed_at: optionalTime(user.email_confirmed_at),
+    invited_at: optionalTime(user.invited_at),
     phone: user.phone ?? '',
-    phone_confirmed_at: timeOrNothing(user.phone_confirmed_at),
-    confirmation_sent_at: timeOrNothing(user.confirmation_sent_at),
-    confirmed_at: timeOrNothing(earliest),
-    recovery_sent_at: timeOrNothing(user.recovery_sent_at),
+    phone_confirmed_at: optionalTime(user.phone_confirmed_at),
+    confirmation_sent_at: optionalTime(user.confirmation_sent_at),
+    confirmed_at: optionalTime(earliest),
+    recovery_sent_at: optionalTime(user.recovery_sent_at),
     new_email: user.new_email ?? undefined,
-    email_change_sent_at: timeOrNothing(user.email_change_sent_at),
-    reauthentication_sent_at: timeOrNothing(user.reauthentication_sent_at),
-    last_sign_in_at: timeOrNothing(user.last_sign_in_at),
+    email_change_sent_at: optionalTime(user.email_change_sent_at),
+    reauthentication_sent_at: optionalTime(user.reauthentication_sent_at),
+    last_sign_in_at: optionalTime(user.last_sign_in_at),
     app_metadata: user.raw_app_meta_data,
     user_metadata: user.raw_user_meta_data,
     identities: identities.map(identityJson),
     created_at: time(user.created_at),
     updated_at: time(user.updated_at),
-    banned_until: timeOrNothing(user.banned_until),
+    banned_until: optionalTime(user.banned_until),
     is_anonymous: user.is_anonymous,
   };
 }
@@ -44,7 +44,7 @@ function identityJson(identity: IdentityRow) {
     user_id: identity.user_id,
     identity_data: identity.identity_data,
     provider: identity.provider,
-    last_sign_in_at: timeOrNothing(identity.last_sign_in_at),
+    last_sign_in_at: optionalTime(identity.last_sign_in_at),
     created_at: time(identity.created_at),
     updated_at: time(identity.updated_at),
     email: typeof email === 'string' ? email : undefined,

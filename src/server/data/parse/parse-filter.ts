@@ -32,7 +32,7 @@ const OPERATOR = /(not\.)?([a-z]+)(?:\((any|all)\))?\./y;
 const GROUP = /(not\.)?(and|or)\(/y;
 const NAME = /(?:"((?:[^"\\]|\\.)*)"|([^.,()"]+))\./y;
 
-export function columnOf(table: ExposedTable, name: string): Column {
+export function findColumn(table: ExposedTable, name: string): Column {
   const column = table.columns.get(name);
   if (!column) throw dataError('42703', { message: `column ${table.name}.${name} does not exist` });
   return column;
@@ -40,7 +40,7 @@ export function columnOf(table: ExposedTable, name: string): Column {
 
 /** `name=operator.value`, where the value is all that follows. */
 export function parseFilter(table: ExposedTable, name: string, text: string): Condition {
-  const column = columnOf(table, name);
+  const column = findColumn(table, name);
   const cursor = new Cursor(text, 'filter');
   const condition = parseOperation(cursor, column, (rest) => rest.takeRest());
   cursor.expectEnd();
@@ -73,7 +73,7 @@ function parseConditions(
       conditions.push(parseConditions(cursor, table, group[2]!, group[1] !== undefined, depth + 1));
     } else {
       const name = cursor.match(NAME) ?? cursor.fail('expecting a column, "and" or "or"');
-      const column = columnOf(table, name[2] ?? unescaped(name[1]!));
+      const column = findColumn(table, name[2] ?? unescaped(name[1]!));
       conditions.push(parseOperation(cursor, column, (rest) => rest.takeItem(',)')));
     }
   } while (cursor.skip(','));

@@ -10,8 +10,8 @@ const NO_PREFERENCES: Preferences = {
   applied: [],
 };
 
-type Wish = Partial<Omit<Preferences, 'applied'>>;
-const WISHES: ReadonlyMap<string, Wish> = new Map<string, Wish>([
+type Preference = Partial<Omit<Preferences, 'applied'>>;
+const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>([
   ['return=representation', { representation: true }],
   ['return=minimal', { representation: false }],
   ['return=headers-only', { representation: false }],
@@ -27,21 +27,21 @@ const WISHES: ReadonlyMap<string, Wish> = new Map<string, Wish>([
   ['handling=strict', {}],
 ]);
 
-/** Of two wishes for the same thing the first counts (RFC 7240); unknown ones are ignored unless `handling=strict`. */
+/** Of two preferenceTokens for the same thing the first counts (RFC 7240); unknown ones are ignored unless `handling=strict`. */
 export function parsePreferences(header: string | undefined): Preferences {
   if (header === undefined || header === '') return NO_PREFERENCES;
-  const wishes = header.split(',').map((wish) => wish.trim());
-  const unknown = wishes.filter((wish) => !WISHES.has(wish));
-  if (unknown.length > 0 && wishes.includes('handling=strict')) {
+  const preferenceTokens = header.split(',').map((token) => token.trim());
+  const unknown = preferenceTokens.filter((token) => !PREFERENCES.has(token));
+  if (unknown.length > 0 && preferenceTokens.includes('handling=strict')) {
     throw dataError('PGRST122', { details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}` });
   }
   let preferences = NO_PREFERENCES;
   const applied = new Map<string, string>();
-  for (const wish of wishes) {
-    const subject = wish.slice(0, wish.indexOf('='));
-    const found = WISHES.get(wish);
+  for (const token of preferenceTokens) {
+    const subject = token.slice(0, token.indexOf('='));
+    const found = PREFERENCES.get(token);
     if (!found || applied.has(subject)) continue;
-    applied.set(subject, wish);
+    applied.set(subject, token);
     preferences = { ...preferences, ...found };
   }
   return { ...preferences, applied: [...applied.values()] };
@@ -80,7 +80,7 @@ export function checkSchema(name: string | undefined): void {
 }
 
 /** `Range: 0-9`, for clients older than `limit` and `offset`, which win when they are there. */
-export function rangeOf(query: Range, header: string | undefined): Range {
+export function applyRangeHeader(query: Range, header: string | undefined): Range {
   if (header === undefined || query.limit !== null || query.offset > 0) return query;
   const match = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header.trim());
   if (!match) return query;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DataError, MAX_ROWS } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
-import { parseAccept, parsePreferences, rangeOf } from './parse-headers.ts';
+import { parseAccept, parsePreferences, applyRangeHeader } from './parse-headers.ts';
 import { parseQuery } from './parse-query.ts';
-import { changesToMake, parseBody, rowsToInsert } from './parse-rows.ts';
+import { parseChanges, parseBody, parseInsertRows } from './parse-rows.ts';
 import type { Condition } from '../query.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
@@ -155,10 +155,10 @@ describe('order, limit and offset', () => {
     expect(parseQuery(entries, 'limit=99999999999999999999').range.limit).toBe(Number.MAX_SAFE_INTEGER);
   });
   test('the Range header counts where nothing else says so', () => {
-    expect(rangeOf({ offset: 0, limit: null }, '5-9')).toEqual({ offset: 5, limit: 5 });
-    expect(rangeOf({ offset: 0, limit: null }, 'items=5-')).toEqual({ offset: 5, limit: null });
-    expect(rangeOf({ offset: 0, limit: 3 }, '5-9')).toEqual({ offset: 0, limit: 3 });
-    expect(refusal(() => rangeOf({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
+    expect(applyRangeHeader({ offset: 0, limit: null }, '5-9')).toEqual({ offset: 5, limit: 5 });
+    expect(applyRangeHeader({ offset: 0, limit: null }, 'items=5-')).toEqual({ offset: 5, limit: null });
+    expect(applyRangeHeader({ offset: 0, limit: 3 }, '5-9')).toEqual({ offset: 0, limit: 3 });
+    expect(refusal(() => applyRangeHeader({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
   });
 });
 
@@ -170,7 +170,7 @@ describe('headers', () => {
       applied: ['return=representation', 'count=exact'],
     });
   });
-  test('the first of two wishes counts', () => {
+  test('the first of two preferenceTokens counts', () => {
     expect(parsePreferences('return=minimal,return=representation').representation).toBe(false);
   });
   test('strict handling refuses what is not known', () => {
@@ -188,7 +188,7 @@ describe('headers', () => {
 describe('rows', () => {
   test('columns= decides what is written, and missing keys are null', () => {
     const columns = [column('date'), column('content')];
-    expect(rowsToInsert(entries, [{ date: 'a', other: 1 }, { content: 'b' }], columns).rows).toEqual([
+    expect(parseInsertRows(entries, [{ date: 'a', other: 1 }, { content: 'b' }], columns).rows).toEqual([
       ['a', null],
       [null, 'b'],
     ]);
@@ -213,19 +213,19 @@ describe('rows', () => {
     ['an object for a value', { content: { a: 1 } }, '22P02'],
     ['a list for a value', { content: [1] }, '22P02'],
   ])('%s: refused', (_what, body, code) => {
-    expect(refusal(() => rowsToInsert(entries, body, null))).toMatchObject({ code, status: 400 });
+    expect(refusal(() => parseInsertRows(entries, body, null))).toMatchObject({ code, status: 400 });
   });
   test('missing=default writes the default of a column instead of null', () => {
     const profiles = EXPOSED_TABLES.get('profiles')!;
     const columns = ['country', 'ai_consent'].map((name) => profiles.columns.get(name)!);
-    expect(rowsToInsert(profiles, [{ country: 'PT' }, { ai_consent: true }], columns, true).rows).toEqual([
+    expect(parseInsertRows(profiles, [{ country: 'PT' }, { ai_consent: true }], columns, true).rows).toEqual([
       ['PT', false],
       [null, true],
     ]);
   });
   test('an update takes one object', () => {
-    expect(changesToMake(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
-    expect(refusal(() => changesToMake(entries, [], null))).toMatchObject({ code: 'PGRST102' });
+    expect(parseChanges(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
+    expect(refusal(() => parseChanges(entries, [], null))).toMatchObject({ code: 'PGRST102' });
   });
 });
 

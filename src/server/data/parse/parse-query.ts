@@ -4,11 +4,11 @@
  */
 import { dataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
-import { columnOf, MAX_CONDITIONS, parseFilter, parseGroup } from './parse-filter.ts';
+import { findColumn, MAX_CONDITIONS, parseFilter, parseGroup } from './parse-filter.ts';
 import type { Condition, Order, Query } from '../query.ts';
 
 /** Sent along by some clients; it says nothing about the rows. */
-const NOT_A_FILTER = new Set(['apikey']);
+const IGNORED_PARAMETERS = new Set(['apikey']);
 const GROUPS = new Set(['and', 'or', 'not.and', 'not.or']);
 
 /** `search` is what stands after the question mark, undecoded. Throws a DataError. */
@@ -27,9 +27,9 @@ export function parseQuery(table: ExposedTable, search: string): Query {
     else if (name === 'limit') limit = parseCount(name, text);
     else if (name === 'offset') offset = parseCount(name, text);
     else if (name === 'columns') columns = parseColumns(table, text);
-    else if (name === 'on_conflict') onConflict = [...new Set(names(text).map((column) => columnOf(table, column)))];
+    else if (name === 'on_conflict') onConflict = [...new Set(names(text).map((column) => findColumn(table, column)))];
     else if (GROUPS.has(name)) where.push(parseGroup(table, name, text));
-    else if (!NOT_A_FILTER.has(name)) where.push(parseFilter(table, name, text));
+    else if (!IGNORED_PARAMETERS.has(name)) where.push(parseFilter(table, name, text));
     if (where.length > MAX_CONDITIONS) throw dataError('PGRST100', { details: `more than ${MAX_CONDITIONS} filters` });
   }
   return { select, where, order, range: { offset, limit }, columns, onConflict };
@@ -57,7 +57,7 @@ function parseSelect(table: ExposedTable, text: string): readonly Column[] {
   const chosen = new Set<Column>();
   for (const name of names(text)) {
     if (name === '*') for (const column of table.columns.values()) chosen.add(column);
-    else if (table.columns.has(name)) chosen.add(columnOf(table, name));
+    else if (table.columns.has(name)) chosen.add(findColumn(table, name));
     else throw selectProblem(table, name, text);
   }
   return chosen.size === 0 ? allColumns(table) : [...chosen];
@@ -92,7 +92,7 @@ function parseOrder(table: ExposedTable, text: string): Order[] {
         details: `unexpected "${part.slice(0, 100)}" expecting column.asc, column.desc, nullsfirst or nullslast`,
       });
     }
-    const column = columnOf(table, names(match[1]!)[0] ?? '');
+    const column = findColumn(table, names(match[1]!)[0] ?? '');
     const nulls = match[3] === undefined ? null : match[3] === 'nullsfirst' ? 'first' : 'last';
     // Ordering by a column again changes nothing, and would only make the statement longer.
     if (!terms.has(column)) terms.set(column, { column, descending: match[2] === 'desc', nulls });
@@ -111,11 +111,11 @@ function parseCount(name: 'limit' | 'offset', text: string): number {
 }
 
 function parseColumns(table: ExposedTable, text: string): Column[] {
-  return [...new Set(names(text).map((name) => writableColumn(table, name)))];
+  return [...new Set(names(text).map((name) => findWritableColumn(table, name)))];
 }
 
 /** A column named by what is written: the wire has a code of its own for those that do not exist. */
-export function writableColumn(table: ExposedTable, name: string): Column {
+export function findWritableColumn(table: ExposedTable, name: string): Column {
   const column = table.columns.get(name);
   if (column) return column;
   throw dataError('PGRST204', {

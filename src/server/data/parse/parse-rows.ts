@@ -5,7 +5,7 @@
 import { hasMoreValues, parseJson } from '../../parse-json.ts';
 import { dataError, MAX_ROWS } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
-import { writableColumn } from './parse-query.ts';
+import { findWritableColumn } from './parse-query.ts';
 import type { Rows, Scalar } from '../query.ts';
 
 type JsonObject = { readonly [key: string]: unknown };
@@ -35,44 +35,44 @@ const ARRAY_OF_OBJECTS = /^\s*\[\s*\{/;
  * The rows of an insert: an object, or an array of them. Without `columns=` all must have the same keys; with it, other
  * keys are left out and missing ones are null, or the column's default where `missing=default` asks for it.
  */
-export function rowsToInsert(
+export function parseInsertRows(
   table: ExposedTable,
   body: unknown,
   columns: readonly Column[] | null,
   missingIsDefault = false,
 ): Rows {
-  const objects = (Array.isArray(body) ? body : [body]).map(asObject);
+  const objects = (Array.isArray(body) ? body : [body]).map(toRowObject);
   const first = objects[0];
   if (!first) return { columns: [], rows: [] };
-  if (columns) return { columns, rows: objects.map((object) => valuesOf(object, columns, missingIsDefault)) };
+  if (columns) return { columns, rows: objects.map((object) => readValues(object, columns, missingIsDefault)) };
   const keys = Object.keys(first);
-  const own = keys.map((key) => writableColumn(table, key));
+  const own = keys.map((key) => findWritableColumn(table, key));
   for (const object of objects) {
     const same = Object.keys(object).length === keys.length && keys.every((key) => Object.hasOwn(object, key));
     if (!same) throw dataError('PGRST102', { message: 'All object keys must match' });
   }
-  return { columns: own, rows: objects.map((object) => valuesOf(object, own, false)) };
+  return { columns: own, rows: objects.map((object) => readValues(object, own, false)) };
 }
 
 /** The changes of an update: one object, or an array of one. */
-export function changesToMake(table: ExposedTable, body: unknown, columns: readonly Column[] | null): Rows {
+export function parseChanges(table: ExposedTable, body: unknown, columns: readonly Column[] | null): Rows {
   if (Array.isArray(body) && body.length !== 1) throw dataError('PGRST102', { message: 'One object was expected' });
-  return rowsToInsert(table, body, columns);
+  return parseInsertRows(table, body, columns);
 }
 
-function asObject(value: unknown): JsonObject {
+function toRowObject(value: unknown): JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   throw dataError('PGRST102', { message: 'A row must be a JSON object' });
 }
 
-const valuesOf = (object: JsonObject, columns: readonly Column[], missingIsDefault: boolean): Scalar[] =>
+const readValues = (object: JsonObject, columns: readonly Column[], missingIsDefault: boolean): Scalar[] =>
   columns.map((column) => {
-    if (Object.hasOwn(object, column.name)) return scalarOf(object[column.name], column);
-    return missingIsDefault ? column.whenMissing : null;
+    if (Object.hasOwn(object, column.name)) return toScalar(object[column.name], column);
+    return missingIsDefault ? column.defaultValue : null;
   });
 
 /** No column holds JSON, so a list or an object is a mistake; deep ones could not even be written out again. */
-function scalarOf(value: unknown, column: Column): Scalar {
+function toScalar(value: unknown, column: Column): Scalar {
   if (value === null || typeof value === 'boolean') return value;
   // `1e400` reads as infinity, which JSON would write out as null: let the database refuse it by its name.
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checkDates } from './check-dates.ts';
-import { cleanLog } from './clean-entry.ts';
-import { cleanRows } from './clean-rows.ts';
+import { sanitizeLog } from './sanitize-log.ts';
+import { sanitizeRows } from './sanitize-rows.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parseQuery } from '../parse/parse-query.ts';
 
@@ -9,7 +9,7 @@ const entries = EXPOSED_TABLES.get('entries')!;
 const check = (search: Record<string, string>) => () =>
   checkDates(parseQuery(entries, new URLSearchParams(search).toString()).where);
 const write = (date: string | number | boolean | null) =>
-  cleanRows(entries, { columns: [entries.columns.get('date')!], rows: [[date]] }, cleanLog);
+  sanitizeRows(entries, { columns: [entries.columns.get('date')!], rows: [[date]] }, sanitizeLog);
 const REFUSAL = expect.objectContaining({ status: 400, code: '22007' });
 
 test.each([

@@ -15,8 +15,8 @@ export class Values {
 }
 
 /** Safe because it is the name that the program itself wrote down in `exposed-tables.ts`. */
-export const nameOf = (column: Column): string => `"${column.name}"`;
-export const namesOf = (columns: readonly Column[]): string => columns.map(nameOf).join(', ');
+export const quoteColumn = (column: Column): string => `"${column.name}"`;
+export const quoteColumns = (columns: readonly Column[]): string => columns.map(quoteColumn).join(', ');
 export const tableName = (table: ExposedTable): string => `public."${table.name}"`;
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {
@@ -40,20 +40,20 @@ const TRUTHS: Readonly<Record<Truth, string>> = {
 };
 
 function conditionSql(condition: Condition, values: Values): string {
-  const sql = positiveSql(condition, values);
+  const sql = unnegatedSql(condition, values);
   return condition.negated ? `not (${sql})` : sql;
 }
 
-function positiveSql(condition: Condition, values: Values): string {
+function unnegatedSql(condition: Condition, values: Values): string {
   switch (condition.kind) {
     case 'compare':
-      return `${nameOf(condition.column)} ${OPERATORS[condition.operator]} ${values.add(condition.value)}`;
+      return `${quoteColumn(condition.column)} ${OPERATORS[condition.operator]} ${values.add(condition.value)}`;
     case 'each': {
       const list = values.add(arrayLiteral(condition.values));
-      return `${nameOf(condition.column)} ${OPERATORS[condition.operator]} ${condition.of} (${list})`;
+      return `${quoteColumn(condition.column)} ${OPERATORS[condition.operator]} ${condition.of} (${list})`;
     }
     case 'is':
-      return `${nameOf(condition.column)} ${TRUTHS[condition.value]}`;
+      return `${quoteColumn(condition.column)} ${TRUTHS[condition.value]}`;
     case 'group':
       return `(${condition.conditions.map((inner) => conditionSql(inner, values)).join(` ${condition.joined} `)})`;
   }
@@ -70,7 +70,8 @@ export function whereSql(where: readonly Condition[], values: Values): string {
 export function orderSql(order: readonly Order[]): string {
   if (order.length === 0) return '';
   const terms = order.map(
-    ({ column, descending, nulls }) => nameOf(column) + (descending ? ' desc' : '') + (nulls ? ` nulls ${nulls}` : ''),
+    ({ column, descending, nulls }) =>
+      quoteColumn(column) + (descending ? ' desc' : '') + (nulls ? ` nulls ${nulls}` : ''),
   );
   return ` order by ${terms.join(', ')}`;
 }

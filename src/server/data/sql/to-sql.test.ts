@@ -4,7 +4,7 @@ import { DataError } from '../errors.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 import { parsePreferences } from '../parse/parse-headers.ts';
 import { parseQuery } from '../parse/parse-query.ts';
-import { rowsToInsert } from '../parse/parse-rows.ts';
+import { parseInsertRows } from '../parse/parse-rows.ts';
 import type { Sql } from './sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './to-sql.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
@@ -40,7 +40,7 @@ describe('reading', () => {
 });
 
 const MARK = 'ZQX';
-const marked = fc.string({ unit: 'binary', maxLength: 8 }).map((text) => `${MARK}${text}`);
+const markedText = fc.string({ unit: 'binary', maxLength: 8 }).map((text) => `${MARK}${text}`);
 const columnName = fc.constantFrom(...entries.columns.keys());
 const operator = fc.constantFrom(
   'eq',
@@ -56,37 +56,37 @@ const operator = fc.constantFrom(
   'bogus',
 );
 const item = fc.oneof(
-  marked,
-  marked.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`),
+  markedText,
+  markedText.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`),
 );
 const filterText = fc.tuple(operator, item).map(([name, text]) => {
   if (name === 'in') return `in.(${text},${text})`;
   return name === 'like(any)' ? `${name}.{${text}}` : `${name}.${text}`;
 });
 const groupText = fc
-  .array(fc.tuple(fc.oneof({ weight: 5, arbitrary: columnName }, { weight: 1, arbitrary: marked }), filterText), {
+  .array(fc.tuple(fc.oneof({ weight: 5, arbitrary: columnName }, { weight: 1, arbitrary: markedText }), filterText), {
     minLength: 1,
     maxLength: 3,
   })
   .map((parts) => `(${parts.map(([name, text]) => `${name}.${text}`).join(',')})`);
 const parameter = fc.oneof(
-  fc.tuple(fc.oneof({ weight: 6, arbitrary: columnName }, { weight: 1, arbitrary: marked }), filterText),
+  fc.tuple(fc.oneof({ weight: 6, arbitrary: columnName }, { weight: 1, arbitrary: markedText }), filterText),
   fc.tuple(fc.constantFrom('or', 'and', 'not.or'), groupText),
-  fc.tuple(fc.constant('select'), fc.oneof(columnName, marked)),
+  fc.tuple(fc.constant('select'), fc.oneof(columnName, markedText)),
   fc.tuple(
     fc.constant('order'),
     fc.oneof(
       columnName,
-      marked,
-      marked.map((text) => `date.desc,${text}`),
+      markedText,
+      markedText.map((text) => `date.desc,${text}`),
     ),
   ),
-  fc.tuple(fc.constantFrom('limit', 'offset'), fc.oneof(fc.nat().map(String), marked)),
-  fc.tuple(fc.constantFrom('on_conflict', 'columns'), fc.oneof(columnName, marked)),
+  fc.tuple(fc.constantFrom('limit', 'offset'), fc.oneof(fc.nat().map(String), markedText)),
+  fc.tuple(fc.constantFrom('on_conflict', 'columns'), fc.oneof(columnName, markedText)),
 );
 
 /** The statement, or null when the request was refused as it should be: nothing but a DataError may come out. */
-function built(act: () => Sql): Sql | null {
+function buildOrNull(act: () => Sql): Sql | null {
   try {
     return act();
   } catch (error) {
@@ -106,7 +106,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
   test('whatever the query, the rows and the preferences are', () => {
     let made = 0;
     fc.assert(
-      fc.property(fc.array(parameter, { maxLength: 4 }), preferences, marked, (parameters, prefer, value) => {
+      fc.property(fc.array(parameter, { maxLength: 4 }), preferences, markedText, (parameters, prefer, value) => {
         const search = new URLSearchParams(parameters).toString();
         const wanted = parsePreferences(prefer);
         const ways = [
@@ -115,15 +115,15 @@ describe('no text of a request reaches SQL except as a parameter', () => {
             insertSql(
               entries,
               parseQuery(entries, search),
-              rowsToInsert(entries, { date: value, content: value }, null),
+              parseInsertRows(entries, { date: value, content: value }, null),
               wanted,
             ),
           () =>
-            updateSql(entries, parseQuery(entries, search), rowsToInsert(entries, { content: value }, null), wanted),
+            updateSql(entries, parseQuery(entries, search), parseInsertRows(entries, { content: value }, null), wanted),
           () => deleteSql(entries, parseQuery(entries, search), wanted),
         ];
         for (const way of ways) {
-          const sql = built(way);
+          const sql = buildOrNull(way);
           if (!sql) continue;
           made += 1;
           expect(sql.text).not.toContain(MARK);
@@ -141,7 +141,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
   test('arbitrary query strings are understood or refused', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webQueryParameters()), (search) => {
-        built(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));
+        buildOrNull(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));
       }),
       { numRuns: fuzzBudget(3_000) },
     );

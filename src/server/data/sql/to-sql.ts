@@ -6,11 +6,11 @@
 import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Order, Preferences, Query, Range, Rows } from '../query.ts';
-import { namesOf, nameOf, orderSql, tableName, Values, whereSql } from './sql-text.ts';
+import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql } from './sql-text.ts';
 import type { Sql } from './sql-text.ts';
 
 /** What every statement answers. Columns that a statement has no use for are left out. */
-export type Answer = {
+export type QueryResult = {
   /** A JSON array. */
   body?: string;
   /** Rows in the body, or rows that it would have. */
@@ -34,7 +34,7 @@ export function selectSql(table: ExposedTable, query: Query, wanted: { body: boo
   const where = whereSql(query.where, values);
   const from = `from ${tableName(table)}${where}`;
   const page = wanted.body
-    ? `select ${namesOf(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
+    ? `select ${quoteColumns(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
     : `select ${from}${rangeSql(query.range, values)}`;
   const answer = [...(wanted.body ? [BODY] : []), AMOUNT];
   // The same parameters again: the total must be counted under exactly the filters of the page.
@@ -54,13 +54,13 @@ export function insertSql(table: ExposedTable, query: Query, { columns, rows }: 
   const values = new Values();
   const written = columns.length === 0 ? table.key : columns;
   const objects = rows.map((row) => Object.fromEntries(columns.map((column, index) => [column.name, row[index]])));
-  const types = written.map((column) => `${nameOf(column)} ${column.type}`).join(', ');
+  const types = written.map((column) => `${quoteColumn(column)} ${column.type}`).join(', ');
   const source = `json_to_recordset(${values.add(JSON.stringify(objects))}::json) as sent(${types})`;
   const insert =
-    `insert into ${tableName(table)} (${namesOf(written)}) ` +
-    `select ${written.map((column) => sentSql(table, column, written)).join(', ')} ` +
+    `insert into ${tableName(table)} (${quoteColumns(written)}) ` +
+    `select ${written.map((column) => sentValueSql(table, column, written)).join(', ')} ` +
     `from ${source}${conflictSql(table, query, written, wanted.resolution)}`;
-  return writingSql(insert, query, wanted, values);
+  return writeStatementSql(insert, query, wanted, values);
 }
 
 export function updateSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
@@ -70,23 +70,26 @@ export function updateSql(table: ExposedTable, query: Query, { columns, rows }: 
   );
   const changes = columns.map((column) => {
     const value = parameters.get(column)!;
-    if (column !== table.log?.content) return `${nameOf(column)} = ${value}`;
-    return `${nameOf(column)} = ${withDateHeaderSql(parameters.get(table.log.day) ?? nameOf(table.log.day), value)}`;
+    if (column !== table.log?.content) return `${quoteColumn(column)} = ${value}`;
+    return `${quoteColumn(column)} = ${withDateHeaderSql(parameters.get(table.log.day) ?? quoteColumn(table.log.day), value)}`;
   });
   const update = `update ${tableName(table)} set ${changes.join(', ')}${whereSql(query.where, values)}`;
-  return writingSql(update, query, wanted, values);
+  return writeStatementSql(update, query, wanted, values);
 }
 
 export function deleteSql(table: ExposedTable, query: Query, wanted: Preferences): Sql {
   const values = new Values();
-  return writingSql(`delete from ${tableName(table)}${whereSql(query.where, values)}`, query, wanted, values);
+  return writeStatementSql(`delete from ${tableName(table)}${whereSql(query.where, values)}`, query, wanted, values);
 }
 
-function sentSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
-  const value = `sent.${nameOf(column)}`;
+function sentValueSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
+  const value = `sent.${quoteColumn(column)}`;
   if (column !== table.log?.content) return value;
   // A log without a day is refused by the database, which says so better than a missing column would.
-  return withDateHeaderSql(written.includes(table.log.day) ? `sent.${nameOf(table.log.day)}` : 'null::date', value);
+  return withDateHeaderSql(
+    written.includes(table.log.day) ? `sent.${quoteColumn(table.log.day)}` : 'null::date',
+    value,
+  );
 }
 
 function conflictSql(
@@ -97,33 +100,33 @@ function conflictSql(
 ) {
   if (resolution === null) return '';
   const target = query.onConflict?.length ? query.onConflict : table.key;
-  const on = ` on conflict (${namesOf(target)})`;
+  const on = ` on conflict (${quoteColumns(target)})`;
   if (resolution === 'ignore') return `${on} do nothing`;
   // The target is equal already; naming it again would ask for the right to change it.
   const rest = written.filter((column) => !target.includes(column));
   const set = (rest.length > 0 ? rest : target.slice(0, 1)).map(
-    (column) => `${nameOf(column)} = excluded.${nameOf(column)}`,
+    (column) => `${quoteColumn(column)} = excluded.${quoteColumn(column)}`,
   );
   return `${on} do update set ${set.join(', ')}`;
 }
 
 /** `returning` needs the right to read the row, so it is left out where nobody asked for the row. */
-function writingSql(write: string, query: Query, wanted: Preferences, values: Values): Sql {
+function writeStatementSql(write: string, query: Query, wanted: Preferences, values: Values): Sql {
   const merging = wanted.resolution === 'merge';
   if (!wanted.representation && !merging) return { text: write, values: values.list };
   // A fresh row version that no transaction has replaced: how PostgreSQL tells an insert from a conflict's update.
   const returned = [
-    ...(wanted.representation ? neededColumns(query) : []),
+    ...(wanted.representation ? returnedColumns(query) : []),
     ...(merging ? ['(xmax = 0) as inserted'] : []),
   ];
   const inserted = merging ? ', (select count(*) from written where inserted)::int as inserted' : '';
   const answer = wanted.representation
-    ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${namesOf(query.select)} from written` +
+    ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${quoteColumns(query.select)} from written` +
       `${orderSql(query.order)}${rangeSql(query.range, values)}) page`
     : `select ${AMOUNT}${inserted} from written`;
   return { text: `with written as (${write} returning ${returned.join(', ')}) ${answer}`, values: values.list };
 }
 
-const neededColumns = (query: Query): string[] => [
-  ...new Set([...query.select, ...query.order.map((term: Order) => term.column)].map(nameOf)),
+const returnedColumns = (query: Query): string[] => [
+  ...new Set([...query.select, ...query.order.map((term: Order) => term.column)].map(quoteColumn)),
 ];

@@ -2,7 +2,7 @@
  * Redirects pages that are asked for under another host name to PUBLIC_URL (docs/specification/accounts.md 11).
  *
  * A session belongs to one origin: whoever opens a mail's link on `127.0.0.1` instead of `localhost` would be signed in
- * where they never look again. Browsers carry a fragment over by themselves.
+ * where they never check again. Browsers carry a fragment over by themselves.
  */
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '#server/config/config.ts';
@@ -36,7 +36,7 @@ export function canonicalHost(config: Settings, isPage: (path: string) => boolea
 function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: Settings['auth']): boolean {
   const asked = URL.parse(`${home.protocol}//${host}`);
   if (asked === null || asked.hostname === home.hostname) return true;
-  if (nearness(asked.hostname) > nearness(home.hostname)) return true;
+  if (proximity(asked.hostname) > proximity(home.hostname)) return true;
   return redirectPatterns.some((pattern) => {
     // The scheme of an app names no host of the web: `myapp://**` would let every name through.
     if (!isWeb(pattern)) return false;
@@ -45,4 +45,4 @@ function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: Settings
   });
 }
 
-const nearness = (hostname: string): number => (isLoopback(hostname) ? 2 : isPrivateNetworkHost(hostname) ? 1 : 0);
+const proximity = (hostname: string): number => (isLoopback(hostname) ? 2 : isPrivateNetworkHost(hostname) ? 1 : 0);

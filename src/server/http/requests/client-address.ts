@@ -18,7 +18,7 @@ export function clientAddress<E extends AppEnv>(context: Context<E>, trust: Trus
 }
 
 /** One customer of an IPv6 network holds a whole /64, so single addresses would be no limit at all. */
-export function networkOf(ip: string): string {
+export function networkPrefix(ip: string): string {
   if (!ip.includes(':')) return ip.slice(0, 64);
   const [head = '', tail] = ip.split('%')[0]!.toLowerCase().split('::');
   const before = head === '' ? [] : head.split(':');

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 
-export function callerHasLeft<E extends AppEnv>(context: Context<E>): boolean {
+export function isClientDisconnected<E extends AppEnv>(context: Context<E>): boolean {
   const incoming = context.env?.incoming;
   return incoming !== undefined && incoming.destroyed && !incoming.complete;
 }

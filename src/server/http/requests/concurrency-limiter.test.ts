@@ -1,52 +1,52 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createTurns } from './concurrency-limiter.ts';
+import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 
-/** Every promise that can go on has gone on before the next turn of the event loop. */
-const settled = async (promise: Promise<unknown>): Promise<boolean> =>
+/** Every promise that can settle has settled before the next turn of the event loop. */
+const isSettled = async (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => true), setImmediate(false)]);
 
-test('one request of a user at a time; another user does not wait for them', async () => {
-  const turns = createTurns();
-  const end = await turns.take('ana');
-  const second = turns.take('ana');
-  expect(await settled(second)).toBe(false);
-  expect(await settled(turns.take('ben'))).toBe(true);
-  end();
-  expect(await settled(second)).toBe(true);
+test('runs one request of a user at a time without delaying another user', async () => {
+  const limiter = createConcurrencyLimiter();
+  const release = await limiter.acquire('ana');
+  const second = limiter.acquire('ana');
+  expect(await isSettled(second)).toBe(false);
+  expect(await isSettled(limiter.acquire('ben'))).toBe(true);
+  release();
+  expect(await isSettled(second)).toBe(true);
 });
 
-test('so many users at once, the others in the order they came', async () => {
-  const turns = createTurns({ users: 1, waiting: 2, waitingOfOne: 2 });
-  const end = await turns.take('ana');
+test('limits the number of users at once and serves queued users in order', async () => {
+  const limiter = createConcurrencyLimiter({ maxUsers: 1, maxQueued: 2, maxQueuedPerUser: 2 });
+  const release = await limiter.acquire('ana');
   const order: string[] = [];
-  const waiting = ['ben', 'cleo'].map(async (userId) => {
-    const endOfTheirs = await turns.take(userId);
+  const queued = ['ben', 'cleo'].map(async (userId) => {
+    const releaseQueued = await limiter.acquire(userId);
     order.push(userId);
-    endOfTheirs();
+    releaseQueued();
   });
-  end();
-  await Promise.all(waiting);
+  release();
+  await Promise.all(queued);
   expect(order).toEqual(['ben', 'cleo']);
 });
 
-test('so many requests of one user at once, and any number of users', async () => {
-  const turns = createTurns({ users: Infinity, each: 2, waiting: 9, waitingOfOne: 9 });
-  const [end] = await Promise.all([turns.take('ana'), turns.take('ana')]);
-  const third = turns.take('ana');
-  expect(await settled(third)).toBe(false);
-  for (const other of ['ben', 'cleo', 'dan']) expect(await settled(turns.take(other))).toBe(true);
-  end();
-  expect(await settled(third)).toBe(true);
-  expect(await settled(turns.take('ana'))).toBe(false);
+test('limits the requests of one user with an unlimited number of users', async () => {
+  const limiter = createConcurrencyLimiter({ maxUsers: Infinity, maxPerUser: 2, maxQueued: 9, maxQueuedPerUser: 9 });
+  const [release] = await Promise.all([limiter.acquire('ana'), limiter.acquire('ana')]);
+  const third = limiter.acquire('ana');
+  expect(await isSettled(third)).toBe(false);
+  for (const other of ['ben', 'cleo', 'dan']) expect(await isSettled(limiter.acquire(other))).toBe(true);
+  release();
+  expect(await isSettled(third)).toBe(true);
+  expect(await isSettled(limiter.acquire('ana'))).toBe(false);
 });
 
-test('a long queue is told to come back, and one user cannot fill it', async () => {
-  const turns = createTurns({ users: 1, waiting: 3, waitingOfOne: 2 });
-  await turns.take('ana');
-  void turns.take('ana');
-  void turns.take('ana');
-  await expect(turns.take('ana')).rejects.toMatchObject({ status: 503 });
-  void turns.take('ben');
-  await expect(turns.take('cleo')).rejects.toMatchObject({ status: 503 });
+test('rejects with 503 when the queue is full, and one user cannot fill it', async () => {
+  const limiter = createConcurrencyLimiter({ maxUsers: 1, maxQueued: 3, maxQueuedPerUser: 2 });
+  await limiter.acquire('ana');
+  void limiter.acquire('ana');
+  void limiter.acquire('ana');
+  await expect(limiter.acquire('ana')).rejects.toMatchObject({ status: 503 });
+  void limiter.acquire('ben');
+  await expect(limiter.acquire('cleo')).rejects.toMatchObject({ status: 503 });
 });

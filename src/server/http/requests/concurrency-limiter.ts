@@ -1,64 +1,76 @@
 /**
- * Limits how many requests run at once: of what is costly, one request each of a few users; of everything else, a few of
- * each user. The rest of the connections stay free for saves, whoever asks for how much, and somebody with many requests
- * waits behind themselves, not before everybody else.
+ * A fair concurrency limiter with a bounded queue: bounds how many users run at once and how many requests each of them
+ * runs. A user with many requests waits in their own queue and never delays another user.
  */
 import { dataError } from '#server/data/errors.ts';
 
-export type Turns = {
-  /** Resolves when it is this user's turn, with what ends it. Throws PGRST000 when too many wait already. */
-  take(userId: string): Promise<() => void>;
+export type ConcurrencyLimiter = {
+  /** Resolves with `release` once the user has a slot. Throws PGRST000 when the queue is full. */
+  acquire(userId: string): Promise<() => void>;
+};
+
+type Limits = {
+  /** How many users run at once. */
+  maxUsers: number;
+  /** How many requests of one user run at once. */
+  maxPerUser?: number;
+  maxQueued: number;
+  maxQueuedPerUser: number;
 };
 
 /**
- * Turns for every request of one wire: a user may have a few under way, and another user never waits for them. More than a
- * browser sends at once, and fewer than the database has connections.
+ * For every request of one wire. Six per user is more than a browser sends at once and fewer than the database has
+ * connections.
  */
-export const createUserLanes = (): Turns =>
-  createTurns({ users: Infinity, each: 6, waiting: 2_000, waitingOfOne: 100 });
+export const createPerUserLimiter = (): ConcurrencyLimiter =>
+  createConcurrencyLimiter({ maxUsers: Infinity, maxPerUser: 6, maxQueued: 2_000, maxQueuedPerUser: 100 });
 
-/** Runs the work in the user's turn. */
-export async function inTurn<Result>(turns: Turns, userId: string, run: () => Promise<Result>): Promise<Result> {
-  const end = await turns.take(userId);
+/** Runs `work` in a slot of the user and releases the slot afterwards. */
+export async function runLimited<Result>(
+  limiter: ConcurrencyLimiter,
+  userId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const release = await limiter.acquire(userId);
   try {
-    return await run();
+    return await work();
   } finally {
-    end();
+    release();
   }
 }
 
-/** `each`: how many requests of one user run at once. `users`: how many users have a turn at once. */
-type Limits = { users: number; each?: number; waiting: number; waitingOfOne: number };
-
-export function createTurns(limits: Limits = { users: 4, waiting: 100, waitingOfOne: 10 }): Turns {
-  const { users, each = 1 } = limits;
+/** The default is for costly work: one request each of four users. */
+export function createConcurrencyLimiter(
+  limits: Limits = { maxUsers: 4, maxQueued: 100, maxQueuedPerUser: 10 },
+): ConcurrencyLimiter {
+  const { maxUsers, maxPerUser = 1 } = limits;
   const running = new Map<string, number>();
   const queue: { userId: string; start: () => void }[] = [];
 
-  function isFree(userId: string): boolean {
+  function hasFreeSlot(userId: string): boolean {
     const own = running.get(userId);
-    return own === undefined ? running.size < users : own < each;
+    return own === undefined ? running.size < maxUsers : own < maxPerUser;
   }
 
-  function turnOf(userId: string): () => void {
+  function occupySlot(userId: string): () => void {
     running.set(userId, (running.get(userId) ?? 0) + 1);
     return () => {
       const left = running.get(userId)! - 1;
       if (left === 0) running.delete(userId);
       else running.set(userId, left);
-      const next = queue.findIndex((waiting) => isFree(waiting.userId));
+      const next = queue.findIndex((queued) => hasFreeSlot(queued.userId));
       if (next !== -1) queue.splice(next, 1)[0]!.start();
     };
   }
 
   return {
-    async take(userId) {
-      if (isFree(userId)) return turnOf(userId);
-      const own = queue.filter((waiting) => waiting.userId === userId).length;
-      if (queue.length >= limits.waiting || own >= limits.waitingOfOne) {
+    async acquire(userId) {
+      if (hasFreeSlot(userId)) return occupySlot(userId);
+      const own = queue.filter((queued) => queued.userId === userId).length;
+      if (queue.length >= limits.maxQueued || own >= limits.maxQueuedPerUser) {
         throw dataError('PGRST000', { message: 'Too much at once. Please try again in a moment' });
       }
-      return new Promise((resolve) => queue.push({ userId, start: () => resolve(turnOf(userId)) }));
+      return new Promise((resolve) => queue.push({ userId, start: () => resolve(occupySlot(userId)) }));
     },
   };
 }

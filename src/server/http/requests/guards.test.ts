@@ -94,7 +94,7 @@ test('a larger one that states no length is refused while it is read', async () 
   });
   const init = { method: 'POST', body, duplex: 'half', headers: { 'transfer-encoding': 'chunked' } };
   const answer = await limited.request('/', init);
-  expect([answer.status, await answer.text()]).toEqual([413, 'BodyTooLarge']);
+  expect([answer.status, await answer.text()]).toEqual([413, 'BodyTooLargeError']);
 });
 
 const addressed = (header: string | null) => {

@@ -8,7 +8,7 @@ import type { MiddlewareHandler } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';
 import type { Config } from '#server/config/config.ts';
 import type { AppEnv } from '../app-env.ts';
-import { errorAnswer } from '../error-answer.ts';
+import { errorResponse } from '../error-response.ts';
 
 export function hostGuard(config: Pick<Config, 'publicUrl'>): MiddlewareHandler<AppEnv> {
   const publicHost = new URL(config.publicUrl).hostname;
@@ -16,6 +16,6 @@ export function hostGuard(config: Pick<Config, 'publicUrl'>): MiddlewareHandler<
     const host = context.req.header('host') ?? '';
     const name = host.replace(/:\d+$/, '').toLowerCase();
     if (isLoopback(name) || name === publicHost) return next();
-    return Promise.resolve(errorAnswer(context, 'misdirected_request'));
+    return Promise.resolve(errorResponse(context, 'misdirected_request'));
   };
 }

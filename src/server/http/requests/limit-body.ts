@@ -6,19 +6,19 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
-import { errorAnswer } from '../error-answer.ts';
+import { errorResponse } from '../error-response.ts';
 
 /** Thrown while a body without a stated length is read. */
-export class BodyTooLarge extends Error {
+export class BodyTooLargeError extends Error {
   constructor() {
     super('the request body is too large');
-    this.name = 'BodyTooLarge';
+    this.name = 'BodyTooLargeError';
   }
 }
 
-type Refuse = (context: Context<AppEnv>) => Response;
+type RejectBody = (context: Context<AppEnv>) => Response;
 
-const answerTooLarge: Refuse = (context) => errorAnswer(context, 'payload_too_large');
+const answerTooLarge: RejectBody = (context) => errorResponse(context, 'payload_too_large');
 
 /**
  * Refuses a request that states a larger length, and sets the limit for `readText` and `readBytes`.
@@ -26,7 +26,7 @@ const answerTooLarge: Refuse = (context) => errorAnswer(context, 'payload_too_la
  */
 export function limitBody(
   maxBytes: number,
-  { others = {}, refuse = answerTooLarge }: { others?: Readonly<Record<string, number>>; refuse?: Refuse } = {},
+  { others = {}, reject = answerTooLarge }: { others?: Readonly<Record<string, number>>; reject?: RejectBody } = {},
 ): MiddlewareHandler<AppEnv> {
   const limits = new Map(Object.entries(others));
   return (context, next) => {
@@ -34,22 +34,22 @@ export function limitBody(
     const limit = limits.get(context.req.path) ?? maxBytes;
     context.set('maxBodyBytes', limit);
     const stated = context.req.header('content-length');
-    return stated !== undefined && Number(stated) > limit ? Promise.resolve(refuse(context)) : next();
+    return stated !== undefined && Number(stated) > limit ? Promise.resolve(reject(context)) : next();
   };
 }
 
-/** The body as UTF-8 text. Throws BodyTooLarge. */
+/** The body as UTF-8 text. Throws BodyTooLargeError. */
 export async function readText(context: Context<AppEnv>): Promise<string> {
-  return isStreamed(context) ? new TextDecoder().decode(await readStream(context)) : context.req.text();
+  return hasUnknownLength(context) ? new TextDecoder().decode(await readStream(context)) : context.req.text();
 }
 
-/** Throws BodyTooLarge. */
+/** Throws BodyTooLargeError. */
 export async function readBytes(context: Context<AppEnv>): Promise<Uint8Array> {
-  return isStreamed(context) ? readStream(context) : new Uint8Array(await context.req.arrayBuffer());
+  return hasUnknownLength(context) ? readStream(context) : new Uint8Array(await context.req.arrayBuffer());
 }
 
 /** A stated length was judged by `limitBody`, and Node reads no byte more; counting would touch the body of every save. */
-const isStreamed = ({ req }: Context<AppEnv>): boolean =>
+const hasUnknownLength = ({ req }: Context<AppEnv>): boolean =>
   req.header('content-length') === undefined && req.header('transfer-encoding') !== undefined;
 
 async function readStream(context: Context<AppEnv>): Promise<Uint8Array> {
@@ -59,7 +59,7 @@ async function readStream(context: Context<AppEnv>): Promise<Uint8Array> {
   let bytes = 0;
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     bytes += part.value.byteLength;
-    if (bytes > limit) throw new BodyTooLarge();
+    if (bytes > limit) throw new BodyTooLargeError();
     chunks.push(part.value);
   }
   return Buffer.concat(chunks);

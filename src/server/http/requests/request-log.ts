@@ -6,7 +6,7 @@ import type { AppEnv } from '../app-env.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** Asked for every few seconds by machines; a line for each would bury the rest. */
-const QUIET_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
+const DEBUG_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
   // Every field of the line is known below and none is private, so there is nothing for each request to search through.
@@ -19,15 +19,15 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
     const { method } = context.req;
     const { status } = context.res;
     metrics.observe({ method, route, status, ms });
-    const level = levelOf(status, route);
+    const level = logLevel(status, route);
     const userId = context.get('userId');
     lines[level]({ method, route, status, ms, ...(userId !== undefined && { userId }) }, 'request');
   };
 }
 
 /** An error is for a human to act on; 502 and 503 say that we are busy or a stand-in is away. */
-function levelOf(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
+function logLevel(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 500) return 'error';
   if (status > 500) return 'warn';
-  return QUIET_ROUTES.has(route) ? 'debug' : 'info';
+  return DEBUG_ROUTES.has(route) ? 'debug' : 'info';
 }

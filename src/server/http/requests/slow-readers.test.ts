@@ -3,19 +3,22 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { cutSlowReaders } from './slow-readers.ts';
+import { disconnectSlowReaders } from './slow-readers.ts';
 
 const MEGABYTE = 1024 * 1024;
 const open: (() => void)[] = [];
 afterEach(() => open.splice(0).forEach((close) => close()));
 
-/** Answers with as many megabytes as the address says; `look` is what happens every second. */
-async function startServer(limitBytes: number) {
-  let look = (): void => {};
+/** Answers with as many megabytes as the address says; `check` is what happens every second. */
+async function startServer(maxBufferedBytes: number) {
+  let check = (): void => {};
   const server = createServer((incoming, outgoing) => {
     outgoing.end(Buffer.alloc(Number(incoming.url!.slice(1)) * MEGABYTE));
   });
-  const stop = cutSlowReaders(server, { limitBytes, every: (run) => ((look = run), () => (look = () => {})) });
+  const stop = disconnectSlowReaders(server, {
+    maxBufferedBytes,
+    every: (run) => ((check = run), () => (check = () => {})),
+  });
   open.push(
     stop,
     () => server.closeAllConnections(),
@@ -26,7 +29,7 @@ async function startServer(limitBytes: number) {
   const ask = (socket: Socket, megabytes: number) =>
     socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   return {
-    look: () => look(),
+    check: () => check(),
     ask,
     /** Resolves when the whole answer waits in the server. */
     async askAndNeverRead(megabytes: number): Promise<Socket> {
@@ -65,7 +68,7 @@ test('the largest answer that nobody reads goes first, and what fits the limit s
   const server = await startServer(40 * MEGABYTE);
   const small = await server.askAndNeverRead(20);
   const large = await server.askAndNeverRead(60);
-  server.look();
+  server.check();
   expect(await read(large, 60)).toBeLessThan(60);
   expect(await read(small, 20)).toBeGreaterThanOrEqual(20);
 });
@@ -76,7 +79,7 @@ test('whoever reads is left alone, however much it was', async () => {
   server.ask(reader, 60);
   expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
   const stuck = await server.askAndNeverRead(60);
-  server.look();
+  server.check();
   expect(await read(stuck, 60)).toBeLessThan(60);
   server.ask(reader, 60);
   expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
@@ -85,7 +88,7 @@ test('whoever reads is left alone, however much it was', async () => {
 test('answers that fit the limit together may wait', async () => {
   const server = await startServer(40 * MEGABYTE);
   const waiting = [await server.askAndNeverRead(20), await server.askAndNeverRead(19)];
-  server.look();
+  server.check();
   expect(await read(waiting[0]!, 20)).toBeGreaterThanOrEqual(20);
   expect(await read(waiting[1]!, 19)).toBeGreaterThanOrEqual(19);
 });

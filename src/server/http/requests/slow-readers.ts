@@ -7,19 +7,19 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-const LIMIT_BYTES = 128 * 1024 * 1024;
-const EVERY_MS = 1_000;
+const MAX_BUFFERED_BYTES = 128 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 1_000;
 
 type Options = {
-  limitBytes?: number;
+  maxBufferedBytes?: number;
   /** Calls again and again until it is told to stop. */
-  every?: (look: () => void) => () => void;
+  every?: (check: () => void) => () => void;
 };
 
 /** Answers how to stop. */
-export function cutSlowReaders(
+export function disconnectSlowReaders(
   server: Server,
-  { limitBytes = LIMIT_BYTES, every = everySecond }: Options = {},
+  { maxBufferedBytes = MAX_BUFFERED_BYTES, every = checkEverySecond }: Options = {},
 ): () => void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -30,17 +30,17 @@ export function cutSlowReaders(
   return every(() => {
     let sum = 0;
     for (const socket of sockets) sum += socket.writableLength;
-    if (sum <= limitBytes) return;
+    if (sum <= maxBufferedBytes) return;
     for (const socket of [...sockets].sort((a, b) => b.writableLength - a.writableLength)) {
-      if (sum <= limitBytes) return;
+      if (sum <= maxBufferedBytes) return;
       sum -= socket.writableLength;
       socket.destroy();
     }
   });
 }
 
-function everySecond(look: () => void): () => void {
-  const timer = setInterval(look, EVERY_MS);
+function checkEverySecond(check: () => void): () => void {
+  const timer = setInterval(check, CHECK_INTERVAL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

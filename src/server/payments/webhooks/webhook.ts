@@ -12,10 +12,10 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
-import { createTurns } from '#server/http/requests/concurrency-limiter.ts';
+import { createConcurrencyLimiter } from '#server/http/requests/concurrency-limiter.ts';
 import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { clientAddress, networkOf } from '#server/http/requests/client-address.ts';
+import { clientAddress, networkPrefix } from '#server/http/requests/client-address.ts';
 import { limitBody, readBytes } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
 import type { WebhookTransmission } from '../paypal/paypal-client.ts';
@@ -26,7 +26,7 @@ import { isTimely, readTransmission } from './webhook-transmission.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 /** Questions to PayPal: so many at once (one of each address), and so many waiting. */
-const QUEUE = { users: 4, waiting: 40, waitingOfOne: 10 };
+const QUEUE = { maxUsers: 4, maxQueued: 40, maxQueuedPerUser: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
 const MAX_COUNTED_ADDRESSES = 10_000;
 /** PayPal hangs up after 30 seconds and retries, so asking later than this is pointless. */
@@ -50,7 +50,7 @@ export type WebhookDeps = {
 export function webhookRoutes({ config, database, clock, log, payments }: WebhookDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   if (payments === null || config.paypal === null || config.paypal.webhookId === null) return routes;
-  const queue = createTurns(QUEUE);
+  const queue = createConcurrencyLimiter(QUEUE);
   const isWithinLimit = createMinuteLimit(clock);
 
   async function isStored({ id }: PaypalEvent): Promise<boolean> {
@@ -63,7 +63,7 @@ export function webhookRoutes({ config, database, clock, log, payments }: Webhoo
   async function verify(from: string, transmission: WebhookTransmission, text: string): Promise<Verdict> {
     if (!isWithinLimit(from)) return 'overloaded';
     const queuedAt = clock.now().getTime();
-    const release = await queue.take(from).catch(() => null);
+    const release = await queue.acquire(from).catch(() => null);
     if (release === null) return 'overloaded';
     try {
       if (clock.now().getTime() - queuedAt > MAX_WAIT_MS) return 'overloaded';
@@ -90,7 +90,7 @@ export function webhookRoutes({ config, database, clock, log, payments }: Webhoo
     }
     if (!(await payments.isAboutPayment(event)) || (await isStored(event))) return context.json({ received: true });
 
-    const verdict = await verify(networkOf(clientAddress(context, config.auth)), transmission, text);
+    const verdict = await verify(networkPrefix(clientAddress(context, config.auth)), transmission, text);
     if (verdict !== 'genuine') log.warn({ event: event.type, verdict }, 'rejected a webhook');
     if (verdict === 'forged') return refuse(context, 401, 'bad_signature');
     if (verdict !== 'genuine') return refuse(context, 503, 'try_again');

@@ -45,14 +45,14 @@ const MAX_OPEN_TAGS = 2_000;
 
 const MAX_PASSES = 4;
 
-const HEADER_ELSEWHERE = `<h2 class="${DATE_HEADER_CLASS}">`;
+const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
 
 /**
  * The log as it is stored, without its date header: the database puts the row's own day before it.
  * Throws the data error for a log over `ENTRY_MAX_BYTES`, measured in UTF-8 as it was sent and as it would be stored.
  */
-export function cleanLog(content: string): string {
-  refuseOversized(content);
+export function sanitizeLog(content: string): string {
+  checkLogSize(content);
   if (isCleanLog(content)) return withoutDateHeader(content);
   let cleaned = parseAndClean(content.replaceAll('\0', '').toWellFormed());
   // Unwrapping can leave elements that a parser would arrange differently; what is stored must read back the same.
@@ -64,8 +64,8 @@ export function cleanLog(content: string): string {
   return cleaned;
 }
 
-/** Cleans one log; a promise where it must wait for others. Throws, or rejects with, what `cleanLog` throws. */
-export type CleanLog = (content: string) => string | Promise<string>;
+/** Cleans one log; a promise where it must wait for others. Throws, or rejects with, what `sanitizeLog` throws. */
+export type SanitizeLog = (content: string) => string | Promise<string>;
 
 /**
  * Cleans the logs of all requests. A log that needs the parser waits for the one before it, and between two of them the
@@ -74,18 +74,18 @@ export type CleanLog = (content: string) => string | Promise<string>;
  * Threat: the parser takes some milliseconds for a log of 30 KB, and sixty requests at once with one each would run it sixty
  * times in a row.
  */
-export function createLogCleaner(yieldToOthers: () => Promise<unknown> = setImmediate): CleanLog {
+export function createLogSanitizer(yieldToEventLoop: () => Promise<unknown> = setImmediate): SanitizeLog {
   let previous: Promise<unknown> = Promise.resolve();
   return (content) => {
-    refuseOversized(content);
+    checkLogSize(content);
     if (isCleanLog(content)) return withoutDateHeader(content);
-    const cleaned = previous.then(() => cleanLog(content));
-    previous = cleaned.then(yieldToOthers, yieldToOthers);
+    const cleaned = previous.then(() => sanitizeLog(content));
+    previous = cleaned.then(yieldToEventLoop, yieldToEventLoop);
     return cleaned;
   };
 }
 
-function refuseOversized(html: string): void {
+function checkLogSize(html: string): void {
   // A UTF-16 unit is at most three bytes, so most logs need no count.
   if (html.length * 3 <= ENTRY_MAX_BYTES) return;
   const bytes = Buffer.byteLength(html);
@@ -106,9 +106,9 @@ function parseAndClean(html: string): string {
   });
   const log = withoutDateHeader(cleaned.replace(/^\s+(?=<h2 class)/, ''))
     // A header that does not stand first is a heading like any other.
-    .replaceAll(HEADER_ELSEWHERE, '<h2>')
+    .replaceAll(MISPLACED_HEADER, '<h2>')
     // Every `<` of the text has become `&lt;`, so this finds nothing but the parser's own writing.
     .replaceAll('<br />', '<br>');
-  refuseOversized(log);
+  checkLogSize(log);
   return log;
 }

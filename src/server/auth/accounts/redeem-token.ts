@@ -1,49 +1,49 @@
 /** What a link or a code does once it is right: confirm the address, change the address, start a session. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { accountById, confirmAddress, dropUnconfirmedPassword, userByEmail, userById } from './accounts.ts';
+import { getAccount, confirmAddress, clearUnconfirmedPassword, findUserByEmail, findUserById } from './accounts.ts';
 import type { Account } from './accounts.ts';
-import { useUp, wipeOneTimeTokens } from './one-time-tokens.ts';
+import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
 import { startSession } from './sessions.ts';
 import type { Device, StartedSession } from './sessions.ts';
 
-export type Redemption =
+export type RedeemResult =
   /** `previousEmail` is set when the account has moved to another address. */
   | { outcome: 'session'; account: Account; started: StartedSession; previousEmail: string | null }
   /** One of the two addresses has agreed; the other is still to be asked. */
-  | { outcome: 'half_done' }
-  | { outcome: 'spent' }
+  | { outcome: 'awaiting_other_address' }
+  | { outcome: 'invalid' }
   | { outcome: 'banned' }
   | { outcome: 'address_taken' };
 
 type Given = { token: OneTimeRow; device: Device; now: Date };
 
 /** To be run in a transaction. The user's row is locked first, so both halves of a change cannot pass each other. */
-export async function redeem(transaction: AsService, { token, device, now }: Given): Promise<Redemption> {
+export async function redeemToken(transaction: AsService, { token, device, now }: Given): Promise<RedeemResult> {
   await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
-  const user = await userById(transaction, token.user_id);
-  if (!user) return { outcome: 'spent' };
+  const user = await findUserById(transaction, token.user_id);
+  if (!user) return { outcome: 'invalid' };
   if (user.banned_until !== null && user.banned_until > now) return { outcome: 'banned' };
 
   let email = user.email;
   if (isAddressChange(token)) {
-    if (user.new_email === null) return { outcome: 'spent' };
-    const step = await agreeToChange(transaction, { token, newEmail: user.new_email, now });
+    if (user.new_email === null) return { outcome: 'invalid' };
+    const step = await confirmAddressChange(transaction, { token, newEmail: user.new_email, now });
     if (step !== 'both') return { outcome: step };
-    const owner = await userByEmail(transaction, user.new_email);
+    const owner = await findUserByEmail(transaction, user.new_email);
     if (owner && owner.id !== user.id) return { outcome: 'address_taken' };
     email = user.new_email;
-  } else if (token.address !== user.email || !(await useUp(transaction, token))) {
-    return { outcome: 'spent' };
+  } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
+    return { outcome: 'invalid' };
   }
   // Whoever asks for a new password does not know that of the sign-up.
-  if (token.purpose === 'recovery') await dropUnconfirmedPassword(transaction, user.id);
-  if (email !== null) await confirmAddress(transaction, await accountById(transaction, user.id), email, now);
-  await wipeOneTimeTokens(transaction, user.id);
+  if (token.purpose === 'recovery') await clearUnconfirmedPassword(transaction, user.id);
+  if (email !== null) await confirmAddress(transaction, await getAccount(transaction, user.id), email, now);
+  await deleteOneTimeTokens(transaction, user.id);
   const started = await startSession(transaction, { userId: user.id, method: 'otp', device, now });
   const previousEmail = email === user.email ? null : user.email;
-  return { outcome: 'session', account: await accountById(transaction, user.id), started, previousEmail };
+  return { outcome: 'session', account: await getAccount(transaction, user.id), started, previousEmail };
 }
 
 const isAddressChange = (token: OneTimeRow): boolean =>
@@ -53,10 +53,10 @@ const isAddressChange = (token: OneTimeRow): boolean =>
  * Threat: in the moment in which a change to a second address begins, the row names that one already while the tokens
  * still are those of the first, which agreed. What is agreed to is the address that the mail went to, and no other.
  */
-async function agreeToChange(
+async function confirmAddressChange(
   transaction: AsService,
   { token, newEmail, now }: { token: OneTimeRow; newEmail: string; now: Date },
-): Promise<'both' | 'half_done' | 'spent'> {
+): Promise<'both' | 'awaiting_other_address' | 'invalid'> {
   const both = await transaction.run(
     queryBuilder
       .selectFrom('auth.one_time_tokens')
@@ -65,8 +65,8 @@ async function agreeToChange(
       .where('purpose', 'in', ['email_change_current', 'email_change_new']),
   );
   const own = both.find((row) => row.purpose === token.purpose);
-  if (!own || own.confirmed_at !== null || !own.code_hash.equals(token.code_hash)) return 'spent';
-  if (both.some((row) => row.purpose === 'email_change_new' && row.address !== newEmail)) return 'spent';
+  if (!own || own.confirmed_at !== null || !own.code_hash.equals(token.code_hash)) return 'invalid';
+  if (both.some((row) => row.purpose === 'email_change_new' && row.address !== newEmail)) return 'invalid';
   const other = both.find((row) => row.purpose !== token.purpose);
   if (!other || other.confirmed_at !== null) return 'both';
   await transaction.run(
@@ -77,5 +77,5 @@ async function agreeToChange(
       .where('purpose', '=', own.purpose)
       .returning('user_id'),
   );
-  return 'half_done';
+  return 'awaiting_other_address';
 }

@@ -14,7 +14,7 @@ const ERRORS = {
   unexpected_failure: { status: 500, message: 'Something went wrong on our side' },
 } as const satisfies Record<string, { status: ContentfulStatusCode; message: string }>;
 
-export function errorAnswer(context: Context<AppEnv>, code: keyof typeof ERRORS): Response {
+export function errorResponse(context: Context<AppEnv>, code: keyof typeof ERRORS): Response {
   const { status, message } = ERRORS[code];
   return context.json({ code, message, details: null, hint: null }, status);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boundedRange, readsManyTexts, refuseCostly } from './cost.ts';
+import { limitRange, readsManyLongTexts, rejectCostlyQuery } from './query-cost.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import { parseQuery } from './parse/parse-query.ts';
 
@@ -14,7 +14,7 @@ describe('searching texts', () => {
     `content=not.like.*${'a'.repeat(200)}*`,
     `content=gt(all).{${list(11)}}`,
   ])('has a bound: %.40s', (search) => {
-    expect(() => refuseCostly(entries, parseQuery(entries, search))).toThrow('could not be parsed');
+    expect(() => rejectCostlyQuery(entries, parseQuery(entries, search))).toThrow('could not be parsed');
   });
 
   test.each([
@@ -23,7 +23,7 @@ describe('searching texts', () => {
     `date=in.(${list(400)})`,
     `content=eq.${'a'.repeat(4000)}`,
   ])('is free below it, and so is what reads no text: %.40s', (search) => {
-    expect(() => refuseCostly(entries, parseQuery(entries, search))).not.toThrow();
+    expect(() => rejectCostlyQuery(entries, parseQuery(entries, search))).not.toThrow();
   });
 });
 
@@ -31,13 +31,13 @@ describe('what the coach said', () => {
   test.each(['text=ilike.*a*', 'or=(kind.eq.trend,missing_fact.gt.a)', 'order=text', 'text=like(any).{*a*,*b*}'])(
     'is not searched and not ordered by: %s',
     (search) => {
-      expect(() => refuseCostly(analyses, parseQuery(analyses, search))).toThrow('could not be parsed');
+      expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).toThrow('could not be parsed');
     },
   );
 
   test('is found by its day, and by whether anything was missing', () => {
     const search = 'user_id=eq.u&kind=eq.feedback&date=eq.2026-01-01&missing_fact=not.is.null&order=created_at.desc';
-    expect(() => refuseCostly(analyses, parseQuery(analyses, search))).not.toThrow();
+    expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).not.toThrow();
   });
 
   test.each([
@@ -45,8 +45,8 @@ describe('what the coach said', () => {
     [101, 100],
     [7, 7],
   ])('of %j rows that are asked for, %i are given at most', (limit, given) => {
-    expect(boundedRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: given });
-    expect(boundedRange(entries, { offset: 3, limit })).toEqual({ offset: 3, limit });
+    expect(limitRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: given });
+    expect(limitRange(entries, { offset: 3, limit })).toEqual({ offset: 3, limit });
   });
 });
 
@@ -73,5 +73,5 @@ test.each([
   ['profiles', '', false],
 ] as const)('of %s, %s shows the texts of many rows or searches any: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
-  expect(readsManyTexts(table, parseQuery(table, search))).toBe(expected);
+  expect(readsManyLongTexts(table, parseQuery(table, search))).toBe(expected);
 });

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** @param startedAt from `performance.now()` */
-export async function noSoonerThan(startedAt: number, ms: number): Promise<void> {
+export async function padResponseTime(startedAt: number, ms: number): Promise<void> {
   const remaining = ms - (performance.now() - startedAt);
   if (remaining > 0) await delay(remaining);
 }

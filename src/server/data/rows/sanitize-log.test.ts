@@ -4,7 +4,7 @@ import sanitizeHtml from 'sanitize-html';
 import { describe, expect, test } from 'vitest';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
-import { cleanLog, createLogCleaner } from './clean-entry.ts';
+import { sanitizeLog, createLogSanitizer } from './sanitize-log.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
@@ -128,16 +128,16 @@ describe('cleaning a log', () => {
       '<p>שלום e\u0301 👩‍👩‍👧 \u202E\uFEFF\u200B\u0007</p>',
     ],
   ])('%s', (_rule, sent, stored) => {
-    expect(cleanLog(sent)).toBe(stored);
+    expect(sanitizeLog(sent)).toBe(stored);
   });
 
   test('leaves no element or attribute but those of the list, and is clean the second time', () => {
     fc.assert(
       fc.property(hostileHtml, (sent) => {
-        const stored = cleanLog(sent);
+        const stored = sanitizeLog(sent);
         expect(elementsIn(stored).filter((element) => !isAllowed(element))).toEqual([]);
         expect(stored.includes('\0') || !stored.isWellFormed()).toBe(false);
-        expect(cleanLog(stored)).toBe(stored);
+        expect(sanitizeLog(stored)).toBe(stored);
       }),
       { numRuns: fuzzBudget(4_000) },
     );
@@ -176,9 +176,9 @@ describe('cleaning a log', () => {
       fc.property(fc.oneof(almostClean, hostileHtml), (html) => {
         if (!isCleanLog(html)) return;
         accepted += 1;
-        const quick = cleanLog(html);
+        const quick = sanitizeLog(html);
         // A capital letter sends the same log through the parser.
-        const parsed = cleanLog(`${html}<I>`);
+        const parsed = sanitizeLog(`${html}<I>`);
         expect(parsed).toBe(quick);
       }),
       { numRuns: fuzzBudget(6_000) },
@@ -189,30 +189,30 @@ describe('cleaning a log', () => {
 
 describe('the size of a log', () => {
   test('256 KB is taken and one byte more is refused, counted in UTF-8', () => {
-    expect(cleanLog('a'.repeat(ENTRY_MAX_BYTES))).toHaveLength(ENTRY_MAX_BYTES);
-    expect(() => cleanLog('a'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(/256 KB at most/);
-    expect(() => cleanLog('é'.repeat(ENTRY_MAX_BYTES / 2 + 1))).toThrow(expect.objectContaining({ status: 413 }));
+    expect(sanitizeLog('a'.repeat(ENTRY_MAX_BYTES))).toHaveLength(ENTRY_MAX_BYTES);
+    expect(() => sanitizeLog('a'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(/256 KB at most/);
+    expect(() => sanitizeLog('é'.repeat(ENTRY_MAX_BYTES / 2 + 1))).toThrow(expect.objectContaining({ status: 413 }));
   });
   test('what grows over the limit when it is escaped is refused too', () => {
-    expect(() => cleanLog('<'.repeat(ENTRY_MAX_BYTES))).toThrow(expect.objectContaining({ code: '54000' }));
+    expect(() => sanitizeLog('<'.repeat(ENTRY_MAX_BYTES))).toThrow(expect.objectContaining({ code: '54000' }));
   });
   test('10,000 list items are stored, also when they need the parser', () => {
     const items = '<li><p>item</p></li>'.repeat(10_000);
-    expect(cleanLog(`<ol>${items}</ol>`)).toBe(`<ol>${items}</ol>`);
-    expect(cleanLog(`<OL>${items}</OL>`)).toBe(`<ol>${items}</ol>`);
+    expect(sanitizeLog(`<ol>${items}</ol>`)).toBe(`<ol>${items}</ol>`);
+    expect(sanitizeLog(`<OL>${items}</OL>`)).toBe(`<ol>${items}</ol>`);
   });
   test('nesting is unwrapped beyond what browsers can show and refused where it is an attack', () => {
-    expect(cleanLog('<blockquote>'.repeat(150) + 'x')).toBe(
+    expect(sanitizeLog('<blockquote>'.repeat(150) + 'x')).toBe(
       '<blockquote>'.repeat(100) + 'x' + '</blockquote>'.repeat(100),
     );
-    expect(() => cleanLog('<b>'.repeat(60_000))).toThrow(expect.objectContaining({ code: '54001', status: 400 }));
+    expect(() => sanitizeLog('<b>'.repeat(60_000))).toThrow(expect.objectContaining({ code: '54001', status: 400 }));
   });
 });
 
 describe('the logs of many requests', () => {
   test('between two that need the parser everybody else is answered, and a clean one waits for neither', async () => {
     const othersAnswered: (() => void)[] = [];
-    const clean = createLogCleaner(() => new Promise<void>((resolve) => othersAnswered.push(resolve)));
+    const clean = createLogSanitizer(() => new Promise<void>((resolve) => othersAnswered.push(resolve)));
     const [first, second] = [clean('<b>one</b>'), clean('<b>two</b>')];
     expect(await first).toBe('one');
     expect(await Promise.race([second, setImmediate('waits')])).toBe('waits');
@@ -222,7 +222,7 @@ describe('the logs of many requests', () => {
   });
 
   test('one that is refused holds up nobody', async () => {
-    const clean = createLogCleaner();
+    const clean = createLogSanitizer();
     const refused = clean('<b>'.repeat(60_000));
     const next = clean('<b>next</b>');
     await expect(refused).rejects.toMatchObject({ code: '54001' });

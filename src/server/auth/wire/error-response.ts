@@ -2,55 +2,56 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
-import { callerHasLeft } from '#server/http/requests/client-disconnected.ts';
-import { BodyTooLarge } from '#server/http/requests/limit-body.ts';
+import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
+import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
-import { PasswordQueueFull } from '../accounts/passwords.ts';
+import { PasswordQueueFullError } from '../accounts/passwords.ts';
 import { AuthError } from './errors.ts';
 
 const VERSION_HEADER = 'X-Supabase-Api-Version';
-const NEW_SHAPE_SINCE = '2024-01-01';
+const NEW_FORMAT_VERSION = '2024-01-01';
 
 /** PostgreSQL out of reach, shutting down, out of connections, or a lock not given in time: no fault of the request. */
-const PASSING_CLASSES = ['08', '40', '53', '55', '57'];
-const PASSING_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
-const PASSING_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
+const TRANSIENT_SQLSTATE_CLASSES = ['08', '40', '53', '55', '57'];
+const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+const TRANSIENT_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
 
-export function answerError(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
+export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
   const error = authErrorOf(thrown);
   const errorId = randomUUID();
   // A full queue is told by the request log; a stack for each would only feed the storm.
-  const isOurs = error.status >= 500 && !isForeseen(thrown) && !callerHasLeft(context);
+  const isOurs = error.status >= 500 && !isExpected(thrown) && !isClientDisconnected(context);
   if (isOurs) log.error({ err: thrown, errorId }, 'auth request failed');
   context.header('x-sb-error-code', error.code);
   if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
-  if (wantsNewShape(context)) {
+  if (wantsNewErrorFormat(context)) {
     // The client reads the response's header before it believes `code` (docs/specification/wire.md 3).
-    context.header(VERSION_HEADER, NEW_SHAPE_SINCE);
+    context.header(VERSION_HEADER, NEW_FORMAT_VERSION);
     return context.json({ code: error.code, message: error.message, ...weak }, error.status);
   }
   const id = error.status >= 500 ? { error_id: errorId } : {};
   return context.json({ code: error.status, error_code: error.code, msg: error.message, ...id, ...weak }, error.status);
 }
 
-const isForeseen = (thrown: unknown): boolean => thrown instanceof AuthError || thrown instanceof PasswordQueueFull;
+const isExpected = (thrown: unknown): boolean =>
+  thrown instanceof AuthError || thrown instanceof PasswordQueueFullError;
 
 function authErrorOf(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;
-  if (thrown instanceof BodyTooLarge) return new AuthError('body_too_large');
-  if (thrown instanceof PasswordQueueFull) return new AuthError('try_again');
-  return new AuthError(isPassing(thrown) ? 'try_again' : 'unexpected_failure');
+  if (thrown instanceof BodyTooLargeError) return new AuthError('body_too_large');
+  if (thrown instanceof PasswordQueueFullError) return new AuthError('try_again');
+  return new AuthError(isTransient(thrown) ? 'try_again' : 'unexpected_failure');
 }
 
-function isPassing(thrown: unknown): boolean {
+function isTransient(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  if (PASSING_CODES.has(code) || PASSING_MESSAGE.test(thrown.message)) return true;
-  return code.length === 5 && PASSING_CLASSES.includes(code.slice(0, 2));
+  if (TRANSIENT_CODES.has(code) || TRANSIENT_MESSAGE.test(thrown.message)) return true;
+  return code.length === 5 && TRANSIENT_SQLSTATE_CLASSES.includes(code.slice(0, 2));
 }
 
-function wantsNewShape(context: Context): boolean {
+function wantsNewErrorFormat(context: Context): boolean {
   const asked = context.req.header(VERSION_HEADER) ?? '';
-  return /^\d{4}-\d{2}-\d{2}$/.test(asked) && asked >= NEW_SHAPE_SINCE;
+  return /^\d{4}-\d{2}-\d{2}$/.test(asked) && asked >= NEW_FORMAT_VERSION;
 }

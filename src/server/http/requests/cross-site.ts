@@ -12,7 +12,7 @@ import type { AppEnv } from '../app-env.ts';
  * Browsers send `Sec-Fetch-Site` to https and loopback addresses. Without it a form still names the page that it stands on
  * in `Origin`, `null` for a page that hides it. Programs send neither.
  */
-export function isFromOtherSite(context: Context<AppEnv>, { publicUrl }: Pick<Config, 'publicUrl'>): boolean {
+export function isCrossSiteRequest(context: Context<AppEnv>, { publicUrl }: Pick<Config, 'publicUrl'>): boolean {
   const site = context.req.header('sec-fetch-site');
   if (site !== undefined) return site === 'cross-site' || site === 'same-site';
   const origin = context.req.header('origin');

@@ -9,7 +9,7 @@ import { userJson } from './user-json.ts';
  * `expires_at` is left out on purpose: the client then counts `expires_in` on its own clock, and a device whose clock
  * is wrong does not sign itself out (docs/specification/wire.md 7).
  */
-export async function sessionAnswer(accessTokens: AccessTokens, account: Account, started: StartedSession) {
+export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;
   const accessToken = await accessTokens.issue({
     userId: user.id,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cleanLog } from './clean-entry.ts';
-import { cleanRows } from './clean-rows.ts';
+import { sanitizeLog } from './sanitize-log.ts';
+import { sanitizeRows } from './sanitize-rows.ts';
 import { EXPOSED_TABLES } from '../exposed-tables.ts';
 
 const entries = EXPOSED_TABLES.get('entries')!;
@@ -9,7 +9,7 @@ const columns = [entries.columns.get('date')!, entries.columns.get('content')!];
 /** What happens in which order: `.` for a log that is cleaned, `|` for a yield. */
 async function cleaning(logs: readonly (string | null)[]): Promise<string> {
   let order = '';
-  await cleanRows(
+  await sanitizeRows(
     entries,
     { columns, rows: logs.map((log) => ['2026-01-01', log]) },
     (log) => ((order += '.'), log),
@@ -35,6 +35,6 @@ test('rows without a log count too', async () => {
   let yields = 0;
   const profiles = EXPOSED_TABLES.get('profiles')!;
   const rows = { columns: [profiles.columns.get('country')!], rows: Array.from({ length: 1_000 }, () => ['PT']) };
-  await cleanRows(profiles, rows, cleanLog, async () => void (yields += 1));
+  await sanitizeRows(profiles, rows, sanitizeLog, async () => void (yields += 1));
   expect(yields).toBeGreaterThan(2);
 });
