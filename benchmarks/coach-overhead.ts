@@ -8,7 +8,7 @@ import { citableLines } from '#domain/coach/citations.ts';
 import { readConfig } from '#server/config/config.ts';
 import { createCoachModel } from '#server/coach/model/model.ts';
 import type { CoachModel } from '#server/coach/model/model.ts';
-import { FEEDBACK_SCHEMA, feedbackPrompt, fenced, MAX_OUTPUT_TOKENS } from '#server/coach/prompts.ts';
+import { FEEDBACK_SCHEMA, feedbackPrompt, fenceData, MAX_OUTPUT_TOKENS } from '#server/coach/prompts.ts';
 import type { Fault } from '../simulators/ai-model/faults.ts';
 import { modelSettingsAt } from '../simulators/ai-model/server.ts';
 import { CoachJournal, daysAgo, today } from './coach/closer.ts';
@@ -97,7 +97,7 @@ async function msToFirstText(straight: CoachModel): Promise<number> {
   const question = {
     ...instructions,
     schema: FEEDBACK_SCHEMA,
-    prompt: fenced(data),
+    prompt: fenceData(data),
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
   };
   for await (const part of straight.stream(question, new AbortController().signal)) {

@@ -9,7 +9,7 @@ import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
-import { askAnewForReader } from './coach/provider-consent.ts';
+import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
 import { createCoach } from './coach/coach.ts';
 import type { Database } from './database/database.ts';
 import { listen } from './http/listen.ts';
@@ -44,8 +44,8 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
   const passwords = createPasswords();
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
-  const reader = clientConfig(config).coachProvider;
-  if (reader !== null) await askAnewForReader(database, reader, log);
+  const { coachProvider } = clientConfig(config);
+  if (coachProvider !== null) await resetConsentOnProviderChange(database, coachProvider, log);
   const coach = config.coach && createCoach({ settings: config.coach, database, clock, log });
   const jobs: Jobs = createJobs({
     database,
@@ -71,9 +71,9 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     port: listening.port,
     startJobs: () => jobs.start(),
     async stop() {
-      coach?.endSoon();
+      coach?.beginShutdown();
       await Promise.all([listening.stop(), jobs.stop()]);
-      await coach?.settled();
+      await coach?.whenIdle();
       await Promise.all([mailer.close(), passwords.close()]);
     },
   };

@@ -1,4 +1,3 @@
-/** The settings of the coach: whose model answers, where, and how much one user may ask for in a day. */
 import { FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import { isLoopback } from '../config/loopback.ts';
 import { isPrivateNetworkHost } from '../config/private-network.ts';
@@ -8,8 +7,8 @@ import type { SettingsReader } from '../config/settings-reader.ts';
 export type CoachProvider = 'google' | 'anthropic' | 'openai-compatible';
 
 /**
- * How the model is made to keep to a form: a schema, JSON of any form, or lines in its text. `auto`: by schema, and by
- * lines where the endpoint turns out to take none.
+ * How the model is made to answer in a fixed format: a JSON schema, any JSON object, or marked lines of text. `auto`
+ * tries the schema and falls back to text if the endpoint rejects it.
  */
 export type StructuredBy = 'schema' | 'json' | 'text' | 'auto';
 
@@ -20,11 +19,11 @@ export type CoachSettings = {
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
   readonly structuredBy: StructuredBy;
-  /** Analyses that are sent to the provider for one user between two midnights (UTC). */
+  /** Maximum number of analyses per user and UTC day that are sent to the provider. */
   readonly dailyLimit: number;
   readonly timeoutMs: number;
-  /** Who reads the journal's text, as the sentence that asks for consent says it. */
-  readonly readBy: string;
+  /** As the consent text names it. */
+  readonly providerName: string;
 };
 
 type ProviderFacts = { home: string | null; path: string; model: string | null; name: string };
@@ -42,39 +41,39 @@ const PROVIDERS: Readonly<Record<CoachProvider, ProviderFacts>> = {
 
 const EXAMPLE_KEY = 'the-key-from-your-account-there';
 
-/** null: there is no coach. */
+/** Null when no coach is configured. */
 export function readCoachSettings(settings: SettingsReader, production: boolean): CoachSettings | null {
-  const chosen = settings.oneOf('AI_PROVIDER', ['google', 'anthropic', 'openai-compatible', 'none'], 'none');
+  const provider = settings.oneOf('AI_PROVIDER', ['google', 'anthropic', 'openai-compatible', 'none'], 'none');
   const model = settings.optional('AI_MODEL');
   const keySet = settings.optional('AI_API_KEY') !== null;
   const structured = settings.oneOf('AI_STRUCTURED', ['auto', 'schema', 'json', 'text'], 'auto');
   const dailyLimit = settings.integer('AI_DAILY_LIMIT', FAIR_USE_ANALYSES, 1, 100_000);
   const timeoutMs = settings.integer('AI_TIMEOUT_MS', 60_000, 1_000, 600_000);
-  if (chosen === 'none') {
-    const meant = model !== null || keySet || settings.optional('AI_BASE_URL') !== null;
-    if (meant && settings.optional('AI_PROVIDER') === null)
+  if (provider === 'none') {
+    const hasOtherSettings = model !== null || keySet || settings.optional('AI_BASE_URL') !== null;
+    if (hasOtherSettings && settings.optional('AI_PROVIDER') === null)
       settings.problem('AI_PROVIDER', 'must be set when the other settings of the coach are', 'google');
     return null;
   }
-  const facts = PROVIDERS[chosen];
-  const baseUrl = readBaseUrl(settings, chosen, facts, production);
+  const facts = PROVIDERS[provider];
+  const baseUrl = readBaseUrl(settings, provider, facts, production);
   if (model === null && facts.model === null) {
-    settings.problem('AI_MODEL', `must name a model with AI_PROVIDER=${chosen}`, 'the-name-the-provider-gives-it');
+    settings.problem('AI_MODEL', `must name a model with AI_PROVIDER=${provider}`, 'the-name-the-provider-gives-it');
   }
   const apiKey = settings.headerKey('AI_API_KEY', EXAMPLE_KEY);
-  if (!keySet && chosen !== 'openai-compatible') {
-    settings.problem('AI_API_KEY', `must be set with AI_PROVIDER=${chosen}`, EXAMPLE_KEY);
+  if (!keySet && provider !== 'openai-compatible') {
+    settings.problem('AI_API_KEY', `must be set with AI_PROVIDER=${provider}`, EXAMPLE_KEY);
   }
   const { origin, host } = new URL(baseUrl);
   return {
-    provider: chosen,
+    provider,
     model: model ?? facts.model ?? '',
     baseUrl,
     apiKey,
-    structuredBy: structured === 'auto' && chosen !== 'openai-compatible' ? 'schema' : structured,
+    structuredBy: structured === 'auto' && provider !== 'openai-compatible' ? 'schema' : structured,
     dailyLimit,
     timeoutMs,
-    readBy: origin === facts.home ? facts.name : `the AI service at ${host}`,
+    providerName: origin === facts.home ? facts.name : `the AI service at ${host}`,
   };
 }
 
@@ -96,9 +95,10 @@ function readBaseUrl(
     settings.problem('AI_BASE_URL', `must be an http or https address without credentials or query`, example);
     return example;
   }
-  // Threat: journals and the key in clear on their way through the internet. One's own model server is often http.
-  const mayBeClear =
+  // Threat: journals and the API key cross the internet unencrypted. A self-hosted model in a private network often
+  // speaks plain http.
+  const isHttpAllowed =
     provider === 'openai-compatible' ? isPrivateNetworkHost(url.hostname) : !production && isLoopback(url.hostname);
-  if (url.protocol !== 'https:' && !mayBeClear) settings.problem('AI_BASE_URL', 'must begin with https://', example);
+  if (url.protocol !== 'https:' && !isHttpAllowed) settings.problem('AI_BASE_URL', 'must begin with https://', example);
   return url.pathname === '/' ? `${url.origin}${path}` : `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }

@@ -1,4 +1,3 @@
-/** How what the coach said is stored beside others who are at the same days. */
 import { randomUUID } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -23,9 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-test('the days of a trend are held in their order: whoever holds the first one waits for none of the others', async () => {
+test('storeAnalysis locks the logs of a trend in date order', async () => {
   const [first, last] = [DAYS.firstOpen, DAYS.earliestToday];
-  // Neither as the rows were written nor by their ids does the first day come first.
+  // The date order differs from both the insertion order and the order of the ids.
   const logs = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
   await db.admin.query('delete from entries where user_id = $1', [userId]);
   await db.admin.query(
@@ -40,7 +39,7 @@ test('the days of a trend are held in their order: whoever holds the first one w
   try {
     await other.query('begin');
     await other.query('update entries set content = $3 where user_id = $1 and date = $2', [userId, first, '<p>a</p>']);
-    const finishing = store.finish(claim, ANALYSIS, { from: first, to: last, logs });
+    const finishing = store.storeAnalysis(claim, ANALYSIS, { from: first, to: last, logs });
     const isWaiting = async () =>
       (
         await db.admin.query('select from pg_stat_activity where pg_backend_pid() <> pid and wait_event_type = $1', [

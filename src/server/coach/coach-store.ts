@@ -1,6 +1,6 @@
 /**
- * What the coach reads and writes. Logs are read as their owner, so that the policies decide what it may see; what it
- * writes, no client may write, and it is written by the service.
+ * Database access of the coach. It reads logs as their owner, so that row-level security applies. It writes as the
+ * service, because clients have no grants on the coach's tables and columns.
  */
 import { toCitations } from '#domain/coach/citations.ts';
 import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
@@ -9,49 +9,49 @@ import type { AsService, Database, Identity } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
 import type { FinishReason } from './model/model.ts';
 import { CAPS } from './prompts.ts';
-import type { Reply, SoFar } from './reply/parse-response.ts';
+import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 
-/** Whether the caller may have anything analysed; asked of the database, so that there is one rule and one clock. */
-export type Standing = { premium: boolean; consent: boolean };
+/** Decided by the database, so that there is one rule and one clock. */
+export type Access = { premium: boolean; consent: boolean };
 
-/** Times are texts as the database writes them: a JavaScript date would lose the microseconds that tell versions apart. */
+/** Times stay text: a JavaScript date would lose the microseconds by which versions are compared. */
 export type FeedbackRow = {
   readAt: string;
-  /** `text`: as much of the words as tells whether there is anything to speak of. */
+  /** `text`: the first characters, enough for the checks of `feedbackRefusal`. */
   entry: { id: string; text: string; content: string; updatedAt: string } | null;
   earlier: { date: Day; text: string }[];
 };
 export type TrendLog = { id: string; date: Day; text: string; content: string; score: number | null };
 
-/** Asked apart from the logs: a question that is refused must cost nothing, whoever sends how many of them. */
-const READ_STANDING = `select public.is_premium() as premium,
+/** Runs before the logs are loaded. Threat: a flood of refused requests must not load large logs. */
+const READ_ACCESS = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
-/** More than a quick entry has. */
-const JUDGED_CHARS = 200;
+/** Longer than every quick entry. */
+const REFUSAL_CHECK_CHARS = 200;
 
-/** Of each text one character more than is shown, so that whoever cuts it sees that there is more. */
+/** Loads one character more than the prompt shows, so that the truncation is detected and reported to the model. */
 const READ_DAY = `select now()::text as "readAt",
-  (select json_build_object('id', id, 'text', left(content_text, ${JUDGED_CHARS}),
+  (select json_build_object('id', id, 'text', left(content_text, ${REFUSAL_CHECK_CHARS}),
                             'content', left(content, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
      from public.entries where user_id = auth.uid() and date = $1::date) as entry,
   coalesce((select json_agg(day order by day.date)
      from (select date, left(content_text, ${CAPS.earlierLog + 1}) as text from public.entries
             where user_id = auth.uid() and date < $1::date order by date desc limit ${CONTEXT_DAYS}) day), '[]') as earlier`;
 
-const READ_PERIOD = `select id, date::text, left(content_text, ${JUDGED_CHARS}) as text,
+const READ_PERIOD = `select id, date::text, left(content_text, ${REFUSAL_CHECK_CHARS}) as text,
     left(content, ${CAPS.trendRead} / (count(*) over ())::integer + 1) as content, hustle_score as score
   from public.entries where user_id = auth.uid() and date between $1::date and $2::date order by date`;
 
-/** A token may name no session: then there is none that could end. */
-const SESSION_LASTS = `select told.session is null or exists (
-    select from auth.sessions where id = told.session and user_id = told.sub) as lasts
+/** A token without a session id has no session that could end, so it counts as active. */
+const IS_SESSION_ACTIVE = `select claims.session is null or exists (
+    select from auth.sessions where id = claims.session and user_id = claims.sub) as active
   from (select nullif($1::json ->> 'session_id', '00000000-0000-0000-0000-000000000000')::uuid as session,
-               ($1::json ->> 'sub')::uuid as sub) told`;
+               ($1::json ->> 'sub')::uuid as sub) claims`;
 
-/** One try at an analysis: the claim that nobody else is at it, until it is given back or its lease ends. */
+/** An exclusive lease on one day or period of one user. `run` identifies the holder. */
 export type Claim = { userId: string; kind: Kind; key: string; run: string };
 
 const CLAIM = `insert into public.analysis_runs as held (user_id, kind, key, run, lease_until, counted_on, tries)
@@ -62,27 +62,27 @@ const CLAIM = `insert into public.analysis_runs as held (user_id, kind, key, run
     where held.lease_until <= now()
   returning run`;
 
-/** Those of the day, and what is under way since whichever day. */
-const TRIES = `
+/** The tries of today (UTC) and the active leases of any day. */
+const READ_TRIES = `
   select coalesce(sum(tries) filter (where counted_on = (now() at time zone 'UTC')::date), 0)::int as tries,
-         (count(*) filter (where lease_until > now()))::int as "underWay",
+         (count(*) filter (where lease_until > now()))::int as running,
          ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'
                                  - (now() at time zone 'UTC')))::int as "resetInSeconds"
     from public.analysis_runs where user_id = $1`;
 
-/** What is left of other days is swept away. */
-const COUNT_TRIES = `with swept as (
+/** Also deletes the expired rows of earlier days. */
+const PURGE_AND_READ_TRIES = `with purged as (
     delete from public.analysis_runs
-     where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())${TRIES}`;
+     where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())${READ_TRIES}`;
 
-/** Reaches no row once somebody else has followed, or when it was given back before. */
-const GIVE_BACK = `update public.analysis_runs set lease_until = '-infinity', tries = tries - $5
+/** No-op if the lease was lost or already released. */
+const RELEASE_CLAIM = `update public.analysis_runs set lease_until = '-infinity', tries = tries - $5
   where user_id = $1 and kind = $2 and key = $3 and run = $4 and lease_until > '-infinity' returning run`;
 
 /**
- * A day that was deleted and written anew has another id: what was said of the old words is not about the new ones.
- * Up to date is what was read, when it is still what stands there. Words that were saved meanwhile are newer than the
- * feedback, also where their save began before the reading and ended after it.
+ * Matches the entry's id, because feedback on a deleted log must not land on a new log of the same day.
+ * The feedback is current only if the row is unchanged since it was read. Otherwise `ai_analyzed_at` is set before
+ * `updated_at`, also if the concurrent save started before the read and committed after it.
  */
 const WRITE_FEEDBACK = `update public.entries
    set ai_feedback = $3, hustle_score = $4,
@@ -92,17 +92,15 @@ const WRITE_FEEDBACK = `update public.entries
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /**
- * Held until the analysis is stored, so that no day is forgotten in between (0008_forgotten_days.sql), and no log leaves the
- * period (0015_moved_logs.sql). In the order of the
- * days, as an import sends them: in any other the two could each hold what the other waits for.
+ * Row locks held until the analysis is stored: no log can be deleted (0008_forgotten_days.sql) or moved out of the period
+ * (0015_moved_logs.sql) in between. Locks are taken in date order, as an import does, to prevent deadlocks.
  */
-const HOLD_DAYS = `select from public.entries
+const LOCK_LOGS = `select from public.entries
   where user_id = $1 and id = any($2::uuid[]) and content_text <> '' and date between $3::date and $4::date
   order by date for share`;
 
-export type Written = { analyzedAt: string; upToDate: boolean };
+export type WrittenFeedback = { analyzedAt: string; upToDate: boolean };
 
-/** An analysis as it is kept. */
 export type Analysis = Reply & {
   inputHash: string;
   provider: string;
@@ -115,50 +113,55 @@ export type Analysis = Reply & {
   durationMs: number;
 };
 
-/** Where a feedback goes: the day, and the version of its log that was read. */
+/** Target of a feedback: the day and the version of its log that was read. */
 export type ReadLog = { id: string; date: Day; readAt: string; updatedAt: string };
 export type Period = { from: Day; to: Day };
-/** Where a trend goes: the period, and the ids of the logs in it whose words were read. */
+/** Target of a trend: the period and the ids of the logs that were read. */
 export type ReadPeriod = Period & { logs: readonly string[] };
 
-/** The lease ran out, or a day was deleted or emptied: there is nothing that the result belongs to any more. */
+/** The lease expired, or a log was deleted, emptied or moved, so the result has no target. */
 export class ClaimLostError extends Error {
   constructor() {
-    super('the analysis has no claim or no entry any more');
+    super('the claim or the log of the analysis is gone');
     this.name = 'ClaimLostError';
   }
 }
 
-const useOf = (userId: string) => queryBuilder.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
+const insertPlanUse = (userId: string) =>
+  queryBuilder.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
 
-/** `counted`: the try is one of the day's. False when somebody else holds it by now. */
-async function endClaim(service: AsService, { userId, kind, key, run }: Claim, counted: boolean): Promise<boolean> {
-  return (await service.statement(GIVE_BACK, [userId, kind, key, run, counted ? 0 : 1])).rowCount === 1;
+/** `countTry`: whether the try counts towards the daily limit. Returns false if the lease was lost. */
+async function releaseLease(
+  service: AsService,
+  { userId, kind, key, run }: Claim,
+  countTry: boolean,
+): Promise<boolean> {
+  return (await service.statement(RELEASE_CLAIM, [userId, kind, key, run, countTry ? 0 : 1])).rowCount === 1;
 }
 
-/** Null when the day is gone. */
+/** Returns null if the log is gone. */
 async function writeFeedback(
   service: AsService,
   userId: string,
-  { score, text }: SoFar,
+  { score, text }: PartialReply,
   { id, date, readAt, updatedAt }: ReadLog,
-): Promise<Written | null> {
+): Promise<WrittenFeedback | null> {
   const values = [userId, date, text, score, readAt, updatedAt, id];
-  return (await service.statement<Written>(WRITE_FEEDBACK, values)).rows[0] ?? null;
+  return (await service.statement<WrittenFeedback>(WRITE_FEEDBACK, values)).rows[0] ?? null;
 }
 
-/** Of the day, and how many of the user's analyses are under way in all processes. */
-export type Tries = { tries: number; underWay: number; resetInSeconds: number };
+/** One user's tries of today and running analyses, over all server processes. */
+export type Tries = { tries: number; running: number; resetInSeconds: number };
 
 export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
   const service = () => database.asService('coach');
-  const readStanding = async (identity: Identity): Promise<Standing> =>
-    (await database.asUser(identity).statement<Standing>(READ_STANDING, [])).rows[0]!;
+  const readAccess = async (identity: Identity): Promise<Access> =>
+    (await database.asUser(identity).statement<Access>(READ_ACCESS, [])).rows[0]!;
 
   return {
-    readStanding,
+    readAccess,
 
     async readDay(identity: Identity, date: Day): Promise<FeedbackRow> {
       return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date])).rows[0]!;
@@ -169,40 +172,40 @@ export function createCoachStore(database: Database) {
       return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [from, to])).rows;
     },
 
-    /** What was true when the analysis began may have ended since, in any process: plan, agreement or session. */
-    async mayGoOn(identity: Identity): Promise<boolean> {
+    /** Checks plan, consent and session again: each can end while an analysis runs. */
+    async isStillAllowed(identity: Identity): Promise<boolean> {
       const [{ premium, consent }, session] = await Promise.all([
-        readStanding(identity),
-        service().statement<{ lasts: boolean }>(SESSION_LASTS, [identity.claimsJson]),
+        readAccess(identity),
+        service().statement<{ active: boolean }>(IS_SESSION_ACTIVE, [identity.claimsJson]),
       ]);
-      return premium && consent && session.rows[0]!.lasts;
+      return premium && consent && session.rows[0]!.active;
     },
 
-    /** False when somebody is at it. */
+    /** Returns false while another run holds the lease. */
     async claim({ userId, kind, key, run }: Claim, leaseMs: number): Promise<boolean> {
       return (await service().statement(CLAIM, [userId, kind, key, run, leaseMs])).rowCount === 1;
     },
 
-    async triesSoFar(userId: string): Promise<Tries> {
-      return (await service().statement<Tries>(TRIES, [userId])).rows[0]!;
+    async readTries(userId: string): Promise<Tries> {
+      return (await service().statement<Tries>(READ_TRIES, [userId])).rows[0]!;
     },
 
-    async countTries(userId: string): Promise<Tries> {
-      return (await service().statement<Tries>(COUNT_TRIES, [userId])).rows[0]!;
+    async purgeAndReadTries(userId: string): Promise<Tries> {
+      return (await service().statement<Tries>(PURGE_AND_READ_TRIES, [userId])).rows[0]!;
     },
 
     /**
-     * `counted`: the provider was asked, so the try is one of the day's. `used`: the reader was told something, which is a
-     * use of the plan as much as an answer that is kept (the refund rule of docs/specification/plans-and-money.md 7).
+     * `countTry`: the provider was called, so the try counts towards the daily limit. `recordUse`: the user received part
+     * of an answer, which counts as a use of the plan (the refund rule of docs/specification/plans-and-money.md 7).
      */
-    async giveBack(claim: Claim, counted: boolean, used: boolean): Promise<void> {
+    async releaseClaim(claim: Claim, countTry: boolean, recordUse: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {
-        await endClaim(transaction, claim, counted);
-        if (used) await transaction.run(useOf(claim.userId));
+        await releaseLease(transaction, claim, countTry);
+        if (recordUse) await transaction.run(insertPlanUse(claim.userId));
       });
     },
 
-    /** What was said about this very input before, with when. */
+    /** The newest stored analysis of this input, or null. */
     async findByInput(userId: string, kind: Kind, inputHash: string) {
       const [found] = await service().run(
         queryBuilder
@@ -215,34 +218,34 @@ export function createCoachStore(database: Database) {
           .limit(1),
       );
       if (!found) return null;
-      const { cited: lines, cited_refs: refs, ...known } = found;
-      return { ...known, cited: toCitations(lines, refs) };
+      const { cited: lines, cited_refs: refs, ...stored } = found;
+      return { ...stored, cited: toCitations(lines, refs) };
     },
 
-    /** Shows an earlier feedback on the day again, and gives the claim back. Null when the day is gone. */
-    async showAgain(claim: Claim, known: SoFar, log: ReadLog): Promise<Written | null> {
+    /** Writes a stored feedback to its entry again and releases the claim. Returns null if the log is gone. */
+    async restoreFeedback(claim: Claim, feedback: PartialReply, log: ReadLog): Promise<WrittenFeedback | null> {
       return database.transactAsService('coach', async (transaction) => {
-        await endClaim(transaction, claim, false);
-        return writeFeedback(transaction, claim.userId, known, log);
+        await releaseLease(transaction, claim, false);
+        return writeFeedback(transaction, claim.userId, feedback, log);
       });
     },
 
-    /** Everything that a finished analysis leaves behind, or nothing. Throws a ClaimLostError. */
-    async finish(
+    /** Stores the analysis, the entry's feedback and the plan use in one transaction. Throws a ClaimLostError. */
+    async storeAnalysis(
       claim: Claim,
       analysis: Analysis,
-      about: ReadLog | ReadPeriod,
-    ): Promise<{ written: Written | null; at: Date }> {
+      target: ReadLog | ReadPeriod,
+    ): Promise<{ written: WrittenFeedback | null; at: Date }> {
       const { userId, kind } = claim;
       return database.transactAsService('coach', async (transaction) => {
-        if (!(await endClaim(transaction, claim, true))) throw new ClaimLostError();
-        let written: Written | null = null;
-        if ('date' in about) {
-          written = await writeFeedback(transaction, userId, analysis, about);
+        if (!(await releaseLease(transaction, claim, true))) throw new ClaimLostError();
+        let written: WrittenFeedback | null = null;
+        if ('date' in target) {
+          written = await writeFeedback(transaction, userId, analysis, target);
           if (!written) throw new ClaimLostError();
         } else {
-          const there = await transaction.statement(HOLD_DAYS, [userId, about.logs, about.from, about.to]);
-          if (there.rowCount !== about.logs.length) throw new ClaimLostError();
+          const locked = await transaction.statement(LOCK_LOGS, [userId, target.logs, target.from, target.to]);
+          if (locked.rowCount !== target.logs.length) throw new ClaimLostError();
         }
         const [added] = await transaction.run(
           queryBuilder
@@ -250,9 +253,9 @@ export function createCoachStore(database: Database) {
             .values({
               user_id: userId,
               kind,
-              date: 'date' in about ? about.date : null,
-              period_from: 'from' in about ? about.from : null,
-              period_to: 'to' in about ? about.to : null,
+              date: 'date' in target ? target.date : null,
+              period_from: 'from' in target ? target.from : null,
+              period_to: 'to' in target ? target.to : null,
               input_hash: analysis.inputHash,
               provider: analysis.provider,
               model: analysis.model,
@@ -270,7 +273,7 @@ export function createCoachStore(database: Database) {
             })
             .returning('created_at'),
         );
-        await transaction.run(useOf(userId));
+        await transaction.run(insertPlanUse(userId));
         return { written, at: added!.created_at };
       });
     },

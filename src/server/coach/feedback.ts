@@ -1,4 +1,4 @@
-/** Feedback on one day: who may have it, what is read for it, and what is answered. */
+/** Prepares feedback on one day: loads the log, checks that it can be analysed and builds the prompt. */
 import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { feedbackRefusal, MIN_CONTEXT_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, FeedbackResult } from '#domain/coach/coach.ts';
@@ -6,12 +6,12 @@ import type { Day } from '#domain/day/day.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, FEEDBACK_SCHEMA, feedbackPrompt, MAX_OUTPUT_TOKENS, shownLines } from './prompts.ts';
-import { eitherReader, objectReader, textReader } from './reply/parse-response.ts';
+import { autoReplyParser, jsonReplyParser, textReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
-const READERS = { object: objectReader, text: textReader, either: eitherReader };
+const REPLY_PARSERS = { object: jsonReplyParser, text: textReplyParser, either: autoReplyParser };
 
-export async function feedbackJob(
+export async function prepareFeedback(
   { store, model }: RunDeps,
   { identity, userId }: Caller & { userId: string },
   date: Day,
@@ -31,12 +31,12 @@ export async function feedbackJob(
     identity,
     kind: 'feedback',
     key: date,
-    about: { id: entry.id, date, readAt, updatedAt: entry.updatedAt },
+    target: { id: entry.id, date, readAt, updatedAt: entry.updatedAt },
     prompt,
     schema: replies === 'text' ? null : FEEDBACK_SCHEMA,
     maxOutputTokens: MAX_OUTPUT_TOKENS.feedback,
-    reader: READERS[replies](createCitationFinder(shownLines(lines))),
-    result: ({ score, text, cited, missingFact }, { written, reused }) => ({
+    parser: REPLY_PARSERS[replies](createCitationFinder(shownLines(lines))),
+    toResult: ({ score, text, cited, missingFact }, { written, reused }) => ({
       score: score!,
       feedback: text,
       cited,

@@ -1,10 +1,10 @@
-/** What an analysis is recognised by: everything that decides what is said. The same is not paid for twice. */
+/** Cache key of an analysis: covers every input that affects the answer, so that the same input is paid for once. */
 import { createHash } from 'node:crypto';
 import type { CoachModel } from './model/model.ts';
 import { PROMPT_VERSION } from './prompts.ts';
 import type { Prompt } from './prompts.ts';
 
-/** The version stands for the instructions, so that a better wording of them is a new version on purpose. */
+/** `PROMPT_VERSION` stands for the instructions: rewording them invalidates stored analyses only when it is raised. */
 export function inputHash(model: CoachModel, { data }: Prompt): string {
   const { provider, model: name, replies } = model.describe();
   return createHash('sha256')

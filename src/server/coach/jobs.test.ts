@@ -1,4 +1,4 @@
-/** What an analysis keeps in memory while the model speaks: what it was asked, and none of the logs it was read from. */
+/** A prepared analysis must not retain its logs in memory while the model answers. */
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,9 +6,9 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { CoachStore } from './coach-store.ts';
-import { feedbackJob } from './feedback.ts';
+import { prepareFeedback } from './feedback.ts';
 import type { RunDeps } from './run-analysis.ts';
-import { trendJob } from './trend.ts';
+import { prepareTrend } from './trend.ts';
 
 setFlagsFromString('--expose_gc');
 const collect = runInNewContext('gc') as () => void;
@@ -17,10 +17,10 @@ const TODAY = day('2026-11-20');
 const CALLER = { userId: 'u', identity: { role: 'authenticated', claimsJson: '{}' } } as const;
 const REQUEST = { period: '7-day', from: day('2026-11-14'), to: TODAY } as const;
 
-function depsOf(): { deps: RunDeps; read: WeakRef<object>[] } {
+function createDeps(): { deps: RunDeps; read: WeakRef<object>[] } {
   const read: WeakRef<object>[] = [];
   const log = () => {
-    const made = {
+    const row = {
       id: 'e',
       date: TODAY,
       text: 'Shipped the importer to all customers',
@@ -28,8 +28,8 @@ function depsOf(): { deps: RunDeps; read: WeakRef<object>[] } {
       score: 7,
       updatedAt: '',
     };
-    read.push(new WeakRef(made));
-    return made;
+    read.push(new WeakRef(row));
+    return row;
   };
   const store: Partial<CoachStore> = {
     readDay: async () => ({ readAt: '', entry: log(), earlier: [log()] }),
@@ -37,7 +37,7 @@ function depsOf(): { deps: RunDeps; read: WeakRef<object>[] } {
   };
   const model: RunDeps['model'] = {
     stream: () => {
-      throw new Error('nobody is asked');
+      throw new Error('unexpected call of the model');
     },
     describe: () => ({ provider: 'none', model: 'none', replies: 'object' }),
   };
@@ -47,12 +47,12 @@ function depsOf(): { deps: RunDeps; read: WeakRef<object>[] } {
 }
 
 test.each([
-  ['a feedback', (deps: RunDeps) => feedbackJob(deps, CALLER, TODAY)],
-  ['a trend', (deps: RunDeps) => trendJob(deps, CALLER, REQUEST)],
-])('%s lets go of the logs', async (_what, jobOf) => {
-  const { deps, read } = depsOf();
-  const job = await jobOf(deps);
-  // What a WeakRef was made or asked for lives until its turn of the event loop is over.
+  ['prepareFeedback', (deps: RunDeps) => prepareFeedback(deps, CALLER, TODAY)],
+  ['prepareTrend', (deps: RunDeps) => prepareTrend(deps, CALLER, REQUEST)],
+])('%s retains no log', async (_name, prepare) => {
+  const { deps, read } = createDeps();
+  const job = await prepare(deps);
+  // A WeakRef's target stays alive until the end of the current turn of the event loop.
   await setImmediate();
   collect();
   expect(read).toHaveLength(2);

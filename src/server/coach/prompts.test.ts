@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { citableLines } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
-import { CAPS, feedbackPrompt, fenced, shownLines, trendPrompt } from './prompts.ts';
+import { CAPS, feedbackPrompt, fenceData, shownLines, trendPrompt } from './prompts.ts';
 
 const TODAY = day('2026-11-21');
 const linesOf = (texts: string[]) => texts.map((text, index) => ({ ref: String(index + 1), text, isHeading: false }));
 const feedback = (texts: string[], earlier: { date: typeof TODAY; text: string }[] = []) =>
   feedbackPrompt({ date: TODAY, lines: linesOf(texts), earlier }, 'object');
 
-test('lines have the refs by which they are cited, with the day and what came before', () => {
+test('a feedback prompt contains the lines with their refs, the day and the earlier logs', () => {
   const html = '<h2>Work</h2><ol><li><p>Shipped it</p><ol><li><p>Wrote tests</p></li></ol></li></ol><p>---</p>';
   const earlier = [{ date: day('2026-11-20'), text: 'Planned the release' }];
   const { data } = feedbackPrompt({ date: TODAY, lines: citableLines(html), earlier }, 'object');
@@ -45,14 +45,14 @@ const JOURNAL_TEXT = fc.oneof(
     .map((all) => all.join('')),
 );
 
-test('no log can close its fence: between the two there is one line, and it is the JSON', () => {
+test('a log cannot close its fence: one line of JSON stands between the two fences', () => {
   fc.assert(
     fc.property(fc.array(JOURNAL_TEXT, { maxLength: 5 }), JOURNAL_TEXT, (items, text) => {
       for (const { data } of [
         feedback(items, [{ date: TODAY, text }]),
         trendPrompt({ period: '7-day', from: TODAY, to: TODAY, logs: [{ date: TODAY, text, score: null }] }),
       ]) {
-        const lines = fenced(data, 'word').split(/\r\n|[\n\r\u0085\u2028\u2029\v\f]/);
+        const lines = fenceData(data, 'word').split(/\r\n|[\n\r\u0085\u2028\u2029\v\f]/);
         const fences = lines.flatMap((line, index) => (line.startsWith('FENCE') ? [index] : []));
         expect(fences).toEqual([1, 3]);
         expect(lines[2]).toBe(data);
@@ -63,25 +63,25 @@ test('no log can close its fence: between the two there is one line, and it is t
   );
 });
 
-test('every call has a fence of its own', () => {
-  expect(fenced('{}')).not.toBe(fenced('{}'));
-  expect(fenced('{}')).toMatch(/^FENCE [0-9a-f-]{36}$/m);
+test('every call has a new random fence', () => {
+  expect(fenceData('{}')).not.toBe(fenceData('{}'));
+  expect(fenceData('{}')).toMatch(/^FENCE [0-9a-f-]{36}$/m);
 });
 
-test('the journal stands between the fences and nowhere in the instructions', () => {
-  const told = feedback(['Kjærsti fixed the zyxgate']);
-  expect(told.instructions).not.toContain('zyxgate');
-  expect(told.data).toContain('Kjærsti fixed the zyxgate');
+test('the instructions contain no text of the journal', () => {
+  const prompt = feedback(['Kjærsti fixed the zyxgate']);
+  expect(prompt.instructions).not.toContain('zyxgate');
+  expect(prompt.data).toContain('Kjærsti fixed the zyxgate');
 });
 
-test('what nobody can see is not said to the model; what people write is', () => {
+test('strips invisible characters but keeps the joiners of scripts and emoji', () => {
   const hidden = '\u0000\u0007\u200b\u202e\u2066\ufeff\u{e0041}\u2028\u2029';
   const { data } = feedback([`a${hidden}b\tc`, 'می‌خواهم 👩‍👩‍👧 é']);
   expect(JSON.parse(data)).toMatchObject({ newest: { lines: [{ text: 'ab\tc' }, { text: 'می‌خواهم 👩‍👩‍👧 é' }] } });
 });
 
-describe('a text beyond its cap is cut, and that is said', () => {
-  test('lines, each and all together', () => {
+describe('a text beyond its limit is truncated and marked as cut', () => {
+  test('a long line and too many lines', () => {
     const { data } = feedback(['x'.repeat(CAPS.line + 1), 'short']);
     expect(JSON.parse(data)).toMatchObject({
       newest: { cut: true, lines: [{ text: 'x'.repeat(CAPS.line) }, { text: 'short' }] },
@@ -92,18 +92,18 @@ describe('a text beyond its cap is cut, and that is said', () => {
     expect(shownLines(linesOf(long))).toHaveLength(CAPS.log / CAPS.line);
   });
 
-  test('earlier days', () => {
+  test('an earlier log', () => {
     const { data } = feedback(['item'], [{ date: TODAY, text: 'x'.repeat(CAPS.earlierLog + 1) }]);
     expect(JSON.parse(data)).toMatchObject({ earlier: [{ cut: true, text: 'x'.repeat(CAPS.earlierLog) }] });
   });
 
-  test('the logs of a period, which share the room', () => {
+  test('the logs of a period, which share one limit', () => {
     const logs = Array.from({ length: 30 }, () => ({ date: TODAY, text: 'é'.repeat(50_000), score: 7 }));
     const { data } = trendPrompt({ period: '30-day', from: TODAY, to: TODAY, logs });
     expect(data.length).toBeLessThan(CAPS.trend + 30 * 100);
   });
 
-  test('a character is never cut in two', () => {
+  test('without splitting a surrogate pair', () => {
     const { data } = feedback([`${'x'.repeat(CAPS.line - 1)}😀`]);
     expect(data.isWellFormed() && !data.includes('\\ud83d')).toBe(true);
   });

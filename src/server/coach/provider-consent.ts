@@ -1,23 +1,23 @@
 /**
- * Who reads what the coach is asked about, as users agreed to it. Threat: an operator changes the provider, and what was
- * agreed to for one goes to another. `profiles.ai_consent` says yes or no and to nobody in particular, so with another
- * reader it says no until its owner has seen the new name.
+ * Binds the users' consent to one AI provider. Threat: an operator changes the provider, and journals go to a provider
+ * that their owners never agreed to. `profiles.ai_consent` names no provider, so a change of provider resets it to
+ * false until the user has seen the new name.
  */
 import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 
-const KNOWN = 'select name from public.coach_reader for update';
-const KEEP = `insert into public.coach_reader (name) values ($1)
+const READ_PROVIDER = 'select name from public.coach_reader for update';
+const SAVE_PROVIDER = `insert into public.coach_reader (name) values ($1)
   on conflict (only_one) do update set name = excluded.name, since = now()`;
-const ASK_ANEW = 'update public.profiles set ai_consent = false where ai_consent';
+const RESET_CONSENT = 'update public.profiles set ai_consent = false where ai_consent';
 
-/** Before anything is sent to the reader, so at the start of a server. Without a coach the last one stays written down. */
-export async function askAnewForReader(database: Database, reader: string, log: Logger): Promise<void> {
-  const accounts = await database.transactAsService('coach reader', async (transaction) => {
-    const [known] = (await transaction.statement<{ name: string }>(KNOWN, [])).rows;
-    if (known?.name === reader) return 0;
-    await transaction.statement(KEEP, [reader]);
-    return known ? (await transaction.statement(ASK_ANEW, [])).rowCount : 0;
+/** Call it on server start, before anything is sent to `provider`. A server without a coach keeps the stored name. */
+export async function resetConsentOnProviderChange(database: Database, provider: string, log: Logger): Promise<void> {
+  const accounts = await database.transactAsService('coach provider', async (transaction) => {
+    const [stored] = (await transaction.statement<{ name: string }>(READ_PROVIDER, [])).rows;
+    if (stored?.name === provider) return 0;
+    await transaction.statement(SAVE_PROVIDER, [provider]);
+    return stored ? (await transaction.statement(RESET_CONSENT, [])).rowCount : 0;
   });
-  if (accounts > 0) log.warn({ accounts, reader }, 'the coach has another reader: who had agreed is asked anew');
+  if (accounts > 0) log.warn({ accounts, provider }, 'AI provider changed: consent was reset');
 }

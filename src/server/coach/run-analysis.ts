@@ -1,8 +1,8 @@
 /**
- * One analysis, from the claim to the committed result: the same for a day's feedback and for a period's trend.
+ * Runs one analysis, feedback or trend, from the claim to the committed result.
  *
- * Whatever ends it early (the reader leaves, the time runs out, the provider fails, the reply is none) stores nothing,
- * and what was there before stays. A process that is killed leaves a claim, which ends with its lease.
+ * If the run fails (client disconnect, timeout, provider failure, invalid reply), it stores no analysis and earlier
+ * results stay. A killed process leaves a claim, which expires with its lease.
  */
 import { randomUUID } from 'node:crypto';
 import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
@@ -11,14 +11,14 @@ import type { Clock } from '../clock.ts';
 import type { Identity } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import { ClaimLostError } from './coach-store.ts';
-import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, Written } from './coach-store.ts';
+import type { Claim, CoachStore, Kind, ReadLog, ReadPeriod, Tries, WrittenFeedback } from './coach-store.ts';
 import { inputHash } from './input-hash.ts';
 import { ModelError } from './model/model.ts';
 import type { CoachModel, FinishReason, ModelPart } from './model/model.ts';
-import { fenced, PROMPT_VERSION } from './prompts.ts';
+import { fenceData, PROMPT_VERSION } from './prompts.ts';
 import type { Prompt } from './prompts.ts';
-import { LONGEST_REPLY } from './reply/parse-response.ts';
-import type { Reply, ReplyReader, SoFar } from './reply/parse-response.ts';
+import { MAX_REPLY_CHARS } from './reply/parse-response.ts';
+import type { PartialReply, Reply, ReplyParser } from './reply/parse-response.ts';
 
 export type RunDeps = {
   store: CoachStore;
@@ -28,44 +28,46 @@ export type RunDeps = {
   limits: { readonly timeoutMs: number; readonly dailyLimit: number };
 };
 
-/** What differs between the kinds. */
+/** The part of an analysis that depends on its kind. */
 export type Job<Result> = {
   userId: string;
   identity: Identity;
   kind: Kind;
-  /** The day, or the period with its last day: one analysis of each at a time. */
+  /** The day, or the period and its last day. One analysis per user, kind and key runs at a time. */
   key: string;
-  about: ReadLog | ReadPeriod;
+  target: ReadLog | ReadPeriod;
   prompt: Prompt;
   schema: object | null;
   maxOutputTokens: number;
-  reader: ReplyReader;
-  result(reply: Reply, stored: Stored): Result;
+  parser: ReplyParser;
+  toResult(reply: Reply, stored: Stored): Result;
 };
 
-/** `at`: when the analysis was made; `written`: what became of the day's entry. */
-export type Stored = { written: Written | null; at: Date; reused: boolean };
+/** `at`: when the analysis was made. `written`: null for a trend, which writes no entry. */
+export type Stored = { written: WrittenFeedback | null; at: Date; reused: boolean };
 
-export type Refused = { refused: 'running' } | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
+export type LimitRefusal =
+  | { refused: 'running' }
+  | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
- * Must be read to its end, or the claim is held until its lease runs out. The first signal says that nobody reads any
- * more, the second one that the server stops and its reader is to be told.
+ * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client closes
+ * the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
  */
-export type Events<Result> = (left: AbortSignal, stopped: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
+export type Events<Result> = (disconnected: AbortSignal, stopped: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
 
-/** Longer than any analysis may take, so that only the claim of a process that died is taken over. */
+/** Keeps the lease longer than the timeout, so that only the claim of a dead process can be taken over. */
 const LEASE_RESERVE_MS = 30_000;
 /**
- * A reply is read as a whole each time, and a model may send it letter by letter: so it is read again once it has grown
- * by so much. The first words are told as they come, the thousandth letter with fifteen others.
+ * Every parse reads the whole reply, and a model may stream it character by character. Parsing again only after this
+ * relative growth keeps the total cost linear: the first characters are sent one by one, later ones in batches.
  */
-const READ_AFTER_GROWTH = 1 + 1 / 64;
-/** Of one user, on all their screens: nobody uses up the provider's requests per minute for everybody else. */
-const AT_ONCE = 5;
+const PARSE_AFTER_GROWTH = 1 + 1 / 64;
+/** Per user, over all devices. Threat: one user exhausts the provider's rate limit for all others. */
+const MAX_CONCURRENT_ANALYSES = 5;
 
-/** Why one user may have no more analyses now, by their tries with the one in question among them. */
-export function noRoom({ tries, underWay, resetInSeconds }: Tries, dailyLimit: number): Refused | null {
-  if (underWay > AT_ONCE) return { refused: 'running' };
+/** `tries` includes the analysis that is about to start. Returns null if it is within the limits. */
+export function checkLimits({ tries, running, resetInSeconds }: Tries, dailyLimit: number): LimitRefusal | null {
+  if (running > MAX_CONCURRENT_ANALYSES) return { refused: 'running' };
   return tries > dailyLimit ? { refused: 'daily_limit', retryAfterSeconds: resetInSeconds, limit: dailyLimit } : null;
 }
 
@@ -73,46 +75,48 @@ export async function beginAnalysis<Result>(
   deps: RunDeps,
   job: Job<Result>,
   force: boolean,
-): Promise<Refused | { events: Events<Result> }> {
+): Promise<LimitRefusal | { events: Events<Result> }> {
   const { store, model, limits } = deps;
   const { userId, kind, key } = job;
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
-    // Looked for under the claim: whoever held it a moment ago may have been given this very answer. Counted under it:
-    // of two that arrive together at the limit none can overlook the other.
-    const [known, tries] = await Promise.all([
+    // Both run under the claim: the previous holder may just have stored this answer, and two requests that arrive at
+    // the limit together must see each other's try.
+    const [storedAnalysis, tries] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
-      store.countTries(userId),
+      store.purgeAndReadTries(userId),
     ]);
-    if (known) return { events: () => tellAgain(deps, job, claim, known) };
-    const full = noRoom(tries, limits.dailyLimit);
-    if (!full) return { events: (left, stopped) => analyse(deps, job, claim, { left, stopped }) };
-    await store.giveBack(claim, false, false);
-    return full;
+    if (storedAnalysis) return { events: () => replayAnalysis(deps, job, claim, storedAnalysis) };
+    const limitRefusal = checkLimits(tries, limits.dailyLimit);
+    if (!limitRefusal) {
+      return { events: (disconnected, stopped) => analyse(deps, job, claim, { disconnected, stopped }) };
+    }
+    await store.releaseClaim(claim, false, false);
+    return limitRefusal;
   } catch (error) {
-    await store.giveBack(claim, false, false);
+    await store.releaseClaim(claim, false, false);
     throw error;
   }
 }
 
-/** What was said about the same words before, without asking anybody. */
-async function* tellAgain<Result>(
+/** Sends a stored analysis of the same input without calling the provider. */
+async function* replayAnalysis<Result>(
   { store, log }: RunDeps,
-  { about, result }: Job<Result>,
+  { target, toResult }: Job<Result>,
   claim: Claim,
-  known: Reply & { createdAt: Date },
+  analysis: Reply & { createdAt: Date },
 ): AsyncGenerator<CoachEvent<Result>> {
   try {
-    const written = 'date' in about ? await store.showAgain(claim, known, about) : null;
-    if ('date' in about && !written) return yield problemEvent('general');
-    yield* reveal(known);
-    yield { event: 'done', data: result(known, { written, at: known.createdAt, reused: true }) };
+    const written = 'date' in target ? await store.restoreFeedback(claim, analysis, target) : null;
+    if ('date' in target && !written) return yield problemEvent('general');
+    yield* emitNew({ score: null, text: '' }, analysis);
+    yield { event: 'done', data: toResult(analysis, { written, at: analysis.createdAt, reused: true }) };
   } catch (error) {
-    log.error({ err: error, userId: claim.userId }, 'an earlier analysis could not be told again');
+    log.error({ err: error, userId: claim.userId }, 'replaying a stored analysis failed');
     yield problemEvent('general');
   } finally {
-    await giveBack(store, log, claim, { counted: false, used: false });
+    await tryReleaseClaim(store, log, claim, { countTry: false, recordUse: false });
   }
 }
 
@@ -120,51 +124,52 @@ async function* analyse<Result>(
   { store, model, log, clock, limits }: RunDeps,
   job: Job<Result>,
   claim: Claim,
-  { left, stopped }: { left: AbortSignal; stopped: AbortSignal },
+  { disconnected, stopped }: { disconnected: AbortSignal; stopped: AbortSignal },
 ): AsyncGenerator<CoachEvent<Result>> {
   const timeout = AbortSignal.timeout(limits.timeoutMs);
-  const signal = AbortSignal.any([left, stopped, timeout]);
+  const signal = AbortSignal.any([disconnected, stopped, timeout]);
   const { provider, model: modelName } = model.describe();
   const startedAt = performance.now();
-  const told: SoFar = { score: null, text: '' };
-  let end: End | null = null;
+  const sent: PartialReply = { score: null, text: '' };
+  let end: ModelEnd | null = null;
+  // The values are documented in docs/operations.md.
   let outcome = 'done';
   let details: object = {};
-  // Until the model is asked, whoever leaves has cost nothing.
-  let counted = false;
-  let used = false;
-  const wasTold = (): boolean => told.score !== null || told.text !== '';
-  const mayGoOn = async (): Promise<void> => {
-    if (!(await store.mayGoOn(job.identity))) throw new WithdrawnError();
+  // A client that disconnects before the provider is called uses up no try.
+  let countTry = false;
+  let recordUse = false;
+  const hasSentAnything = (): boolean => sent.score !== null || sent.text !== '';
+  const checkAccess = async (): Promise<void> => {
+    if (!(await store.isStillAllowed(job.identity))) throw new AccessRevokedError();
   };
   try {
-    left.throwIfAborted();
+    disconnected.throwIfAborted();
     const { data, ...instructions } = job.prompt;
-    const { schema, maxOutputTokens, reader } = job;
-    const request = { ...instructions, schema, prompt: fenced(data), maxOutputTokens, beforeRetry: mayGoOn };
+    const { schema, maxOutputTokens, parser } = job;
+    const request = { ...instructions, schema, prompt: fenceData(data), maxOutputTokens, beforeRetry: checkAccess };
     let text = '';
-    let readFrom = 0;
+    let parseFromLength = 0;
     for await (const part of model.stream(request, signal)) {
-      counted = true;
-      if (part.type === 'asked') continue;
+      countTry = true;
+      if (part.type === 'request') continue;
       if (part.type === 'end') {
         end = part;
         continue;
       }
       ({ text } = part);
-      // A model that does not find an end, such as one that repeats itself.
-      if (text.length > LONGEST_REPLY * 2) throw new ReplyError('format');
-      if (text.length < readFrom) continue;
-      readFrom = text.length * READ_AFTER_GROWTH;
-      yield* tell(told, reader.soFar(text));
+      // Stops a model that loops.
+      if (text.length > MAX_REPLY_CHARS * 2) throw new InvalidReplyError('format');
+      if (text.length < parseFromLength) continue;
+      parseFromLength = text.length * PARSE_AFTER_GROWTH;
+      yield* emitNew(sent, parser.parsePartial(text));
     }
     signal.throwIfAborted();
-    const unfinished = end && UNFINISHED[end.finish];
-    if (!end || unfinished) throw new ReplyError(unfinished ?? 'network');
-    const reply = reader.whole(text);
-    if (!reply || (told.score !== null && told.score !== reply.score)) throw new ReplyError('format');
-    yield* tell(told, reply);
-    await mayGoOn();
+    const finishProblem = end && PROBLEM_BY_FINISH[end.finish];
+    if (!end || finishProblem) throw new InvalidReplyError(finishProblem ?? 'network');
+    const reply = parser.parseFinal(text);
+    if (!reply || (sent.score !== null && sent.score !== reply.score)) throw new InvalidReplyError('format');
+    yield* emitNew(sent, reply);
+    await checkAccess();
     signal.throwIfAborted();
     const { finish, modelVersion, inputTokens, outputTokens } = end;
     const analysis = {
@@ -174,32 +179,32 @@ async function* analyse<Result>(
       promptVersion: PROMPT_VERSION,
       durationMs: Math.round(performance.now() - startedAt),
     };
-    const stored = await store.finish(claim, analysis, job.about);
-    yield { event: 'done', data: job.result(reply, { ...stored, reused: false }) };
+    const stored = await store.storeAnalysis(claim, analysis, job.target);
+    yield { event: 'done', data: job.toResult(reply, { ...stored, reused: false }) };
   } catch (error) {
-    if (left.aborted) {
+    if (disconnected.aborted) {
       outcome = 'left';
-      used = wasTold();
+      recordUse = hasSentAnything();
       return;
     }
-    const ended = stopped.aborted ? 'stopped' : timeout.aborted ? 'time-out' : null;
-    const lost = error instanceof ClaimLostError ? 'lost' : error instanceof WithdrawnError ? 'withdrawn' : null;
-    const { problem, retryAfterMs = null } = ended ? { problem: 'network' as const } : problemOf(error);
-    outcome = ended ?? lost ?? problem;
+    const cancelled = stopped.aborted ? 'stopped' : timeout.aborted ? 'time-out' : null;
+    const revoked = error instanceof ClaimLostError ? 'lost' : error instanceof AccessRevokedError ? 'withdrawn' : null;
+    const { problem, retryAfterMs = null } = cancelled ? { problem: 'network' as const } : toProblem(error);
+    outcome = cancelled ?? revoked ?? problem;
     if (error instanceof ModelError) {
       details = error.details;
-      // Whoever failed before the first word is not paid.
-      counted = wasTold();
-    } else if (error instanceof ReplyError || lost || ended) {
-      // What was read is a use, unless the provider, the network or we broke it off. Otherwise who deletes the day with
-      // the last word, or has the model end in nonsense, reads for nothing.
-      used = wasTold() && !ended && (lost !== null || problem === 'format');
+      // A provider failure before any output uses up no try.
+      countTry = hasSentAnything();
+    } else if (error instanceof InvalidReplyError || revoked || cancelled) {
+      // Output that was sent counts as a use unless the provider, the network or the server ended the run. Threat: a
+      // user reads an answer for free by deleting the day at the end or by making the model end in invalid output.
+      recordUse = hasSentAnything() && !cancelled && (revoked !== null || problem === 'format');
     } else {
       log.error({ err: error, userId: claim.userId }, 'an analysis failed unexpectedly');
     }
     yield problemEvent(problem, retryAfterMs === null ? null : new Date(clock.now().getTime() + retryAfterMs));
   } finally {
-    if (outcome !== 'done') await giveBack(store, log, claim, { counted, used });
+    if (outcome !== 'done') await tryReleaseClaim(store, log, claim, { countTry, recordUse });
     const { inputTokens = null, outputTokens = null, rawFinish = null } = end ?? {};
     const ms = Math.round(performance.now() - startedAt);
     log.info(
@@ -220,24 +225,23 @@ async function* analyse<Result>(
   }
 }
 
-type End = Extract<ModelPart, { type: 'end' }>;
+type ModelEnd = Extract<ModelPart, { type: 'end' }>;
 
-/** Plan, agreement or session have ended since the analysis began. */
-class WithdrawnError extends Error {}
+/** The user's plan, consent or session ended while the analysis ran. */
+class AccessRevokedError extends Error {}
 
-/** The model answered, and it is no answer. */
-class ReplyError extends Error {
+class InvalidReplyError extends Error {
   readonly problem: AnalysisProblem;
 
   constructor(problem: AnalysisProblem) {
-    super(`no reply: ${problem}`);
-    this.name = 'ReplyError';
+    super(`invalid reply: ${problem}`);
+    this.name = 'InvalidReplyError';
     this.problem = problem;
   }
 }
 
-/** A blocked answer must not look like an empty one, nor half a one like a whole. */
-const UNFINISHED: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
+/** Distinguishes blocked and truncated answers from empty and complete ones. */
+const PROBLEM_BY_FINISH: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
   stop: null,
   length: 'format',
   blocked: 'general',
@@ -245,32 +249,30 @@ const UNFINISHED: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
   other: 'general',
 };
 
-function problemOf(error: unknown): { problem: AnalysisProblem; retryAfterMs?: number | null } {
-  return error instanceof ModelError || error instanceof ReplyError ? error : { problem: 'general' };
+function toProblem(error: unknown): { problem: AnalysisProblem; retryAfterMs?: number | null } {
+  return error instanceof ModelError || error instanceof InvalidReplyError ? error : { problem: 'general' };
 }
 
-/** What has been learnt since the last time. Throws where something that was told already is not so any more. */
-function* tell(told: SoFar, { score, text }: SoFar): Generator<CoachEvent<never>> {
-  if (score !== null && told.score === null) yield { event: 'score', data: { score } };
-  told.score ??= score;
-  if (!text.startsWith(told.text)) throw new ReplyError('format');
-  const delta = text.slice(told.text.length);
-  told.text = text;
+/** Emits the difference to `sent` and updates it. Throws if the new state contradicts what was already sent. */
+function* emitNew(sent: PartialReply, { score, text }: PartialReply): Generator<CoachEvent<never>> {
+  if (score !== null && sent.score === null) yield { event: 'score', data: { score } };
+  sent.score ??= score;
+  if (!text.startsWith(sent.text)) throw new InvalidReplyError('format');
+  const delta = text.slice(sent.text.length);
+  sent.text = text;
   if (delta !== '') yield { event: 'text', data: { delta } };
 }
-
-const reveal = (reply: Reply) => tell({ score: null, text: '' }, reply);
 
 const problemEvent = (problem: AnalysisProblem, retryAt: Date | null = null): CoachEvent<never> => ({
   event: 'problem',
   data: { class: problem, message: ANALYSIS_PROBLEMS[problem], retryAt: retryAt?.toISOString() ?? null },
 });
 
-type Spent = { counted: boolean; used: boolean };
+type ClaimCost = { countTry: boolean; recordUse: boolean };
 
-async function giveBack(store: CoachStore, log: Logger, claim: Claim, { counted, used }: Spent): Promise<void> {
-  // Without it nobody is wrong: the claim ends with its lease.
+async function tryReleaseClaim(store: CoachStore, log: Logger, claim: Claim, cost: ClaimCost): Promise<void> {
+  // Best effort: an unreleased claim expires with its lease.
   await store
-    .giveBack(claim, counted, used)
-    .catch((error: unknown) => log.warn({ err: error }, 'a claim was not given back'));
+    .releaseClaim(claim, cost.countTry, cost.recordUse)
+    .catch((error: unknown) => log.warn({ err: error }, 'releasing an analysis claim failed'));
 }

@@ -1,14 +1,14 @@
-/** The analysis of a period: who may have it, what is read for it, and what is answered. */
+/** Prepares the review of a period: loads its logs, checks that they can be analysed and builds the prompt. */
 import { MIN_TREND_ENTRY_CHARS } from '#domain/coach/coach.ts';
 import type { CoachRefusal, TrendRequest, TrendResult } from '#domain/coach/coach.ts';
 import { outlineText } from '#domain/log/log-outline.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { cutHtml } from './reply/cut-html.ts';
 import { CAPS, MAX_OUTPUT_TOKENS, trendPrompt } from './prompts.ts';
-import { trendReader } from './reply/parse-response.ts';
+import { trendReplyParser } from './reply/parse-response.ts';
 import type { Job, RunDeps } from './run-analysis.ts';
 
-export async function trendJob(
+export async function prepareTrend(
   { store }: RunDeps,
   { identity, userId }: Caller & { userId: string },
   { period, from, to }: TrendRequest,
@@ -17,13 +17,13 @@ export async function trendJob(
   if (logs.length === 0) return 'no_entry';
   if (!logs.some(({ text }) => text.trim().length >= MIN_TREND_ENTRY_CHARS)) return 'too_short';
 
-  const each = Math.floor(CAPS.trendRead / logs.length);
+  const charsPerLog = Math.floor(CAPS.trendRead / logs.length);
   const outlined = logs.map(({ date, content, score }) => {
-    const { html, cut } = cutHtml(content, each);
+    const { html, cut } = cutHtml(content, charsPerLog);
     return { date, text: outlineText(html), cut, score };
   });
   const prompt = trendPrompt({ period, from, to, logs: outlined });
-  // What `result` needs of the logs, and nothing more: it lives as long as the model speaks.
+  // `toResult` captures only these values, so that the logs can be garbage-collected while the model answers.
   const entryCount = logs.length;
   const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   return {
@@ -31,12 +31,12 @@ export async function trendJob(
     identity,
     kind: 'trend',
     key: `${period} ${to}`,
-    about: { from, to, logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])) },
+    target: { from, to, logs: logs.flatMap(({ id, text }) => (text === '' ? [] : [id])) },
     prompt,
     schema: null,
     maxOutputTokens: MAX_OUTPUT_TOKENS.trend,
-    reader: trendReader(new Set(logs.map(({ date }) => date))),
-    result: ({ text }, { at, reused }) => ({
+    parser: trendReplyParser(new Set(logs.map(({ date }) => date))),
+    toResult: ({ text }, { at, reused }) => ({
       period,
       analysis: text,
       entryCount,

@@ -209,7 +209,7 @@ describe('the coach', () => {
       structuredBy: 'schema',
       dailyLimit: 100,
       timeoutMs: 60_000,
-      readBy: 'Google Gemini',
+      providerName: 'Google Gemini',
     });
     expect(coach?.apiKey?.reveal()).toBe('AIza-hush-hush');
     expect(inspect(coach) + JSON.stringify(coach)).not.toContain('hush-hush');
@@ -220,7 +220,7 @@ describe('the coach', () => {
     ['http://127.0.0.1:40000/v1beta/', 'http://127.0.0.1:40000/v1beta'],
   ])('at another address names that one, not the provider: %s', (AI_BASE_URL, baseUrl) => {
     const { coach } = readConfig({ ...GOOGLE, AI_BASE_URL });
-    expect(coach).toMatchObject({ baseUrl, readBy: 'the AI service at 127.0.0.1:40000' });
+    expect(coach).toMatchObject({ baseUrl, providerName: 'the AI service at 127.0.0.1:40000' });
   });
 
   test("may be a model server of one's own, by http and without a key", () => {
@@ -228,7 +228,7 @@ describe('the coach', () => {
     expect(readConfig(settings).coach).toMatchObject({
       baseUrl: 'http://models:11434/v1',
       apiKey: null,
-      readBy: 'the AI service at models:11434',
+      providerName: 'the AI service at models:11434',
     });
   });
 

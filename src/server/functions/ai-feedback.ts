@@ -1,4 +1,4 @@
-/** `ai-feedback` {date, force?}: what the coach says about a day, streamed as it is written (docs/decisions/0014). */
+/** `ai-feedback` {date, force?}: streams the coach's feedback on a day (docs/decisions/0014). */
 import type { Context } from 'hono';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { isDay } from '#domain/day/day.ts';

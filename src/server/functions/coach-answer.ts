@@ -1,4 +1,4 @@
-/** How the coach's two functions answer: a refusal as JSON before anything is streamed, or the events of an analysis. */
+/** Responses of the coach's two functions: a refusal as JSON, or the event stream of an analysis. */
 import type { Context } from 'hono';
 import { AI_MESSAGES, dailyLimitText, FAIR_USE_ANALYSES } from '#domain/coach/coach.ts';
 import type { CoachRefusal, CoachRefusalAnswer } from '#domain/coach/coach.ts';
@@ -22,7 +22,7 @@ const STATUS = {
 
 export type RefusalTexts = Readonly<Record<CoachRefusal, string>>;
 
-/** What both functions say alike. */
+/** The texts that both functions share. */
 export const COMMON_TEXTS = {
   ai_consent: AI_MESSAGES.noConsent,
   canned: AI_MESSAGES.canned,
@@ -33,7 +33,7 @@ export const COMMON_TEXTS = {
 } as const;
 
 export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, texts: RefusalTexts): Response {
-  if (answer === 'left') return new Response(null, { status: 204 });
+  if (answer === 'disconnected') return new Response(null, { status: 204 });
   if ('events' in answer) return eventStream(answer.events);
   const { refused, retryAfterSeconds, limit } = answer;
   if (retryAfterSeconds !== undefined) context.header('Retry-After', String(retryAfterSeconds));
@@ -45,7 +45,7 @@ export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, t
   return context.json(body, STATUS[refused]);
 }
 
-/** Only a Closer learns that there is no coach: for everybody else the plan comes first. */
+/** A free user gets the refusal of the plan, as with a coach. */
 export async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
   return { refused: (await isCallerPremium(database, identity)) ? 'not_configured' : 'premium' };
 }

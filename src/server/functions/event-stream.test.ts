@@ -7,7 +7,7 @@ import type { StreamEvent } from './event-stream.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** As the standard reads it: lines end with CR, LF or both, an empty one sends the event, one with a colon first is nothing. */
+/** Parses as the standard says: lines end with CR, LF or CRLF; an empty line dispatches; a leading colon is a comment. */
 function parse(text: string): StreamEvent[] {
   const events: StreamEvent[] = [];
   let event = 'message';
@@ -30,7 +30,7 @@ const TEXT = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-test('whatever a text holds, the events that are read are those that were written', () => {
+test('any text survives a round trip through a frame', () => {
   const events = fc.array(
     fc.record({ event: fc.constantFrom('score', 'text', 'done'), data: fc.record({ delta: TEXT }) }),
   );
@@ -46,27 +46,27 @@ async function* all(...events: StreamEvent[]): AsyncGenerator<StreamEvent> {
   yield* events;
 }
 
-describe('a stream', () => {
-  test('begins before there is anything to tell, and ends after the last event', async () => {
-    const nothing = Promise.withResolvers<never>();
-    const waiting = eventStream(async function* () {
-      yield await nothing.promise;
+describe('eventStream', () => {
+  test('starts before the first event and ends after the last one', async () => {
+    const never = Promise.withResolvers<never>();
+    const pending = eventStream(async function* () {
+      yield await never.promise;
     });
-    const { value } = await waiting.body!.getReader().read();
+    const { value } = await pending.body!.getReader().read();
     expect(new TextDecoder().decode(value)).toBe(': begun\n\n');
 
     const done = { event: 'done', data: { text: 'é\n' } };
     expect(parse(await eventStream(() => all(done)).text())).toEqual([done]);
   });
 
-  test('is held back and kept by nobody on the way', () => {
+  test('forbids proxies to buffer or cache it', () => {
     const { headers } = eventStream(() => all());
     expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(headers.get('cache-control')).toBe('no-store, no-transform');
     expect(headers.get('x-accel-buffering')).toBe('no');
   });
 
-  test('says every 10 seconds that it is still there', async () => {
+  test('sends a heartbeat every 10 seconds', async () => {
     vi.useFakeTimers();
     const ended = Promise.withResolvers<StreamEvent>();
     const stream = eventStream(async function* () {
@@ -80,22 +80,22 @@ describe('a stream', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('tells its source that the reader has left, and writes no more', async () => {
-    const left = Promise.withResolvers<void>();
+  test('aborts the signal of its source and stops writing when the client disconnects', async () => {
+    const aborted = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const stream = eventStream(async function* (signal) {
-      signal.addEventListener('abort', () => left.resolve());
-      await left.promise;
-      yield { event: 'text', data: 'to nobody' };
+      signal.addEventListener('abort', () => aborted.resolve());
+      await aborted.promise;
+      yield { event: 'text', data: 'dropped' };
       ended.resolve();
     });
     await stream.body!.cancel();
-    await left.promise;
+    await aborted.promise;
     await ended.promise;
     await setImmediate();
   });
 
-  test('breaks where its source breaks, instead of ending as if it were whole', async () => {
+  test('fails when its source fails instead of ending normally', async () => {
     const stream = eventStream(async function* () {
       yield { event: 'text', data: 'half' };
       throw new Error('broken');

@@ -1,9 +1,9 @@
 /**
- * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). The words are written as the user,
- * under the same policies as every save. What clients may not write, the coach's columns, the service writes: of that
- * user's rows alone, and only where the words beside it are the file's.
+ * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). Logs are written as the user, under
+ * the same policies as every save. The coach's columns, which clients cannot write, are written as the service: only in
+ * that user's rows, and only next to text from the file.
  *
- * Nothing is ever overwritten unseen: an entry names the version that it replaces, or null for a day without a log.
+ * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen change.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
@@ -32,12 +32,12 @@ import { readBody } from './read-body.ts';
 
 type ImportDeps = { database: Database; clock: Clock };
 
-/** A day that may be written: cleaned, not empty, not in the future. */
-type Writable = ImportedDay & { replaces: Version | null };
-type Written = Version & { date: Day };
+/** A validated day: cleanContent, not empty, not in the future. */
+type WritableDay = ImportedDay & { replaces: Version | null };
+type WrittenDay = Version & { date: Day };
 
-const REFUSAL_OF: Readonly<Record<string, Refusal>> = { '54000': 'tooLong', '54001': 'tooDeep' };
-const LARGEST_REVISION = 2 ** 31 - 1;
+const REFUSAL_BY_CODE: Readonly<Record<string, Refusal>> = { '54000': 'tooLong', '54001': 'tooDeep' };
+const MAX_REVISION = 2 ** 31 - 1;
 
 const INSERT = `
   insert into public.entries (user_id, date, content)
@@ -47,41 +47,41 @@ const INSERT = `
   returning date, id, revision`;
 
 const REPLACE = `
-  update public.entries as kept set content = ${withDateHeaderSql('kept.date', 'sent.content')}
+  update public.entries as entry set content = ${withDateHeaderSql('entry.date', 'sent.content')}
     from json_to_recordset($2::json) as sent(date date, content text, id uuid, revision integer)
-   where kept.user_id = $1::uuid and kept.date = sent.date and kept.id = sent.id and kept.revision = sent.revision
-  returning kept.date, kept.id, kept.revision`;
+   where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
+  returning entry.date, entry.id, entry.revision`;
 
 /**
- * A feedback from a file is never newer than the words it stands beside: it could otherwise claim to be about them. Nor does
- * it take the place of one that is: the coach may have looked at the same words since they were compared with the file's.
+ * Dates imported feedback before the row's last change: otherwise it would count as feedback on the current text. Never
+ * replaces current feedback, which the coach may have written since the file was compared.
  */
-const COACH = `
-  update public.entries as kept
+const WRITE_FEEDBACK = `
+  update public.entries as entry
      set ai_feedback = sent.feedback, hustle_score = sent."hustleScore",
          ai_analyzed_at = case when sent."analyzedAt" is null then null
-                               else least(sent."analyzedAt", kept.updated_at - interval '1 millisecond') end
+                               else least(sent."analyzedAt", entry.updated_at - interval '1 millisecond') end
     from json_to_recordset($2::json)
       as sent(date date, id uuid, revision integer, feedback text, "hustleScore" integer, "analyzedAt" timestamptz)
-   where kept.user_id = $1::uuid and kept.date = sent.date and kept.id = sent.id and kept.revision = sent.revision
-     and (kept.ai_analyzed_at < kept.updated_at) is not false`;
+   where entry.user_id = $1::uuid and entry.date = sent.date and entry.id = sent.id and entry.revision = sent.revision
+     and (entry.ai_analyzed_at < entry.updated_at) is not false`;
 
 export function importEntries({ database, clock }: ImportDeps) {
-  // Cleaning what other programs wrote is costly: few at once, and one request of each.
+  // Cleaning foreign HTML is expensive: few users at a time, one request per user.
   const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
 
   return async function importDays(context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> {
     if (userId === null || !(await isCallerPremium(database, identity))) {
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
     }
-    const entries = await entriesOf(context);
+    const entries = await readEntryList(context);
     if (entries === null) {
       return answer(context, { success: false, error: `Send one to ${IMPORT_MAX_ENTRIES} entries.` }, 400);
     }
-    let end: (() => void) | null = null;
+    let release: (() => void) | null = null;
     try {
-      end = await limiter.acquire(userId);
-      const { writable, outcomes } = await readEntries(entries, latestToday(clock.now()));
+      release = await limiter.acquire(userId);
+      const { writable, outcomes } = await validateEntries(entries, latestToday(clock.now()));
       const written = new Map(
         [
           ...(await write(
@@ -94,42 +94,42 @@ export function importEntries({ database, clock }: ImportDeps) {
           )),
         ].map(({ date, id, revision }) => [date, { id, revision }]),
       );
-      const coached = writable.flatMap(({ date, coach }) => {
+      const feedbacks = writable.flatMap(({ date, coach }) => {
         const version = written.get(date);
         if (!coach || !version) return [];
-        // Shown where the coach's own words are, so it has no more signs than they can have.
+        // Displayed like the coach's own feedback, so it gets the same character filter.
         const feedback = coach.feedback === null ? null : stripInvisible(coach.feedback);
         return [{ date, ...version, ...coach, feedback }];
       });
-      if (coached.length > 0) {
-        await database.asService('imported feedback').statement(COACH, [userId, JSON.stringify(coached)]);
+      if (feedbacks.length > 0) {
+        await database.asService('imported feedback').statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
       }
       for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
       return answer(context, { success: true, outcomes });
     } catch (error) {
       if (!isRefusedByPolicy(error)) throw error;
-      // The plan ended between the question and the write.
+      // The plan ended between the check and the write.
       return answer(context, { success: false, error: MESSAGES.importIsPremium }, 403);
     } finally {
-      end?.();
+      release?.();
     }
 
-    async function write(sql: string, days: readonly Writable[]): Promise<Written[]> {
+    async function write(sql: string, days: readonly WritableDay[]): Promise<WrittenDay[]> {
       if (days.length === 0) return [];
       const rows = days.map(({ date, content, replaces }) => ({ date, content, ...replaces }));
-      return (await database.asUser(identity).statement<Written>(sql, [userId, JSON.stringify(rows)])).rows;
+      return (await database.asUser(identity).statement<WrittenDay>(sql, [userId, JSON.stringify(rows)])).rows;
     }
   };
 }
 
-async function entriesOf(context: Context<AppEnv>): Promise<unknown[] | null> {
+async function readEntryList(context: Context<AppEnv>): Promise<unknown[] | null> {
   const { entries } = await readBody(context);
   if (!Array.isArray(entries)) return null;
   return entries.length > 0 && entries.length <= IMPORT_MAX_ENTRIES ? entries : null;
 }
 
-async function readEntries(entries: readonly unknown[], lastDay: Day) {
-  const writable: Writable[] = [];
+async function validateEntries(entries: readonly unknown[], lastDay: Day) {
+  const writable: WritableDay[] = [];
   const outcomes: ImportOutcome[] = [];
   const dates = new Set<Day>();
   for (const entry of entries) {
@@ -139,13 +139,13 @@ async function readEntries(entries: readonly unknown[], lastDay: Day) {
       refuse(read.label, read.reason);
       continue;
     }
-    const replaces = replacesOf(entry);
+    const replaces = readReplacedVersion(entry);
     if (replaces === 'unreadable') refuse(read.day.date, 'notText');
     else if (read.day.date > lastDay) refuse(read.day.date, 'futureDay');
     else if (dates.has(read.day.date)) refuse(read.day.date, 'duplicateDay');
     else {
       dates.add(read.day.date);
-      const content = cleaned(read.day.content);
+      const content = cleanContent(read.day.content);
       if (typeof content !== 'string') refuse(read.day.date, content.reason);
       else writable.push({ ...read.day, content, replaces });
       await setImmediate();
@@ -154,21 +154,21 @@ async function readEntries(entries: readonly unknown[], lastDay: Day) {
   return { writable, outcomes };
 }
 
-function replacesOf(entry: unknown): Version | null | 'unreadable' {
+function readReplacedVersion(entry: unknown): Version | null | 'unreadable' {
   const { replaces } = entry as { replaces?: unknown };
   if (replaces == null) return null;
   const { id, revision } = replaces as { id?: unknown; revision?: unknown };
   if (typeof id !== 'string' || !UUID.test(id)) return 'unreadable';
   const isRevision = typeof revision === 'number' && Number.isInteger(revision) && revision > 0;
-  return isRevision && revision <= LARGEST_REVISION ? { id, revision } : 'unreadable';
+  return isRevision && revision <= MAX_REVISION ? { id, revision } : 'unreadable';
 }
 
-function cleaned(content: string): string | { reason: Refusal } {
+function cleanContent(content: string): string | { reason: Refusal } {
   try {
     const log = sanitizeLog(content);
     return isEmptyLog(log) ? { reason: 'empty' } : log;
   } catch (error) {
-    const reason = error instanceof DataError ? REFUSAL_OF[error.code] : undefined;
+    const reason = error instanceof DataError ? REFUSAL_BY_CODE[error.code] : undefined;
     if (reason === undefined) throw error;
     return { reason };
   }

@@ -1,4 +1,4 @@
-/** How the two functions of paying say no. */
+/** The error response of the two payment functions. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../http/app-env.ts';

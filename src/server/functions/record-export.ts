@@ -1,4 +1,4 @@
-/** `record-export` {}: writes down that the caller's plan was used for an export, before the browser gives the file out. */
+/** `record-export` {}: records a plan use before the browser hands out the exported file. */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import type { Database } from '../database/database.ts';
@@ -6,8 +6,8 @@ import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 
-/** The table only grows and nothing can be taken out of it: a caller who asks without end adds a line a minute. */
-const RECORD = `
+/** At most one row a minute. Threat: a caller floods the append-only table. */
+const INSERT_PLAN_USE = `
   insert into public.plan_uses (user_id, kind)
   select $1::uuid, 'export'
    where not exists (select from public.plan_uses
@@ -18,7 +18,7 @@ export function recordExport({ database }: { database: Database }) {
     if (userId === null || !(await isCallerPremium(database, identity))) {
       return context.json({ success: false, error: MESSAGES.exportIsPremium }, 403);
     }
-    await database.asService('export').statement(RECORD, [userId]);
+    await database.asService('export').statement(INSERT_PLAN_USE, [userId]);
     return context.json({ success: true });
   };
 }

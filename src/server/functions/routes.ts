@@ -1,6 +1,6 @@
 /**
- * The server's own functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
- * (docs/specification/wire.md 22). A function is a line in the table below; signing in is checked before it runs.
+ * Server functions, `POST /functions/v1/<name>`, as supabase-js `functions.invoke` calls them
+ * (docs/specification/wire.md 22). The caller is authenticated before a function runs.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -32,7 +32,7 @@ type FunctionDeps = {
   clock: Clock;
   /** Null when payments are not set up. */
   payments: Payments | null;
-  /** Null when there is no coach. */
+  /** Null when no coach is configured. */
   coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
   log: Logger;
@@ -40,7 +40,7 @@ type FunctionDeps = {
 
 type ServerFunction = (context: Context<AppEnv>, caller: Caller) => Response | Promise<Response>;
 
-/** Every function there is, by the name in its address. */
+/** All functions by their name in the path. */
 export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunction> =>
   new Map([
     ['paypal-create-order', handleCreateOrder(deps.payments)],
@@ -72,24 +72,24 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       return await run(context, caller);
     } catch (error) {
       if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
-      return refuseForNow(context, error);
+      return refuseIfBusy(context, error);
     }
   });
   routes.all('*', (context) => refuse(context, 404, 'NOT_FOUND', 'Requested function was not found'));
   return routes;
 
-  /** Too many wait already, or the database has no connection free: nobody's fault, and over in a moment. */
-  function refuseForNow(context: Context<AppEnv>, error: unknown): Response {
+  /** Answers 503 if the queue is full or the database has no free connection. Throws every other error again. */
+  function refuseIfBusy(context: Context<AppEnv>, error: unknown): Response {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;
-    // What we refused ourselves is told by the request log.
+    // The request log already records refusals of our own.
     if (answer !== error && !isClientDisconnected(context)) log.error(loggable(error), 'a function failed');
     context.header('Retry-After', RETRY_AFTER_SECONDS);
     return refuse(context, 503, 'BUSY', answer.message);
   }
 }
 
-/** `code` and `message` as the hosted service answers; `success` and `error` as the product's own screens read them. */
+/** `code` and `message` as in the hosted service; `success` and `error` for the product's own screens. */
 function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string, message: string): Response {
   if (status === 401) context.header('WWW-Authenticate', 'Bearer');
   return context.json({ code, message, success: false, error: message }, status);

@@ -1,4 +1,4 @@
-/** `trend-analysis` {period, from, to, force?}: a Hustle Review of a period (docs/decisions/0014). */
+/** `trend-analysis` {period, from, to, force?}: streams a Hustle Review of a period (docs/decisions/0014). */
 import type { Context } from 'hono';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import type { TrendRequest } from '#domain/coach/coach.ts';
@@ -36,7 +36,7 @@ export function trendAnalysis({ coach, database, clock }: TrendDeps) {
 const isPeriod = (value: unknown): value is ReviewPeriod =>
   typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
 
-/** The period must be what its name says, and end on a day that is today somewhere: the server knows no user's zone. */
+/** The range must match the period's name and end on a date that is today somewhere: the user's time zone is unknown. */
 function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
   if (to < earliestToday(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;

@@ -16,7 +16,7 @@ export function clientConfig(config: Config): ClientConfig {
       sandbox: config.sandbox.url !== null,
     },
     sandboxModel,
-    coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.readBy ?? null),
+    coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.providerName ?? null),
     paymentBlockedCountries: config.paymentBlockedCountries,
     contact: config.contact,
   };

@@ -1,6 +1,6 @@
 /**
- * Threat: an endpoint that is not the model we know, or that somebody got into. It sends us elsewhere, answers without an
- * end, or says of itself what nobody can store or should read in a log.
+ * Threat: a compromised or incompatible endpoint. It redirects the request, answers without an end, or returns metadata
+ * that the database rejects or that would leak the journal into the server's log.
  */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import type { CoachWorld } from './world.ts';
 import { today } from '../data/world.ts';
 
 const DATE = { date: today() };
-/** A word that nothing but the log holds. */
+/** A word that appears only in the log. */
 const MARKER = 'zyxgate';
 
 const opened: (() => Promise<void>)[] = [];
@@ -21,7 +21,7 @@ afterEach(async () => {
 
 type Endpoint = { url: string; requests: { headers: IncomingHttpHeaders; body: string }[] };
 
-async function startEndpoint(answer: (response: ServerResponse, asked: string) => void): Promise<Endpoint> {
+async function startEndpoint(answer: (response: ServerResponse, requestBody: string) => void): Promise<Endpoint> {
   const requests: Endpoint['requests'] = [];
   const server = createServer((request, response) => {
     let body = '';
@@ -42,12 +42,12 @@ async function startEndpoint(answer: (response: ServerResponse, asked: string) =
 async function worldAt(url: string, provider: (typeof PROVIDERS)[number] = 'openai-compatible'): Promise<CoachWorld> {
   const world = await startCoachWorld({ AI_BASE_URL: `${url}/v1` }, provider);
   opened.push(() => world.close());
-  await world.wrote(world.cleo, today(), [`Shipped the ${MARKER} importer to 40 customers`]);
+  await world.writeLog(world.cleo, today(), [`Shipped the ${MARKER} importer to 40 customers`]);
   return world;
 }
 
 describe.each(PROVIDERS)('%s', (provider) => {
-  test.each([302, 307, 308])('neither the key nor the log goes where an answer of %i points to', async (status) => {
+  test.each([302, 307, 308])('does not follow a redirect with status %i', async (status) => {
     const elsewhere = await startEndpoint((response) => response.writeHead(400).end());
     const first = await startEndpoint((response) =>
       response.writeHead(status, { location: `${elsewhere.url}/v1` }).end(),
@@ -59,9 +59,9 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
 });
 
-test('an endpoint that takes no schema is asked for lines, and from then on for nothing else', async () => {
-  const endpoint = await startEndpoint((response, asked) => {
-    if (asked.includes('response_format'))
+test('falls back to text for an endpoint that rejects the schema and stays with text', async () => {
+  const endpoint = await startEndpoint((response, requestBody) => {
+    if (requestBody.includes('response_format'))
       return void response.writeHead(400).end('{"error":{"message":"no such type"}}');
     const text = 'HustleScore: 6/10\n\nYou shipped the importer [1].\n\nMissingFact: Who uses it?';
     events(response).end(`${chunk({ content: text }, {}, 'stop')}data: [DONE]\n\n`);
@@ -77,25 +77,25 @@ test('an endpoint that takes no schema is asked for lines, and from then on for 
   expect(endpoint.requests).toHaveLength(2);
   expect((await world.feedback(world.cleo, { ...DATE, force: true })).done).toMatchObject(expected);
   expect(endpoint.requests).toHaveLength(3);
-  expect(await world.kept(world.cleo)).toMatchObject({ analyses: 2, tries: 2 });
+  expect(await world.countRows(world.cleo)).toMatchObject({ analyses: 2, tries: 2 });
 });
 
-test('an endpoint that refuses the question in both forms is asked by schema again the next time', async () => {
+test('tries the schema again after an endpoint has rejected both formats', async () => {
   const endpoint = await startEndpoint((response) => response.writeHead(400).end('{"error":{"message":"too long"}}'));
   const world = await worldAt(endpoint.url);
   const ask = async () => (await world.feedback(world.cleo, DATE)).problem;
   expect([await ask(), await ask()]).toMatchObject([{ class: 'configuration' }, { class: 'configuration' }]);
-  const byForm = endpoint.requests.map(({ body }) => body.includes('response_format'));
-  expect(byForm).toEqual([true, false, true, false]);
+  const usedSchema = endpoint.requests.map(({ body }) => body.includes('response_format'));
+  expect(usedSchema).toEqual([true, false, true, false]);
 });
 
-/** As fast as it is taken, for as long as somebody takes it. */
-function pour(response: ServerResponse, piece: string): void {
-  const more = (): void => {
-    while (!response.destroyed && response.write(piece));
+/** Writes `text` forever, as fast as the client reads. */
+function writeEndlessly(response: ServerResponse, text: string): void {
+  const writeMore = (): void => {
+    while (!response.destroyed && response.write(text));
   };
-  response.on('drain', more);
-  more();
+  response.on('drain', writeMore);
+  writeMore();
 }
 
 const events = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -106,25 +106,28 @@ const GOOD = chunk({
 });
 
 test.each<[string, (response: ServerResponse) => void]>([
-  ['an error', (response) => pour(response.writeHead(400), 'x'.repeat(65_536))],
-  ['a line', (response) => pour(events(response), `data: ${'x'.repeat(65_536)}`)],
-  ['comments', (response) => pour(events(response), ': wait\n\n'.repeat(8_000))],
-  ['thoughts', (response) => pour(events(response), chunk({ reasoning_content: 'x'.repeat(65_536) }))],
-])('%s without an end is not read for longer than an answer can be', async (_what, answer) => {
-  let taken = 0;
+  ['error', (response) => writeEndlessly(response.writeHead(400), 'x'.repeat(65_536))],
+  ['line', (response) => writeEndlessly(events(response), `data: ${'x'.repeat(65_536)}`)],
+  ['series of comments', (response) => writeEndlessly(events(response), ': wait\n\n'.repeat(8_000))],
+  [
+    'reasoning stream',
+    (response) => writeEndlessly(events(response), chunk({ reasoning_content: 'x'.repeat(65_536) })),
+  ],
+])('aborts an endless %s at the size limit', async (_what, answer) => {
+  let bytesRead = 0;
   const endpoint = await startEndpoint((response) => {
     const { socket } = response;
-    response.once('close', () => (taken = socket!.bytesWritten));
+    response.once('close', () => (bytesRead = socket!.bytesWritten));
     answer(response);
   });
   const world = await worldAt(endpoint.url);
   expect((await world.feedback(world.cleo, DATE)).problem).toMatchObject({ class: 'format' });
-  await expect.poll(() => taken).toBeGreaterThan(4 * 1024 * 1024);
-  expect(taken).toBeLessThan(32 * 1024 * 1024);
-  expect(await world.kept(world.cleo)).toMatchObject({ analyses: 0, claims: 0 });
+  await expect.poll(() => bytesRead).toBeGreaterThan(4 * 1024 * 1024);
+  expect(bytesRead).toBeLessThan(32 * 1024 * 1024);
+  expect(await world.countRows(world.cleo)).toMatchObject({ analyses: 0, claims: 0 });
 });
 
-test('a good answer is not lost for what its endpoint says of itself', async () => {
+test('stores a valid answer despite invalid metadata of the endpoint', async () => {
   const usage = { prompt_tokens: 1e20, completion_tokens: 1.5 };
   const endpoint = await startEndpoint((response) =>
     events(response).end(`${GOOD.replace('"m"', '"\\u0000m"')}${chunk({}, { usage }, 'stop')}data: [DONE]\n\n`),
@@ -135,17 +138,18 @@ test('a good answer is not lost for what its endpoint says of itself', async () 
   expect(rows).toEqual([{ model_version: 'm', input_tokens: null, output_tokens: null }]);
 });
 
-test.each<[string, (response: ServerResponse, asked: string) => void]>([
-  ['as the reason of its end', (response, asked) => events(response).end(`${GOOD}${chunk({}, {}, asked)}`)],
+test.each<[string, (response: ServerResponse, requestBody: string) => void]>([
+  ['as the finish reason', (response, requestBody) => events(response).end(`${GOOD}${chunk({}, {}, requestBody)}`)],
   [
     'as an error',
-    (response, asked) => response.writeHead(400).end(JSON.stringify({ error: { message: asked, code: asked } })),
+    (response, requestBody) =>
+      response.writeHead(400).end(JSON.stringify({ error: { message: requestBody, code: requestBody } })),
   ],
   [
-    'in its stream',
-    (response, asked) => events(response).end(`data: ${JSON.stringify({ error: { message: asked } })}\n\n`),
+    'as an error in the stream',
+    (response, requestBody) => events(response).end(`data: ${JSON.stringify({ error: { message: requestBody } })}\n\n`),
   ],
-])('an endpoint that repeats the log %s writes it into no log of ours', async (_how, answer) => {
+])('the server log contains no journal text that an endpoint repeats %s', async (_how, answer) => {
   const endpoint = await startEndpoint(answer);
   const world = await worldAt(endpoint.url);
   expect((await world.feedback(world.cleo, DATE)).problem).not.toBeNull();

@@ -1,4 +1,4 @@
-/** Feedback on a day: asked of each provider over its own wire, streamed as it comes, and kept before it is done. */
+/** Feedback on a day over each provider's own protocol: streaming, storage, reuse and concurrency. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PROMPT_VERSION } from '#server/coach/prompts.ts';
 import { GOOD_DAY, openStream, PROVIDERS, startCoachWorld } from './world.ts';
@@ -15,24 +15,24 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
   afterAll(() => world.close());
 
-  test('says the score, then the feedback piece by piece, and is done when all of it is kept', async () => {
+  test('streams the score, then the text, and sends done after everything is stored', async () => {
     const { cleo, server, model } = world;
-    await world.wrote(cleo, today(), GOOD_DAY);
+    await world.writeLog(cleo, today(), GOOD_DAY);
     const { response, events } = await openStream(server, cleo, 'ai-feedback', DATE);
     expect(response.headers.get('x-accel-buffering')).toBe('no');
     expect(response.headers.get('cache-control')).toContain('no-store');
-    const heard = [];
+    const received = [];
     for await (const event of events!) {
-      heard.push(event);
+      received.push(event);
       if (event.event !== 'done') continue;
       expect(await world.entry(cleo)).toMatchObject({
         feedback: event.data.feedback,
         score: event.data.score,
         upToDate: true,
       });
-      expect(await world.kept(cleo)).toEqual({ analyses: 1, uses: 1, claims: 0, tries: 1 });
+      expect(await world.countRows(cleo)).toEqual({ analyses: 1, uses: 1, claims: 0, tries: 1 });
     }
-    const [first, ...rest] = heard;
+    const [first, ...rest] = received;
     const done = rest.pop()!;
     expect(first).toEqual({ event: 'score', data: { score: 8 } });
     expect(rest.length).toBeGreaterThan(3);
@@ -53,7 +53,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(model.requests()).toMatchObject([{ end: 'whole' }]);
   });
 
-  test('keeps what it came from', async () => {
+  test('stores the provenance of the analysis', async () => {
     const { rows } = await world.server.admin.query('select * from public.analyses');
     const settings = world.server.config.coach!;
     expect(rows).toEqual([
@@ -86,21 +86,21 @@ describe('with any provider', () => {
   });
   beforeEach(async () => {
     world.model.reset();
-    closer = await world.newCloser();
-    await world.wrote(closer, today(), GOOD_DAY);
+    closer = await world.createCloser();
+    await world.writeLog(closer, today(), GOOD_DAY);
   });
   afterEach(() => {
     expect(world.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
   });
   afterAll(() => world.close());
 
-  const asked = (): number => world.model.requests().length;
+  const requestCount = (): number => world.model.requests().length;
 
-  test('the model is told of the three logs before, without the short ones, and is given no tools', async () => {
-    await world.wrote(closer, daysAgo(1), ['ten chars.']);
-    await world.wrote(closer, daysAgo(2), ['Eleven char']);
-    await world.wrote(closer, daysAgo(9), ['The third log before this day']);
-    await world.wrote(closer, daysAgo(10), ['The fourth log before this day']);
+  test('sends the model the three earlier logs without short ones, and no tools', async () => {
+    await world.writeLog(closer, daysAgo(1), ['ten chars.']);
+    await world.writeLog(closer, daysAgo(2), ['Eleven char']);
+    await world.writeLog(closer, daysAgo(9), ['The third log before this day']);
+    await world.writeLog(closer, daysAgo(10), ['The fourth log before this day']);
     await world.feedback(closer, DATE);
     const { body } = world.model.requests()[0]!;
     const { contents, generationConfig, systemInstruction, tools } = JSON.parse(body);
@@ -117,9 +117,9 @@ describe('with any provider', () => {
     expect(tools).toBeUndefined();
   });
 
-  test('lines are cited as the page shows them, in the feedback and in what is missing', async () => {
+  test('cites lines by the numbers that the page shows, in the feedback and in the missing fact', async () => {
     const inner = `<ol><li><p>Looked at the door</p></li><li><p>${GOOD_DAY[0]}</p></li></ol>`;
-    await world.wrote(
+    await world.writeLog(
       closer,
       today(),
       `<h2>Workshop</h2><ol start="3"><li><p>Blue van</p>${inner}</li></ol><p>Swept the whole floor at five o'clock</p>`,
@@ -135,85 +135,91 @@ describe('with any provider', () => {
     });
   });
 
-  test('the same words are paid for once, and once more for whoever insists', async () => {
+  test('reuses the analysis of the same text unless force is set', async () => {
     const first = await world.feedback(closer, DATE);
     const again = await world.feedback(closer, DATE);
     expect(again.done).toEqual({ ...first.done, reused: true, analyzedAt: expect.any(String) });
     expect({ text: again.text, score: again.score }).toEqual({ text: first.text, score: first.score });
-    expect(asked()).toBe(1);
-    expect(await world.kept(closer)).toEqual({ analyses: 1, uses: 1, claims: 0, tries: 1 });
+    expect(requestCount()).toBe(1);
+    expect(await world.countRows(closer)).toEqual({ analyses: 1, uses: 1, claims: 0, tries: 1 });
     expect((await world.feedback(closer, { ...DATE, force: true })).done).toMatchObject({ reused: false });
-    expect(asked()).toBe(2);
-    expect(await world.kept(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
+    expect(requestCount()).toBe(2);
+    expect(await world.countRows(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
   });
 
-  test('other words, or others before them, are another question; the old ones bring the old answer back', async () => {
+  test('analyses again when the log or an earlier log changes, and reuses the old answer for the old text', async () => {
     const first = await world.feedback(closer, DATE);
-    await world.wrote(closer, today(), GOOD_DAY.slice(1));
+    await world.writeLog(closer, today(), GOOD_DAY.slice(1));
     expect(await world.entry(closer)).toMatchObject({ upToDate: false });
     const second = await world.feedback(closer, DATE);
     expect(second.done?.feedback).not.toBe(first.done?.feedback);
-    await world.wrote(closer, today(), GOOD_DAY);
+    await world.writeLog(closer, today(), GOOD_DAY);
     expect((await world.feedback(closer, DATE)).done).toMatchObject({
       feedback: first.text,
       reused: true,
       upToDate: true,
     });
     expect(await world.entry(closer)).toMatchObject({ feedback: first.text, upToDate: true });
-    expect(asked()).toBe(2);
-    await world.wrote(closer, daysAgo(1), ['Promised to ship the importer']);
+    expect(requestCount()).toBe(2);
+    await world.writeLog(closer, daysAgo(1), ['Promised to ship the importer']);
     expect((await world.feedback(closer, DATE)).done).toMatchObject({ reused: false });
-    expect(asked()).toBe(3);
+    expect(requestCount()).toBe(3);
   });
 
-  test('words that are saved meanwhile make the feedback outdated, and it says so', async () => {
+  test('is outdated when the log is saved while it runs', async () => {
     world.model.fail({ hold: 'after' });
-    const heard = world.feedback(closer, DATE);
+    const received = world.feedback(closer, DATE);
     await world.model.whenHeld();
-    await world.wrote(closer, today(), [...GOOD_DAY, 'And one more thing']);
+    await world.writeLog(closer, today(), [...GOOD_DAY, 'And one more thing']);
     world.model.release();
-    expect((await heard).done).toMatchObject({ upToDate: false });
+    expect((await received).done).toMatchObject({ upToDate: false });
     expect(await world.entry(closer)).toMatchObject({ feedback: expect.any(String), upToDate: false });
   });
 
-  test('so do words whose save began before the reading and ended after it', async () => {
+  test('is outdated when a save starts before the read and commits after it', async () => {
     world.model.fail({ hold: 'after' });
-    const late = await world.server.admin.connect();
-    await late.query('begin');
-    await late.query('select now()');
-    const heard = world.feedback(closer, DATE);
+    const concurrent = await world.server.admin.connect();
+    await concurrent.query('begin');
+    await concurrent.query('select now()');
+    const received = world.feedback(closer, DATE);
     await world.model.whenHeld();
-    await late.query(`update public.entries set content = '<p>Late words</p>' where user_id = $1`, [closer.id]);
-    await late.query('commit');
-    late.release();
+    await concurrent.query(`update public.entries set content = '<p>Late words</p>' where user_id = $1`, [closer.id]);
+    await concurrent.query('commit');
+    concurrent.release();
     world.model.release();
-    expect((await heard).done).toMatchObject({ upToDate: false });
+    expect((await received).done).toMatchObject({ upToDate: false });
   });
 
   test.each([
     ['deleted', 'delete from public.entries where user_id = $1'],
     ['emptied', "update public.entries set content = '<p></p>' where user_id = $1"],
-  ])('on a day that is %s meanwhile nothing is kept, and what was read is a use', async (_what, statement) => {
+  ])('is not stored but counts as a use when the day is %s while it runs', async (_what, statement) => {
     world.model.fail({ hold: 'after' });
-    const heard = world.feedback(closer, DATE);
+    const received = world.feedback(closer, DATE);
     await world.model.whenHeld();
     await world.server.admin.query(statement, [closer.id]);
     world.model.release();
-    expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
+    expect(await received).toMatchObject({ done: null, problem: { class: 'general' } });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
   });
 
-  test('whoever leaves ends the question to the provider; what they have read is a use, and nothing is kept', async () => {
+  test('a client disconnect aborts the request to the provider, stores nothing and counts as a use', async () => {
     await world.feedback(closer, DATE);
-    const before = [await world.entry(closer), await world.kept(closer)];
+    const before = [await world.entry(closer), await world.countRows(closer)];
     world.model.reset();
     world.model.fail({ hold: 'after', after: 2 });
-    const leaving = new AbortController();
-    const { events } = await openStream(world.server, closer, 'ai-feedback', { ...DATE, force: true }, leaving.signal);
+    const disconnect = new AbortController();
+    const { events } = await openStream(
+      world.server,
+      closer,
+      'ai-feedback',
+      { ...DATE, force: true },
+      disconnect.signal,
+    );
     expect((await events!.next()).value).toMatchObject({ event: 'score' });
-    leaving.abort();
+    disconnect.abort();
     await world.model.whenDisconnected();
-    await expect.poll(() => world.kept(closer)).toEqual({ ...(before[1] as object), tries: 2, uses: 2 });
+    await expect.poll(() => world.countRows(closer)).toEqual({ ...(before[1] as object), tries: 2, uses: 2 });
     expect(await world.entry(closer)).toEqual(before[0]);
   });
 
@@ -221,22 +227,22 @@ describe('with any provider', () => {
     const runs = (text: string) =>
       world.server.admin.query(`update public.analysis_runs set ${text} where user_id = $1`, [closer.id]);
 
-    test('never analyse the same day at once', async () => {
+    test('never analyse the same day concurrently', async () => {
       world.model.fail({ hold: 'before' });
-      const heard = world.feedback(closer, DATE);
+      const received = world.feedback(closer, DATE);
       await world.model.whenHeld();
       expect(await world.feedback(closer, { ...DATE, force: true })).toMatchObject({
         status: 409,
         json: { success: false, code: 'running' },
       });
-      await world.wrote(closer, daysAgo(1), GOOD_DAY);
+      await world.writeLog(closer, daysAgo(1), GOOD_DAY);
       expect((await world.feedback(closer, { date: daysAgo(1) })).done).not.toBeNull();
       world.model.release();
-      expect((await heard).done).not.toBeNull();
+      expect((await received).done).not.toBeNull();
       expect((await world.feedback(closer, { ...DATE, force: true })).status).toBe(200);
     });
 
-    test('follow one that died, when its lease has ended', async () => {
+    test('take over the claim of a dead process after its lease expires', async () => {
       await world.feedback(closer, DATE);
       await runs(`lease_until = now() + interval '1 minute', run = gen_random_uuid()`);
       expect((await world.feedback(closer, DATE)).status).toBe(409);
@@ -244,36 +250,36 @@ describe('with any provider', () => {
       expect((await world.feedback(closer, DATE)).status).toBe(200);
     });
 
-    test('analyse five days of one person at once, and no sixth', async () => {
+    test('run at most five analyses of one user concurrently', async () => {
       const days = [0, 1, 2, 3, 4, 5].map(daysAgo);
-      for (const day of days) await world.wrote(closer, day, GOOD_DAY);
+      for (const day of days) await world.writeLog(closer, day, GOOD_DAY);
       world.model.fail({ hold: 'before', times: 5 });
-      const heard = days.slice(0, 5).map((date) => world.feedback(closer, { date }));
+      const received = days.slice(0, 5).map((date) => world.feedback(closer, { date }));
       await world.model.whenHeld(5);
       const sixth = { date: days[5]! };
       expect(await world.feedback(closer, sixth)).toMatchObject({ status: 409, json: { code: 'running' } });
-      expect(await world.kept(closer)).toMatchObject({ claims: 5, tries: 5 });
+      expect(await world.countRows(closer)).toMatchObject({ claims: 5, tries: 5 });
       world.model.release();
-      for (const each of await Promise.all(heard)) expect(each.done).not.toBeNull();
+      for (const each of await Promise.all(received)) expect(each.done).not.toBeNull();
       expect((await world.feedback(closer, sixth)).done).not.toBeNull();
     });
 
-    test('and the one that was followed keeps nothing', async () => {
+    test('store nothing after losing the claim', async () => {
       world.model.fail({ hold: 'after' });
-      const heard = world.feedback(closer, DATE);
+      const received = world.feedback(closer, DATE);
       await world.model.whenHeld();
       await runs('run = gen_random_uuid()');
       world.model.release();
-      expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
+      expect(await received).toMatchObject({ done: null, problem: { class: 'general' } });
       expect(await world.entry(closer)).toMatchObject({ feedback: null, score: null, analyzedAt: null });
-      expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 1 });
+      expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 1 });
     });
   });
 
-  test('of many requests for the same words at once one is paid for', async () => {
-    const heard = await Promise.all(Array.from({ length: 8 }, () => world.feedback(closer, DATE)));
-    expect(new Set(heard.map(({ status }) => status))).toEqual(new Set([200, 409]));
-    expect(asked()).toBe(1);
-    expect(await world.kept(closer)).toMatchObject({ analyses: 1, uses: 1, claims: 0 });
+  test('concurrent requests for the same text cause one request to the provider', async () => {
+    const received = await Promise.all(Array.from({ length: 8 }, () => world.feedback(closer, DATE)));
+    expect(new Set(received.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    expect(requestCount()).toBe(1);
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 1, uses: 1, claims: 0 });
   });
 });

@@ -1,4 +1,3 @@
-/** A Hustle Review: streamed as text, kept, and answered with the figures that the screen draws. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
@@ -19,8 +18,8 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
   beforeEach(async () => {
     world.model.reset();
-    closer = await world.newCloser();
-    for (const days of [0, 2, 6, 7, 29, 30]) await world.wrote(closer, daysAgo(days), GOOD_DAY);
+    closer = await world.createCloser();
+    for (const days of [0, 2, 6, 7, 29, 30]) await world.writeLog(closer, daysAgo(days), GOOD_DAY);
     await world.server.admin.query(
       'update public.entries set hustle_score = 10 - ($2::date - date) / 10 where user_id = $1 and date <> $3',
       [closer.id, today(), daysAgo(2)],
@@ -28,7 +27,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
   });
   afterAll(() => world.close());
 
-  test('looks at the days of the period and no others', async () => {
+  test('analyses exactly the days of the period', async () => {
     const week = await world.trend(closer, review('7-day'));
     expect(week.score).toBeNull();
     expect(week.text).toMatch(new RegExp(`^Sandbox model: 3 days with 9 items.*from ${daysAgo(6)} to ${today()}`));
@@ -47,10 +46,10 @@ describe.each(PROVIDERS)('%s', (provider) => {
     const month = await world.trend(closer, review('30-day'));
     expect(month.done).toMatchObject({ entryCount: 5, dateRange: { from: daysAgo(29), to: today() } });
     expect(month.done?.scores.map(({ score }) => score)).toEqual([8, 10, 10, 10]);
-    expect(await world.kept(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
+    expect(await world.countRows(closer)).toEqual({ analyses: 2, uses: 2, claims: 0, tries: 2 });
   });
 
-  test('ends in lines to copy, of days that it was given a log of', async () => {
+  test('keeps wins only of days that have a log', async () => {
     expect(splitReview((await world.trend(closer, review('7-day'))).text).wins).toEqual(
       [6, 2, 0].map((days) => ({ date: daysAgo(days), text: GOOD_DAY[0] })),
     );
@@ -62,7 +61,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     expect(done?.analysis).toBe(text);
   });
 
-  test('is kept with its period, and told again with the time it was made at', async () => {
+  test('is stored with its period and replayed with its original time', async () => {
     const first = await world.trend(closer, review('7-day'));
     const again = await world.trend(closer, review('7-day'));
     expect(again.done).toEqual({ ...first.done, reused: true });
@@ -81,39 +80,39 @@ describe.each(PROVIDERS)('%s', (provider) => {
   test.each([
     ['deleted', 'delete from public.entries where user_id = $1 and date = $2'],
     ['emptied', "update public.entries set content = '<p></p>' where user_id = $1 and date = $2"],
-  ])('is gone with a day of it that is %s, and is not kept when that happens meanwhile', async (_what, statement) => {
-    await world.wrote(closer, daysAgo(4), ['']);
+  ])('is deleted when a day of it is %s, and not stored when that happens while it runs', async (_what, statement) => {
+    await world.writeLog(closer, daysAgo(4), ['']);
     await world.trend(closer, review('30-day'));
     world.model.fail({ hold: 'after' });
-    const heard = world.trend(closer, review('7-day'));
+    const received = world.trend(closer, review('7-day'));
     await world.model.whenHeld();
-    expect(await world.kept(closer)).toMatchObject({ analyses: 1 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 1 });
     await world.server.admin.query(statement, [closer.id, daysAgo(2)]);
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0 });
     world.model.release();
-    expect(await heard).toMatchObject({ done: null, problem: { class: 'general' } });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 2, claims: 0 });
+    expect(await received).toMatchObject({ done: null, problem: { class: 'general' } });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 2, claims: 0 });
     expect((await world.trend(closer, review('7-day'))).done).toMatchObject({ reused: false });
   });
 
-  test.each(['length', 'safety', 'nothing'] as const)('a reply that ended by %s is none', async (reply) => {
+  test.each(['length', 'safety', 'nothing'] as const)('a reply that ends with %s is rejected', async (reply) => {
     world.model.fail({ reply });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({
       done: null,
       problem: { class: reply === 'safety' ? 'general' : 'format' },
     });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: reply === 'length' ? 1 : 0, claims: 0 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: reply === 'length' ? 1 : 0, claims: 0 });
   });
 
-  test('nor is one whose stream broke off', async () => {
+  test('a reply whose stream breaks off is rejected', async () => {
     world.model.fail({ cut: 'stream', after: 5 });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'network' } });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 0, claims: 0 });
   });
 
-  test('a reply under 50 characters is none', async () => {
+  test('a reply under 50 characters is rejected', async () => {
     world.model.fail({ text: 'A fine week, all in all. Nothing to add. Go on!' });
     expect(await world.trend(closer, review('7-day'))).toMatchObject({ done: null, problem: { class: 'format' } });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1 });
   });
 });

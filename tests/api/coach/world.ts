@@ -1,4 +1,4 @@
-/** The people of the coach's tests, and a reader of its streams. The model is the simulator, over HTTP. */
+/** Fixtures of the coach's tests and a client for its event streams. The model is the simulator, called over HTTP. */
 import type { CoachEvent, FeedbackResult, TrendResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { startModelServer } from '../../../simulators/ai-model/server.ts';
@@ -11,7 +11,7 @@ import type { Person } from '../data/world.ts';
 
 export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'openai-compatible'];
 
-/** Three items with something finished in each. */
+/** Three items, each with a finished result. */
 export const GOOD_DAY = [
   'Shipped the importer to all 40 customers before noon',
   'Fixed the crash of the editor that 12 people had reported',
@@ -21,37 +21,35 @@ export const GOOD_DAY = [
 export type CoachWorld = {
   readonly server: TestServer;
   readonly model: ModelControl;
-  /** A Closer who has agreed. */
+  /** A Closer who has given consent. */
   readonly cleo: Person;
-  /** Every line of the log, as it was written. */
+  /** All lines of the server's log. */
   readonly logged: string[];
-  newCloser(): Promise<Person>;
-  /** Puts a log there as its owner's browser would have; items become lines. */
-  /** A numbered list of these items, or a log of this HTML. */
-  wrote(person: Person, date: Day, log: readonly string[] | string): Promise<void>;
-  feedback(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<FeedbackResult>>;
-  trend(person: Person | null, body: unknown, signal?: AbortSignal): Promise<Heard<TrendResult>>;
-  /** What is kept about a day. */
-  entry(person: Person, date?: Day): Promise<KeptEntry | null>;
-  /** How many rows each of the coach's tables holds for somebody. */
-  kept(person: Person): Promise<{ analyses: number; uses: number; claims: number; tries: number }>;
+  createCloser(): Promise<Person>;
+  /** Stores a log: a numbered list of items, or HTML. */
+  writeLog(person: Person, date: Day, log: readonly string[] | string): Promise<void>;
+  feedback(person: Person | null, body: unknown, signal?: AbortSignal): Promise<CoachResponse<FeedbackResult>>;
+  trend(person: Person | null, body: unknown, signal?: AbortSignal): Promise<CoachResponse<TrendResult>>;
+  entry(person: Person, date?: Day): Promise<StoredEntry | null>;
+  /** The number of analyses, plan uses and active claims of a person, and the sum of their tries. */
+  countRows(person: Person): Promise<{ analyses: number; uses: number; claims: number; tries: number }>;
   close(): Promise<void>;
 };
 
-export type KeptEntry = {
+export type StoredEntry = {
   feedback: string | null;
   score: number | null;
   analyzedAt: string | null;
   upToDate: boolean | null;
 };
 
-/** A refusal, or a stream as it was heard. */
-export type Heard<Result> = {
+/** A refusal as `json`, or the events of a stream. */
+export type CoachResponse<Result> = {
   status: number;
   headers: Headers;
   json: unknown;
   events: CoachEvent<Result>[];
-  /** The deltas put together. */
+  /** The concatenated deltas. */
   text: string;
   score: number | null;
   done: Result | null;
@@ -72,7 +70,7 @@ export async function startCoachWorld(
   });
   const { admin } = server;
 
-  async function newCloser(): Promise<Person> {
+  async function createCloser(): Promise<Person> {
     people += 1;
     const person = await signUp(server, `closer-${people}`);
     await admin.query(`update public.profiles set subscription_plan = 'premium', ai_consent = true where id = $1`, [
@@ -85,9 +83,9 @@ export async function startCoachWorld(
     server,
     model: model.control,
     logged,
-    newCloser,
-    cleo: await newCloser(),
-    async wrote(person, date, log) {
+    createCloser,
+    cleo: await createCloser(),
+    async writeLog(person, date, log) {
       const escaped = (item: string): string => item.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
       const content =
         typeof log === 'string' ? log : `<ol>${log.map((item) => `<li><p>${escaped(item)}</p></li>`).join('')}</ol>`;
@@ -97,10 +95,10 @@ export async function startCoachWorld(
         [person.id, date, content],
       );
     },
-    feedback: (person, body, signal) => hear(server, person, 'ai-feedback', body, signal),
-    trend: (person, body, signal) => hear(server, person, 'trend-analysis', body, signal),
+    feedback: (person, body, signal) => callCoach(server, person, 'ai-feedback', body, signal),
+    trend: (person, body, signal) => callCoach(server, person, 'trend-analysis', body, signal),
     async entry(person, date = today()) {
-      const { rows } = await admin.query<KeptEntry>(
+      const { rows } = await admin.query<StoredEntry>(
         `select ai_feedback as feedback, hustle_score as score, ai_analyzed_at::text as "analyzedAt",
                 ai_analyzed_at >= updated_at as "upToDate"
            from public.entries where user_id = $1 and date = $2`,
@@ -108,7 +106,7 @@ export async function startCoachWorld(
       );
       return rows[0] ?? null;
     },
-    async kept(person) {
+    async countRows(person) {
       const { rows } = await admin.query<{ analyses: number; uses: number; claims: number; tries: number }>(
         `select (select count(*)::int from public.analyses where user_id = $1) as analyses,
                 (select count(*)::int from public.plan_uses where user_id = $1 and kind = 'analysis') as uses,
@@ -125,16 +123,16 @@ export async function startCoachWorld(
   };
 }
 
-async function hear<Result>(
+async function callCoach<Result>(
   server: TestServer,
   person: Person | null,
   name: string,
   body: unknown,
   signal?: AbortSignal,
-): Promise<Heard<Result>> {
+): Promise<CoachResponse<Result>> {
   const { response, events } = await openStream<Result>(server, person, name, body, signal);
   const { status, headers } = response;
-  const heard: Heard<Result> = {
+  const received: CoachResponse<Result> = {
     status,
     headers,
     json: null,
@@ -144,18 +142,18 @@ async function hear<Result>(
     done: null,
     problem: null,
   };
-  if (!events) return { ...heard, json: await response.json() };
+  if (!events) return { ...received, json: await response.json() };
   for await (const event of events) {
-    heard.events.push(event);
-    if (event.event === 'score') heard.score = event.data.score;
-    if (event.event === 'text') heard.text += event.data.delta;
-    if (event.event === 'done') heard.done = event.data;
-    if (event.event === 'problem') heard.problem = event.data;
+    received.events.push(event);
+    if (event.event === 'score') received.score = event.data.score;
+    if (event.event === 'text') received.text += event.data.delta;
+    if (event.event === 'done') received.done = event.data;
+    if (event.event === 'problem') received.problem = event.data;
   }
-  return heard;
+  return received;
 }
 
-/** For a test that looks at the stream while it is under way. `events` is null where none was begun. */
+/** For a test that reads the stream event by event. `events` is null for a refusal. */
 export async function openStream<Result = FeedbackResult>(
   server: TestServer,
   person: Person | null,
@@ -174,19 +172,19 @@ export async function openStream<Result = FeedbackResult>(
     ...(signal && { signal }),
   });
   const streams = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
-  return { response, events: streams ? eventsIn<Result>(response) : null };
+  return { response, events: streams ? parseEvents<Result>(response) : null };
 }
 
-async function* eventsIn<Result>(response: Response): AsyncGenerator<CoachEvent<Result>> {
-  let waiting = '';
-  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-    waiting += piece;
-    const frames = waiting.split('\n\n');
-    waiting = frames.pop()!;
+async function* parseEvents<Result>(response: Response): AsyncGenerator<CoachEvent<Result>> {
+  let buffer = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    buffer += chunk;
+    const frames = buffer.split('\n\n');
+    buffer = frames.pop()!;
     for (const frame of frames) {
       const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(frame) ?? [];
       if (event !== undefined) yield { event, data: JSON.parse(data!) } as CoachEvent<Result>;
     }
   }
-  if (waiting !== '') throw new Error(`the stream ended within a frame: ${waiting}`);
+  if (buffer !== '') throw new Error(`the stream ended within a frame: ${buffer}`);
 }

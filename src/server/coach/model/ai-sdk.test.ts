@@ -1,4 +1,4 @@
-/** Who may know the library, and that it is asked in no way that its maker's own service would answer. */
+/** The AI SDK stays behind one lazily imported file and never calls its vendor's hosted gateway. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -14,29 +14,29 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('one file imports the AI SDK, and it is itself imported when the first analysis begins', async () => {
-  const importing: string[] = [];
-  const atTheStart: string[] = [];
+test('only ai-sdk.ts imports the AI SDK, and no file imports ai-sdk.ts statically', async () => {
+  const importers: string[] = [];
+  const staticImporters: string[] = [];
   for (const name of await readdir(SOURCES, { recursive: true })) {
     if (!/\.tsx?$/.test(name) || name.includes('.test.')) continue;
     const text = await readFile(join(SOURCES, name), 'utf8');
-    if (/(?:from|import\() ?'(?:ai|@ai-sdk\/[\w-]+)'/.test(text)) importing.push(name);
-    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) atTheStart.push(name);
+    if (/(?:from|import\() ?'(?:ai|@ai-sdk\/[\w-]+)'/.test(text)) importers.push(name);
+    if (/from '[^']*\/ai-sdk\.ts'/.test(text)) staticImporters.push(name);
   }
-  expect(importing).toEqual([join('server', 'coach', 'ai-sdk.ts')]);
-  expect(atTheStart).toEqual([]);
+  expect(importers).toEqual([join('server', 'coach', 'model', 'ai-sdk.ts')]);
+  expect(staticImporters).toEqual([]);
 });
 
 test.each([
   [{ AI_PROVIDER: 'google', AI_API_KEY: 'key' }, 'google'],
   [{ AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' }, 'anthropic'],
   [{ AI_PROVIDER: 'openai-compatible', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' }, 'endpoint'],
-])('%j is an instance, never a name that would be asked at the hosted gateway', async (settings, provider) => {
+])('%j opens a model instance of the provider', async (settings, provider) => {
   const model = await openModel(readConfig(settings).coach!);
   expect(model).toMatchObject({ specificationVersion: 'v4', provider: expect.stringContaining(provider) });
 });
 
-test("the keys in the library's own environment variables are not ours to use", async () => {
+test("ignores API keys in the SDK's own environment variables", async () => {
   vi.stubEnv('AI_GATEWAY_API_KEY', 'theirs');
   vi.stubEnv('OPENAI_API_KEY', 'theirs');
   const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('', { status: 401 }));
@@ -48,13 +48,13 @@ test("the keys in the library's own environment variables are not ours to use", 
   expect(JSON.stringify(request?.headers)).not.toContain('theirs');
 });
 
-/** All that an endpoint says when it sends a text letter by letter. */
-async function heardOf(text: string): Promise<string> {
+/** Streams `text` from an endpoint character by character and returns what `streamReply` yields. */
+async function streamByCharacter(text: string): Promise<string> {
   const chunk = (delta: object, end: string | null = null) =>
     `data: ${JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: end }] })}\n\n`;
-  const letters = Array.from(text, (content) => chunk({ content })).join('');
+  const characters = Array.from(text, (content) => chunk({ content })).join('');
   vi.spyOn(globalThis, 'fetch').mockResolvedValue(
-    new Response(`${letters}${chunk({}, 'stop')}data: [DONE]\n\n`, {
+    new Response(`${characters}${chunk({}, 'stop')}data: [DONE]\n\n`, {
       headers: { 'content-type': 'text/event-stream' },
     }),
   );
@@ -64,18 +64,18 @@ async function heardOf(text: string): Promise<string> {
     AI_MODEL: 'llama',
   }).coach!;
   const request = { schema: {}, textInstructions: null, instructions: 'Judge.', prompt: 'A day.', maxOutputTokens: 9 };
-  let heard = '';
+  let received = '';
   for await (const part of streamReply(await openModel(settings), settings, request, new AbortController().signal)) {
-    if (part.type === 'reply') heard = part.text;
+    if (part.type === 'reply') received = part.text;
   }
-  return heard;
+  return received;
 }
 
 test.each([
   { AI_PROVIDER: 'google', AI_API_KEY: 'key' },
   { AI_PROVIDER: 'anthropic', AI_API_KEY: 'key', AI_MODEL: 'claude' },
   { AI_PROVIDER: 'openai-compatible', AI_API_KEY: 'key', AI_BASE_URL: 'http://127.0.0.1:1/v1', AI_MODEL: 'llama' },
-])('an error that nobody foresaw quotes neither key nor journal: %j', async (env) => {
+])('an unexpected error contains neither the API key nor the journal: %j', async (env) => {
   const settings = { ...readConfig(env).coach!, apiKey: new Secret('sk-hush-hush\nhush-hush') };
   const request = {
     schema: {},
@@ -93,14 +93,14 @@ test.each([
   expect(`${message} ${stack} ${inspect(error)}`).not.toMatch(/hush|zyxgate/);
 });
 
-test('an object of a thousand letters is not read a thousand times', async () => {
+test('does not parse a growing JSON reply with every chunk', async () => {
   const text = JSON.stringify({ score: 7, feedback: 'x'.repeat(1_000) });
   const parse = vi.spyOn(JSON, 'parse');
-  expect(await heardOf(text)).toBe(text);
-  expect(parse.mock.calls.filter(([read]) => read.startsWith('{"score"')).length).toBeLessThan(10);
+  expect(await streamByCharacter(text)).toBe(text);
+  expect(parse.mock.calls.filter(([input]) => input.startsWith('{"score"')).length).toBeLessThan(10);
 });
 
-test('an object that is nested thousands deep is a text like any other', async () => {
+test('passes deeply nested JSON on as text', async () => {
   const text = `{"feedback":${'['.repeat(8_000)}`;
-  expect(await heardOf(text)).toBe(text);
+  expect(await streamByCharacter(text)).toBe(text);
 });

@@ -1,11 +1,11 @@
 /**
- * The model by way of the AI SDK (https://ai-sdk.dev). Imported when it is first needed (`model.ts`), and the only file
- * that knows the library.
+ * Adapter for the AI SDK (https://ai-sdk.dev), imported lazily by `model.ts`. No other file may import the SDK.
  *
- * Its traps: a model named by a text would be asked at the maker's own hosted gateway, so what is passed is always an
- * instance, which the types here insist on. Its errors carry the request, and so somebody's journal, and its own way of
- * telling about them is to print them. Its retries know nothing of how long Google asks to wait. A blocked answer is no
- * error to it, and an answer cut off in the middle may look like a whole one.
+ * Traps of the SDK:
+ * - A model given by name is called through the vendor's hosted gateway. The types here allow only instances.
+ * - Its errors contain the request, and so the journal. By default it prints them to the console.
+ * - Its retries ignore the delay that Google asks for.
+ * - It reports neither a blocked answer nor every truncated answer as an error.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -30,17 +30,17 @@ import { ModelError } from './model.ts';
 import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
-/** A text would be one too, for the SDK. */
+/** Excludes model names, see above. */
 type ModelInstance = Exclude<LanguageModel, string>;
 
-/** One more try, and only while nothing has been answered: whoever waits is a person. */
-const TRIES = 2;
+/** A single retry, and only before the first output, because a user is waiting. */
+const MAX_ATTEMPTS = 2;
 const RETRY_AFTER_MS = 250;
-/** Who is asked to wait for longer than this is told so, instead of kept waiting. */
-const LONGEST_WAIT_MS = 5_000;
-const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000;
+/** A provider that asks for a longer delay is not retried; the user sees the time instead. */
+const MAX_RETRY_DELAY_MS = 5_000;
+const MAX_REPORTED_DELAY_MS = 24 * 60 * 60 * 1000;
 
-// It warns on the console of what a provider leaves out, such as limits in a schema.
+// Suppresses console warnings about schema features that a provider ignores.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 export async function openModel({ provider, model, baseUrl, apiKey, structuredBy }: CoachSettings) {
@@ -74,24 +74,24 @@ export async function* streamReply(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  for (let tried = 1; ; tried += 1) {
-    let answered = false;
+  for (let attempt = 1; ; attempt += 1) {
+    let hasAnswered = false;
     try {
       for await (const part of streamOnce(model, settings, request, signal)) {
-        answered = true;
+        hasAnswered = true;
         yield part;
       }
       return;
     } catch (error) {
       signal.throwIfAborted();
-      const failure = failureOf(error);
-      if (!failure) throw withoutWords(error);
+      const failure = toFailure(error);
+      if (!failure) throw redactError(error);
       const { problem, mayRetry } = classifyFailure(failure);
       const delayMs = failure.delayMs ?? RETRY_AFTER_MS * (1 + Math.random());
-      // Asked too often, and nobody says for how long: another request would only be one more.
-      const isBlind = failure.status === 429 && failure.delayMs === null;
-      if (!mayRetry || isBlind || answered || tried === TRIES || delayMs > LONGEST_WAIT_MS) {
-        throw new ModelError(problem, retryAfterMs(failure), detailsOf(failure));
+      // Rate-limited without a stated delay: an immediate retry would only add load.
+      const isDelayUnknown = failure.status === 429 && failure.delayMs === null;
+      if (!mayRetry || isDelayUnknown || hasAnswered || attempt === MAX_ATTEMPTS || delayMs > MAX_RETRY_DELAY_MS) {
+        throw new ModelError(problem, retryAfterMs(failure), failureDetails(failure));
       }
       await wait(delayMs, undefined, { signal });
       await request.beforeRetry?.();
@@ -105,23 +105,23 @@ async function* streamOnce(
   { schema, instructions, prompt, maxOutputTokens }: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart> {
-  const byShape =
+  const structured =
     structuredBy === 'json' ? Output.json() : Output.object({ schema: jsonSchema(schema as JSONSchema7) });
-  // The endpoint is asked for the shape, and the library reads text: it would read all of the answer anew with every
-  // piece of it, and throw where it is nested too deep.
-  const output = { ...Output.text(), responseFormat: byShape.responseFormat };
+  // Requests the format from the endpoint but lets the library parse text: its JSON output parses the whole answer again
+  // with every chunk and throws on deep nesting.
+  const output = { ...Output.text(), responseFormat: structured.responseFormat };
   const { stream } = streamText({
     model,
     instructions,
     prompt,
     maxOutputTokens,
-    // Ours are above. With its own, a quota for the day would be asked for again at once.
+    // `streamReply` retries. The SDK's own retries would repeat a request over its daily quota.
     maxRetries: 0,
     abortSignal: signal,
     ...(schema !== null && { output }),
-    // Gemini thinks by default, and its thoughts are paid for and counted as output.
+    // Gemini thinks by default; thinking tokens are billed and count as output.
     ...(provider === 'google' && { reasoning: 'low' as const }),
-    // For Google's `modelVersion`, which the SDK leaves out.
+    // For Google's `modelVersion`, which the SDK does not expose.
     include: { rawChunks: provider === 'google' },
     onError: () => undefined,
   });
@@ -131,7 +131,7 @@ async function* streamOnce(
   for await (const part of stream) {
     if (part.type === 'error') throw part.error;
     if (part.type === 'abort') throw signal.reason;
-    if (part.type === 'raw') modelVersion ??= textIn(part.rawValue, 'modelVersion');
+    if (part.type === 'raw') modelVersion ??= readString(part.rawValue, 'modelVersion');
     if (part.type === 'text-delta') {
       text += part.text;
       yield { type: 'reply', text };
@@ -141,11 +141,11 @@ async function* streamOnce(
       const { inputTokens, outputTokens } = part.usage;
       yield {
         type: 'end',
-        finish: FINISH[part.finishReason],
+        finish: FINISH_REASONS[part.finishReason],
         rawFinish: isCode(part.rawFinishReason) ? part.rawFinishReason : null,
-        modelVersion: modelName(modelVersion ?? (provider === 'google' ? null : part.response.modelId)),
-        inputTokens: tokenCount(inputTokens),
-        outputTokens: tokenCount(outputTokens),
+        modelVersion: toModelName(modelVersion ?? (provider === 'google' ? null : part.response.modelId)),
+        inputTokens: toTokenCount(inputTokens),
+        outputTokens: toTokenCount(outputTokens),
       };
       return;
     }
@@ -156,18 +156,18 @@ async function* streamOnce(
 class InterruptedError extends Error {}
 
 /**
- * What nobody foresaw, for the log: where it happened and nothing that was said. Threat: these errors quote what was to
- * be sent, a header that cannot be made with the key in it.
+ * Reduces an unexpected error to its name and stack frames for the log. Threat: such errors quote the request, for example
+ * an invalid header with the API key.
  */
-function withoutWords(error: unknown): Error {
+function redactError(error: unknown): Error {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
-  const told = new Error(`the library failed with ${isCode(name) ? name : 'an error'}`);
+  const redacted = new Error(`the AI SDK failed with ${isCode(name) ? name : 'an error'}`);
   const frames = stack.split('\n').filter((line) => /^ {4}at .*(?:file:\/\/|node:)\S+:\d+\)?$/.test(line));
-  told.stack = [`Error: ${told.message}`, ...frames].join('\n');
-  return told;
+  redacted.stack = [`Error: ${redacted.message}`, ...frames].join('\n');
+  return redacted;
 }
 
-const FINISH: Readonly<Record<SdkFinishReason, FinishReason>> = {
+const FINISH_REASONS: Readonly<Record<SdkFinishReason, FinishReason>> = {
   stop: 'stop',
   length: 'length',
   'content-filter': 'blocked',
@@ -177,63 +177,63 @@ const FINISH: Readonly<Record<SdkFinishReason, FinishReason>> = {
   other: 'other',
 };
 
-function textIn(value: unknown, name: string): string | null {
-  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
-  return typeof found === 'string' ? found : null;
+function readString(value: unknown, name: string): string | null {
+  const property: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : null;
+  return typeof property === 'string' ? property : null;
 }
 
-/** What an endpoint says of itself must be what the database can hold, or a good answer would be lost with it. */
-const modelName = (said: string | null | undefined): string | null =>
-  stripInvisible((said ?? '').slice(0, 200)).trim() || null;
-const tokenCount = (said: number | undefined): number | null =>
-  said !== undefined && Number.isInteger(said) && said >= 0 && said < 2 ** 31 ? said : null;
+// Metadata of the endpoint is untrusted: a value that the database rejects would lose a valid answer.
+const toModelName = (reported: string | null | undefined): string | null =>
+  stripInvisible((reported ?? '').slice(0, 200)).trim() || null;
+const toTokenCount = (reported: number | undefined): number | null =>
+  reported !== undefined && Number.isInteger(reported) && reported >= 0 && reported < 2 ** 31 ? reported : null;
 
 const PROTOCOL_ERRORS = [JSONParseError, TypeValidationError, EmptyResponseBodyError];
-/** How the SDK puts it that a stream came to its end without the provider having said so. */
-const ENDED_EARLY = [NoOutputGeneratedError, InvalidResponseDataError];
+/** Thrown by the SDK when a stream ends without the provider's end marker. */
+const TRUNCATED_STREAM_ERRORS = [NoOutputGeneratedError, InvalidResponseDataError];
 
-/** null: nothing that a provider or the network does. */
-function failureOf(error: unknown): Failure | null {
-  const nothing = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
-  if (isTooLong(error)) return { ...nothing, malformed: true };
-  // Looked at first: a connection that breaks in the middle is wrapped in an answer of 200.
-  const broke = error instanceof InterruptedError || isOfNetwork(error);
-  if (broke || ENDED_EARLY.some((kind) => kind.isInstance(error))) return nothing;
+/** Returns null for an error that neither the provider nor the network caused. */
+function toFailure(error: unknown): Failure | null {
+  const noDetails = { status: null, codes: [], delayMs: null, perDay: false, malformed: false };
+  if (isAnswerTooLong(error)) return { ...noDetails, malformed: true };
+  // Checked before APICallError: a connection that breaks in mid-stream is wrapped in one with status 200.
+  const isConnectionLost = error instanceof InterruptedError || isNetworkError(error);
+  if (isConnectionLost || TRUNCATED_STREAM_ERRORS.some((kind) => kind.isInstance(error))) return noDetails;
   if (APICallError.isInstance(error)) {
     const { statusCode, responseHeaders, responseBody } = error;
-    // An answer of 200 that could not be read ends up here as well.
+    // The SDK also throws this error for an unreadable response with status 200.
     const malformed = statusCode !== undefined && statusCode < 300;
     const body = readErrorBody(parseJson(responseBody ?? ''));
     const delayMs = body.delayMs ?? headerDelayMs(responseHeaders);
     return { ...body, status: statusCode ?? null, delayMs, malformed };
   }
-  if (PROTOCOL_ERRORS.some((kind) => kind.isInstance(error))) return { ...nothing, malformed: true };
-  if (LoadAPIKeyError.isInstance(error)) return { ...nothing, status: 401 };
-  // An error that a provider sent in the middle of its stream.
+  if (PROTOCOL_ERRORS.some((kind) => kind.isInstance(error))) return { ...noDetails, malformed: true };
+  if (LoadAPIKeyError.isInstance(error)) return { ...noDetails, status: 401 };
+  // An error event within the provider's stream.
   if (typeof error === 'object' && error !== null && 'data' in error) {
     const { statusCode, type, code } = error as { statusCode?: unknown; type?: unknown; code?: unknown };
     const body = readErrorBody(error.data);
-    const own = readErrorBody({ type, code }).codes;
-    return { ...body, codes: [...body.codes, ...own], status: Number(statusCode) || 500, malformed: false };
+    const outerCodes = readErrorBody({ type, code }).codes;
+    return { ...body, codes: [...body.codes, ...outerCodes], status: Number(statusCode) || 500, malformed: false };
   }
   return null;
 }
 
-/** Node's and undici's errors have codes; the one that tells is often the cause of the one that is thrown. */
-function isOfNetwork(error: unknown): boolean {
+/** Checks the error codes of Node and undici, also those of the causes. */
+function isNetworkError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code: unknown = Reflect.get(error, 'code');
-  return (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(code)) || isOfNetwork(error.cause);
+  return (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR_\w+)$/.test(code)) || isNetworkError(error.cause);
 }
 
-const isTooLong = (error: unknown): boolean =>
-  error instanceof Error && (error instanceof AnswerTooLongError || isTooLong(error.cause));
+const isAnswerTooLong = (error: unknown): boolean =>
+  error instanceof Error && (error instanceof AnswerTooLongError || isAnswerTooLong(error.cause));
 
-/** A quota for the day comes back at an hour that nobody tells; what is told with it is no time to wait. */
+/** Null for a daily quota: the delay that Google sends with it is not the time of its reset. */
 const retryAfterMs = ({ delayMs, perDay }: Failure): number | null =>
-  delayMs === null || perDay ? null : Math.min(delayMs, LONGEST_DELAY_MS);
+  delayMs === null || perDay ? null : Math.min(delayMs, MAX_REPORTED_DELAY_MS);
 
-const detailsOf = ({ status, codes, perDay, delayMs }: Failure): ModelError['details'] => ({
+const failureDetails = ({ status, codes, perDay, delayMs }: Failure): ModelError['details'] => ({
   status,
   codes: codes.join(' '),
   ...(perDay && { quota: 'per day' }),

@@ -37,7 +37,7 @@ const ROWS: Row[] = [
   [429, { error: { message: 'x', type: 'requests', code: 'rate_limit_exceeded' } }, 'rate', true],
   [404, { error: { message: 'x', type: 'invalid_request_error', code: 'model_not_found' } }, 'configuration', false],
   [400, { error: { message: 'x', type: 'invalid_request_error', code: 'context_length_exceeded' } }, 'general', false],
-  // Ollama and others have texts alone, or none.
+  // Ollama and others send only a message, or no body.
   [404, { error: 'model "llama" not found, try pulling it first' }, 'configuration', false],
   [502, '<html>', 'network', true],
   [503, null, 'network', true],
@@ -47,19 +47,19 @@ const ROWS: Row[] = [
   [null, null, 'network', true],
 ];
 
-describe('a failure is told by status and codes', () => {
+describe('classifyFailure', () => {
   test.each(ROWS)('%s %j: %s', (status, body, problem, mayRetry) => {
     expect(classifyFailure({ status, malformed: false, ...readErrorBody(body) })).toEqual({ problem, mayRetry });
   });
 
-  test('never by words, which change and quote what was sent', () => {
+  test('readErrorBody ignores messages and values that are not codes', () => {
     const { codes } = readErrorBody({
       error: { message: 'API_KEY_INVALID', code: 'API key RESOURCE_EXHAUSTED', status: {} },
     });
     expect(codes).toEqual([]);
   });
 
-  test('what is not of the protocol is a matter of form', () => {
+  test('classifies a malformed response as a format problem without a retry', () => {
     const verdict = classifyFailure({ status: 200, codes: [], delayMs: null, perDay: false, malformed: true });
     expect(verdict).toEqual({ problem: 'format', mayRetry: false });
   });
@@ -73,7 +73,7 @@ test.each([
   ['1m', null],
   [37, null],
   ['9999999999999s', null],
-])('RetryInfo asks for %j', (retryDelay, expected) => {
+])('parses the RetryInfo delay %j', (retryDelay, expected) => {
   expect(readErrorBody(google('RESOURCE_EXHAUSTED', {}, { retryDelay })).delayMs).toBe(expected);
 });
 
@@ -85,6 +85,6 @@ test.each([
   [{ 'retry-after': 'soon' }, null],
   [{ 'retry-after-ms': '250', 'retry-after': '20' }, 250],
   [undefined, null],
-])('the header %j asks for %s ms', (headers, expected) => {
+])('parses the headers %j as %s ms', (headers, expected) => {
   expect(headerDelayMs(headers)).toBe(expected);
 });

@@ -1,28 +1,28 @@
 /**
- * Which of the five classes of docs/specification/coach.md 8 a provider's failure belongs to, and whether and when to try again.
- * Codes, types and status decide, in this order; words never do: they change, and they quote what was sent.
+ * Maps a provider's failure to one of the five classes of docs/specification/coach.md 8 and decides on a retry. Codes and
+ * types take precedence over the status. Messages are ignored: they change, and they quote the request.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 
-/** What is known of a failed call, read out of whatever the library threw. */
+/** A failed call, extracted from the error that the library threw. */
 export type Failure = {
-  /** HTTP status; null when there was no answer at all. */
+  /** HTTP status; null if no response arrived. */
   status: number | null;
   /** The provider's codes: Google's `status` and `reason`, Anthropic's `type`, OpenAI's `code` and `type`. */
   codes: readonly string[];
-  /** How long the provider asks to wait. */
+  /** The delay that the provider asks for. */
   delayMs: number | null;
-  /** A quota that comes back tomorrow. */
+  /** A daily quota is used up. */
   perDay: boolean;
-  /** What arrived was not what the protocol says. */
+  /** The response violates the protocol. */
   malformed: boolean;
 };
 
 export type Verdict = { problem: AnalysisProblem; mayRetry: boolean };
 
-const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
+const PROBLEM_BY_CODE: ReadonlyMap<string, AnalysisProblem> = new Map(
   Object.entries({
-    // Google. An invalid key is answered with 400 INVALID_ARGUMENT: the reason tells, and is looked at first.
+    // Google. An invalid key yields status INVALID_ARGUMENT with the reason API_KEY_INVALID; reasons are checked first.
     API_KEY_INVALID: 'configuration',
     API_KEY_SERVICE_BLOCKED: 'configuration',
     SERVICE_DISABLED: 'configuration',
@@ -33,7 +33,7 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
     INVALID_ARGUMENT: 'configuration',
     NOT_FOUND: 'configuration',
     RESOURCE_EXHAUSTED: 'rate',
-    // Nobody has reached a limit: the provider itself is down, or has too much to do.
+    // The provider is down or overloaded; no limit of ours was reached.
     UNAVAILABLE: 'network',
     INTERNAL: 'network',
     DEADLINE_EXCEEDED: 'network',
@@ -48,7 +48,7 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
     timeout_error: 'network',
     api_error: 'network',
     request_too_large: 'general',
-    // OpenAI and what speaks like it. Its quota is money that ran out: waiting does not help, the operator can.
+    // OpenAI and compatible endpoints. `insufficient_quota` is an unpaid bill: only the operator can fix it.
     insufficient_quota: 'configuration',
     invalid_api_key: 'configuration',
     model_not_found: 'configuration',
@@ -58,32 +58,32 @@ const PROBLEM_OF: ReadonlyMap<string, AnalysisProblem> = new Map(
   } satisfies Record<string, AnalysisProblem>),
 );
 
-function problemOfStatus(status: number | null): AnalysisProblem {
+function problemByStatus(status: number | null): AnalysisProblem {
   if (status === null) return 'network';
   if (status === 429) return 'rate';
   if (status === 413) return 'general';
   if (status === 408 || status === 499 || status >= 500) return 'network';
-  // A redirect as well: the address is not the right one.
+  // Includes redirects: the configured address is wrong.
   return status >= 300 ? 'configuration' : 'general';
 }
 
 export function classifyFailure({ status, codes, perDay, malformed }: Failure): Verdict {
   if (malformed) return { problem: 'format', mayRetry: false };
-  const named = codes.map((code) => PROBLEM_OF.get(code)).find((known) => known !== undefined);
-  const problem = named ?? problemOfStatus(status);
+  const byCode = codes.map((code) => PROBLEM_BY_CODE.get(code)).find((problem) => problem !== undefined);
+  const problem = byCode ?? problemByStatus(status);
   return { problem, mayRetry: (problem === 'rate' || problem === 'network') && !perDay };
 }
 
-/** They are written into the log. */
-const MOST_CODES = 8;
+/** Codes are logged. Threat: an endpoint floods the log. */
+const MAX_CODES = 8;
 
 type Json = Record<string, unknown>;
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** A name as protocols have them: short, and without room for words. */
+/** Accepts only short identifiers, so that no text of the journal can pass as a code. */
 export const isCode = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z][\w.-]{1,80}$/.test(value);
 
-/** Reads the body of an error, in the forms of Google, Anthropic and OpenAI; Google's may stand in a list. */
+/** Reads an error body in the formats of Google, Anthropic and OpenAI. Google may wrap it in an array. */
 export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' | 'perDay'> {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   const error = isJson(outer) && isJson(outer['error']) ? outer['error'] : isJson(outer) ? outer : {};
@@ -91,7 +91,7 @@ export function readErrorBody(body: unknown): Pick<Failure, 'codes' | 'delayMs' 
   const codes = [...details.map((detail) => detail['reason']), error['code'], error['type'], error['status']];
   const delays = details.map((detail) => durationMs(detail['retryDelay'])).filter((delay) => delay !== null);
   return {
-    codes: codes.filter(isCode).slice(0, MOST_CODES),
+    codes: codes.filter(isCode).slice(0, MAX_CODES),
     delayMs: delays.length > 0 ? Math.max(...delays) : null,
     perDay: details.some(namesDailyQuota),
   };
@@ -102,13 +102,13 @@ function namesDailyQuota(detail: Json): boolean {
   return violations.some((violation) => isJson(violation) && /PerDay/i.test(String(violation['quotaId'])));
 }
 
-/** `37s` or `1.5s`, as protobuf writes a duration. */
+/** Parses a protobuf duration: `37s` or `1.5s`. */
 function durationMs(text: unknown): number | null {
   const seconds = typeof text === 'string' ? /^(\d{1,9}(?:\.\d+)?)s$/.exec(text)?.[1] : undefined;
   return seconds === undefined ? null : Math.ceil(Number(seconds) * 1000);
 }
 
-/** `retry-after-ms`, and `retry-after` as seconds or as a date, which the provider's own clock is compared with. */
+/** Reads `retry-after-ms`, and `retry-after` in seconds or as a date relative to the response's `date` header. */
 export function headerDelayMs(headers: Readonly<Record<string, string>> | undefined): number | null {
   const ms = headers?.['retry-after-ms'];
   if (ms !== undefined && /^\d{1,12}$/.test(ms)) return Number(ms);

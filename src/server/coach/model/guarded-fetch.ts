@@ -1,17 +1,17 @@
 /**
- * How a provider is asked.
+ * `fetch` for requests to an AI provider.
  *
- * Threat: an endpoint, or whoever got in between, sends us elsewhere: `fetch` would take the key and the journal along,
- * because it only knows that `Authorization` is a secret. Or it answers without an end, which the library would read
- * into memory. So no redirect is followed, and no more is read than an answer can be.
+ * Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such a
+ * redirect, but not other key headers or the journal in the body. Or it sends an endless answer, which the library would
+ * buffer in memory. So redirects are not followed and the answer's size is limited.
  */
 
-/** 6,144 tokens, each in a piece of its own, with all that a protocol writes around it, are about 3 MB. */
+/** About 3 MB are 6,144 tokens, each in a chunk of its own with the protocol's overhead. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export class AnswerTooLongError extends Error {
   constructor() {
-    super('the answer is longer than any answer of a model');
+    super('the answer exceeds the size limit');
     this.name = 'AnswerTooLongError';
   }
 }
@@ -19,17 +19,19 @@ export class AnswerTooLongError extends Error {
 export const guardedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: 'manual' });
   const { body, status, statusText, headers } = response;
-  return body ? new Response(body.pipeThrough(cutAfter(MAX_ANSWER_BYTES)), { status, statusText, headers }) : response;
+  return body
+    ? new Response(body.pipeThrough(limitBytes(MAX_ANSWER_BYTES)), { status, statusText, headers })
+    : response;
 };
 
-/** Counts what was unpacked, not what was sent: a few bytes may become a flood. */
-function cutAfter(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+/** Counts decompressed bytes. Threat: a decompression bomb. */
+function limitBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0;
   return new TransformStream({
-    transform(piece, stream) {
-      bytes += piece.byteLength;
+    transform(chunk, stream) {
+      bytes += chunk.byteLength;
       if (bytes > maxBytes) stream.error(new AnswerTooLongError());
-      else stream.enqueue(piece);
+      else stream.enqueue(chunk);
     },
   });
 }

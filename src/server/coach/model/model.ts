@@ -1,50 +1,50 @@
 /**
- * The model that answers, whoever runs it. The rest of the coach knows this interface alone; the library behind it is
- * loaded with the first analysis, because it takes 30 MB that most servers need seldom.
+ * Provider-independent interface to the model. The AI SDK behind it is imported with the first analysis, because it takes
+ * 30 MB of memory.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import type { CoachSettings, StructuredBy } from '../coach-settings.ts';
 
-/** `either`: an object, or a text where the endpoint takes no schema or minds none. */
+/** `either`: an object, or text if the endpoint rejects or ignores the schema. */
 export type ReplyForm = 'object' | 'text' | 'either';
 
 export type ModelRequest = {
-  /** An object by this schema is wanted, as far as the endpoint can be held to one; null: a text. */
+  /** JSON schema of the reply, for endpoints that support one. Null requests text. */
   schema: object | null;
   instructions: string;
-  /** What is said instead to an endpoint that turns out to take no schema; null: such a one has failed. */
+  /** Instructions for the text fallback when the endpoint rejects the schema. Null disables the fallback. */
   textInstructions: string | null;
   prompt: string;
   maxOutputTokens: number;
-  /** Asked before the same is sent a second time; what it throws ends the stream. */
+  /** Runs before a retry. If it throws, the stream ends with that error. */
   beforeRetry?: () => Promise<void>;
 };
 
-/** Why a model stopped: by itself, at the limit of its length, held back by its provider, cut off, or else. */
+/** `length`: the token limit. `blocked`: the provider's safety filter. `interrupted`: the connection. */
 export type FinishReason = 'stop' | 'length' | 'blocked' | 'interrupted' | 'other';
 
 export type ModelPart =
-  /** The question goes out now. Comes first. */
-  | { type: 'asked' }
-  /** All of the answer so far. */
+  /** The first part: the request is being sent. */
+  | { type: 'request' }
+  /** The whole answer so far. */
   | { type: 'reply'; text: string }
   | {
       type: 'end';
       finish: FinishReason;
-      /** The provider's own word for it. */
+      /** The provider's own value. */
       rawFinish: string | null;
-      /** What has really answered where the model's name is an alias; null when the provider does not say. */
+      /** The resolved version if the model's name is an alias; null if the provider does not report it. */
       modelVersion: string | null;
       inputTokens: number | null;
       outputTokens: number | null;
     };
 
-/** A call that failed. The message is ours; nothing of it was said by the provider. */
+/** A failed call. Contains no text of the provider, which could quote the journal. */
 export class ModelError extends Error {
   readonly problem: AnalysisProblem;
-  /** For so long another try is of no use; null when nobody knows. */
+  /** The delay that the provider asks for; null if unknown. */
   readonly retryAfterMs: number | null;
-  /** For the log: status and codes, never words. */
+  /** For the log: status and codes only. */
   readonly details: Readonly<Record<string, string | number | null>>;
 
   constructor(problem: AnalysisProblem, retryAfterMs: number | null, details: ModelError['details']) {
@@ -57,12 +57,12 @@ export class ModelError extends Error {
 }
 
 export interface CoachModel {
-  /** Ends after a part `end`. Throws a ModelError, or the signal's reason once it is aborted. */
+  /** The last part is `end`. Throws a ModelError, or the signal's reason after an abort. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
   describe(): { provider: string; model: string; replies: ReplyForm };
 }
 
-const REPLIES: Readonly<Record<StructuredBy, ReplyForm>> = {
+const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
   schema: 'object',
   json: 'object',
   text: 'text',
@@ -71,43 +71,43 @@ const REPLIES: Readonly<Record<StructuredBy, ReplyForm>> = {
 
 export function createCoachModel(settings: CoachSettings): CoachModel {
   const { provider, model, structuredBy } = settings;
-  /** Found out by the first question, and true for as long as the process lives. */
-  let takesNoSchema = false;
+  /** Learned from the first request and cached for the lifetime of the process. */
+  let isSchemaUnsupported = false;
   return {
     async *stream(request, signal) {
       const { openModel, streamReply } = await import('./ai-sdk.ts');
       const opened = await openModel(settings);
       signal.throwIfAborted();
-      yield { type: 'asked' };
+      yield { type: 'request' };
       const { textInstructions } = request;
-      if (textInstructions === null || !takesNoSchema) {
-        let answered = false;
+      if (textInstructions === null || !isSchemaUnsupported) {
+        let hasAnswered = false;
         try {
           for await (const part of streamReply(opened, settings, request, signal)) {
-            answered = true;
+            hasAnswered = true;
             yield part;
           }
           return;
         } catch (error) {
-          if (textInstructions === null || answered || !isRefusedQuestion(error)) throw error;
+          if (textInstructions === null || hasAnswered || !isFormatRejection(error)) throw error;
           await request.beforeRetry?.();
         }
       }
       const asText = { ...request, schema: null, instructions: textInstructions };
       for await (const part of streamReply(opened, settings, asText, signal)) {
-        takesNoSchema = true;
+        isSchemaUnsupported = true;
         yield part;
       }
     },
-    describe: () => ({ provider, model, replies: REPLIES[structuredBy] }),
+    describe: () => ({ provider, model, replies: REPLY_FORMS[structuredBy] }),
   };
 }
 
 /**
- * What endpoints answer to a form of reply that they do not know; also to much else, which the next try tells. `general`
- * is what they say of the words themselves.
+ * Endpoints answer an unsupported reply format with one of these statuses. Other errors share them; the text fallback then
+ * fails with the same error. `general` means that the content was rejected, so a retry as text would fail too.
  */
-const isRefusedQuestion = (error: unknown): boolean =>
+const isFormatRejection = (error: unknown): boolean =>
   error instanceof ModelError &&
   error.problem !== 'general' &&
   [400, 415, 422, 501].includes(Number(error.details['status']));

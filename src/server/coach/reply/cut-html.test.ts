@@ -6,6 +6,6 @@ test.each([
   ['<p>one</p><p>two</p>', 12, '<p>one</p>', true],
   ['<p>one</p><p>two</p>', 15, '<p>one</p><p>tw', true],
   ['<p>&lt;</p>', 4, '<p>&', true],
-])('%j cut at %d is %j', (html, length, expected, cut) => {
+])('truncates %j at %d to %j', (html, length, expected, cut) => {
   expect(cutHtml(html, length)).toEqual({ html: expected, cut });
 });

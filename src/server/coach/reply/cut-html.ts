@@ -1,4 +1,4 @@
-/** As much of a log's HTML as is read. The end of a cut may fall within a tag, which would then be read as words. */
+/** Truncates HTML to `length` characters and removes a tag that the cut splits: it would be read as text. */
 export function cutHtml(html: string, length: number): { html: string; cut: boolean } {
   if (html.length <= length) return { html, cut: false };
   return {

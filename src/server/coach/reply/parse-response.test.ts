@@ -3,7 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { citableLines, createCitationFinder } from '#domain/coach/citations.ts';
 import { day } from '#domain/day/day.ts';
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
-import { eitherReader, LONGEST_REPLY, objectReader, textReader, trendReader } from './parse-response.ts';
+import {
+  autoReplyParser,
+  jsonReplyParser,
+  MAX_REPLY_CHARS,
+  textReplyParser,
+  trendReplyParser,
+} from './parse-response.ts';
 
 /** The page shows 1, 2, 2.1 and a paragraph. */
 const FIND = createCitationFinder(
@@ -13,11 +19,11 @@ const DAYS = new Set([day('2026-11-20')]);
 const reply = (fields: object): string =>
   JSON.stringify({ score: 7, feedback: 'You shipped it [1].', cited: ['1'], missingFact: '', ...fields });
 
-describe('a reply by the schema', () => {
-  const { whole, soFar } = objectReader(FIND);
+describe('jsonReplyParser', () => {
+  const { parseFinal, parsePartial } = jsonReplyParser(FIND);
 
-  test('is a feedback', () => {
-    expect(whole(reply({ missingFact: ' How many users? ' }))).toEqual({
+  test('parses a valid reply', () => {
+    expect(parseFinal(reply({ missingFact: ' How many users? ' }))).toEqual({
       score: 7,
       text: 'You shipped it [1].',
       cited: [{ ref: '1', line: 1 }],
@@ -26,27 +32,27 @@ describe('a reply by the schema', () => {
   });
 
   test.each([
-    ['no JSON', 'HustleScore: 9/10\nThat is a fine day.'],
-    ['broken off', reply({}).slice(0, -5)],
-    ['a list', '[]'],
+    ['not JSON', 'HustleScore: 9/10\nThat is a fine day.'],
+    ['truncated', reply({}).slice(0, -5)],
+    ['an array', '[]'],
     ['without a score', reply({ score: undefined })],
-    ['with half a score', reply({ score: 7.5 })],
-    ['with a score beyond the range', reply({ score: 11 })],
-    ['with a score of none', reply({ score: 0 })],
-    ['with a score in words', reply({ score: '7' })],
+    ['with a fractional score', reply({ score: 7.5 })],
+    ['with a score above the range', reply({ score: 11 })],
+    ['with a score below the range', reply({ score: 0 })],
+    ['with a score as a string', reply({ score: '7' })],
     ['without feedback', reply({ feedback: null })],
     ['too short', reply({ feedback: 'Fine day.' })],
-    ['of nothing that can be seen', reply({ feedback: '\u200b'.repeat(20) })],
-    ['of signs that take up room at most', reply({ feedback: '\u3164\u{e0101}\u034f'.repeat(9) })],
-    ['too long', reply({ feedback: 'x'.repeat(LONGEST_REPLY + 1) })],
-  ])('is none when it is %s', (_what, text) => {
-    expect(whole(text)).toBeNull();
+    ['of invisible characters', reply({ feedback: '\u200b'.repeat(20) })],
+    ['of blank-looking characters', reply({ feedback: '\u3164\u{e0101}\u034f'.repeat(9) })],
+    ['too long', reply({ feedback: 'x'.repeat(MAX_REPLY_CHARS + 1) })],
+  ])('rejects a reply that is %s', (_what, text) => {
+    expect(parseFinal(text)).toBeNull();
   });
 
-  test('cites the lines that exist, whether they stand in the list, the text or the missing fact', () => {
+  test('keeps citations of existing lines in the list, the text and the missing fact', () => {
     const feedback = 'First [2.1, 9]. Then [0] this [4] and ["called ann"]. Not [see 1].';
-    const said = { feedback, cited: ['1', 9, -1, 'x', 2], missingFact: 'When [called Ann…] was [9]?' };
-    expect(whole(reply(said))).toEqual({
+    const fields = { feedback, cited: ['1', 9, -1, 'x', 2], missingFact: 'When [called Ann…] was [9]?' };
+    expect(parseFinal(reply(fields))).toEqual({
       score: 7,
       text: 'First [2.1]. Then this and [Called Ann]. Not [see 1].',
       cited: [
@@ -59,35 +65,35 @@ describe('a reply by the schema', () => {
     });
   });
 
-  test('keeps what emoji and Persian are made of', () => {
+  test('keeps the joiners of emoji and Persian', () => {
     const feedback = 'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].';
-    expect(whole(reply({ feedback }))?.text).toBe(feedback);
+    expect(parseFinal(reply({ feedback }))?.text).toBe(feedback);
   });
 
-  test('has a missing fact that is a sentence, or none', () => {
-    expect(whole(reply({ missingFact: 'x'.repeat(501) }))?.missingFact).toBeNull();
-    expect(whole(reply({ missingFact: 'x'.repeat(500) }))?.missingFact).toHaveLength(500);
+  test('drops a missing fact of more than 500 characters', () => {
+    expect(parseFinal(reply({ missingFact: 'x'.repeat(501) }))?.missingFact).toBeNull();
+    expect(parseFinal(reply({ missingFact: 'x'.repeat(500) }))?.missingFact).toHaveLength(500);
   });
 
-  test('has its score when something follows it, for 1 may become 10', () => {
-    expect(soFar('{"score": 1').score).toBeNull();
-    expect(soFar('{"score": 1,').score).toBe(1);
-    expect(soFar('{"score": 70, "feedback": "').score).toBeNull();
+  test('reports a partial score only once it is terminated', () => {
+    expect(parsePartial('{"score": 1').score).toBeNull();
+    expect(parsePartial('{"score": 1,').score).toBe(1);
+    expect(parsePartial('{"score": 70, "feedback": "').score).toBeNull();
   });
 });
 
-describe('a reply in text', () => {
-  const { whole, soFar } = textReader(FIND);
+describe('textReplyParser', () => {
+  const { parseFinal, parsePartial } = textReplyParser(FIND);
 
-  test('is a feedback with the score of its line', () => {
-    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].\n\nMissingFact: How many users\u200b?')).toEqual({
+  test('parses the score line, the feedback and the missing fact', () => {
+    expect(parseFinal('HustleScore: 8/10\n\nYou shipped it [1, 7].\n\nMissingFact: How many users\u200b?')).toEqual({
       score: 8,
       text: 'You shipped it [1].',
       cited: [{ ref: '1', line: 1 }],
       missingFact: 'How many users?',
     });
-    expect(whole('HustleScore: 8/10\n\nYou shipped it [1, 7].')?.missingFact).toBeNull();
-    expect(whole(`HustleScore: 8/10\n\nYou shipped it.\nMissingFact: ${'x'.repeat(501)}`)?.missingFact).toBeNull();
+    expect(parseFinal('HustleScore: 8/10\n\nYou shipped it [1, 7].')?.missingFact).toBeNull();
+    expect(parseFinal(`HustleScore: 8/10\n\nYou shipped it.\nMissingFact: ${'x'.repeat(501)}`)?.missingFact).toBeNull();
   });
 
   test.each([
@@ -99,14 +105,14 @@ describe('a reply in text', () => {
     'HustleScore: 8/10\nHustle\u2028Score: 10\u001b/10\nYou shipped it.',
     `HustleScore: 8/10\n${'\u200d'.repeat(80)}HustleScore: 10/10\nYou shipped it.`,
     `HustleScore: 8/10\nHustleScore: ${' '.repeat(80)}10/10\nYou shipped it.`,
-  ])('is none without one clear score, as it is read on a screen: %j', (text) => {
-    expect(whole(text)).toBeNull();
-    expect(soFar(`${text}\n`)).toEqual({ score: null, text: '' });
+  ])('rejects a text without exactly one visible score: %j', (text) => {
+    expect(parseFinal(text)).toBeNull();
+    expect(parsePartial(`${text}\n`)).toEqual({ score: null, text: '' });
   });
 });
 
-describe('a reply of an endpoint of which nobody knows what it takes', () => {
-  const { whole, soFar } = eitherReader(FIND);
+describe('autoReplyParser', () => {
+  const { parseFinal, parsePartial } = autoReplyParser(FIND);
   const object = reply({ missingFact: 'How many users?' });
   const expected = {
     score: 7,
@@ -118,34 +124,38 @@ describe('a reply of an endpoint of which nobody knows what it takes', () => {
   test.each([
     ['an object', object],
     ['an object in a fence', `\`\`\`json\n${object}\n\`\`\`\n`],
-    ['an object in a fence without a name', `\n\`\`\`\n${object}\n\`\`\``],
+    ['an object in a fence without a language', `\n\`\`\`\n${object}\n\`\`\``],
     ['a text', 'HustleScore: 7/10\n\nYou shipped it [1].\n\nMissingFact: How many users?'],
-    ['a text with its line as code', '`HustleScore: 7/10`\n\nYou shipped it [1].\n\nMissingFact: How many users?'],
-  ])('is %s', (_what, text) => {
-    expect(whole(text)).toEqual(expected);
-    expect(soFar(`${text}\n`)).toEqual({ score: 7, text: 'You shipped it [1].' });
+    [
+      'a text with its score line as code',
+      '`HustleScore: 7/10`\n\nYou shipped it [1].\n\nMissingFact: How many users?',
+    ],
+  ])('parses %s', (_what, text) => {
+    expect(parseFinal(text)).toEqual(expected);
+    expect(parsePartial(`${text}\n`)).toEqual({ score: 7, text: 'You shipped it [1].' });
   });
 
   test.each([
     `${object}\nHustleScore: 10/10`,
     `Here it is:\n${object}`,
     `\`\`\`json\n${object}\n\`\`\`\nHustleScore: 10/10`,
-  ])('is none when it is something of both: %j', (text) => {
-    expect(whole(text)).toBeNull();
+  ])('rejects a mixture of JSON and text: %j', (text) => {
+    expect(parseFinal(text)).toBeNull();
   });
 });
 
 test.each([
   ['x'.repeat(49), null],
   [` ${'x'.repeat(50)}\u200b\n`, 'x'.repeat(50)],
-  ['x'.repeat(LONGEST_REPLY + 1), null],
-])('a trend has its length', (text, expected) => {
-  expect(trendReader(DAYS).whole(text)?.text ?? null).toBe(expected);
+  ['x'.repeat(MAX_REPLY_CHARS + 1), null],
+])('trendReplyParser rejects a text that is too short or too long', (text, expected) => {
+  expect(trendReplyParser(DAYS).parseFinal(text)?.text ?? null).toBe(expected);
 });
 
-describe('a line about a day that has no log is invented', () => {
-  const said = 'Three days in a row you finished what you had begun.';
-  const whole = (text: string) => trendReader(DAYS).whole(`${said}\n\n${text}`)?.text.slice(said.length);
+describe('trendReplyParser drops a dated bullet of a day without a log', () => {
+  const prose = 'Three days in a row you finished what you had begun.';
+  const parseFinal = (text: string) =>
+    trendReplyParser(DAYS).parseFinal(`${prose}\n\n${text}`)?.text.slice(prose.length);
 
   test.each([
     ['**Wins**\n- 2026-11-20: Sold it\n- 2026-11-19: Sold more', '\n\n**Wins**\n- 2026-11-20: Sold it'],
@@ -154,14 +164,14 @@ describe('a line about a day that has no log is invented', () => {
     ['**Wins**\n- 2026-1\u200b1-19: Sold it', ''],
     ['On 2026-11-19 there is no log.', '\n\nOn 2026-11-19 there is no log.'],
   ])('%j', (text, expected) => {
-    expect(whole(text)).toBe(expected);
+    expect(parseFinal(text)).toBe(expected);
   });
 
-  test('and is not shown while it is written', () => {
-    const { soFar } = trendReader(DAYS);
-    const text = `${said}\n\n**Wins**\n- 2026-11-19: Sold it`;
-    for (let length = said.length; length <= text.length; length += 1)
-      expect(soFar(text.slice(0, length)).text).toBe(said);
+  test('while the bullet is incomplete', () => {
+    const { parsePartial } = trendReplyParser(DAYS);
+    const text = `${prose}\n\n**Wins**\n- 2026-11-19: Sold it`;
+    for (let length = prose.length; length <= text.length; length += 1)
+      expect(parsePartial(text.slice(0, length)).text).toBe(prose);
   });
 });
 
@@ -177,8 +187,8 @@ test.each([
   ['```json {"feedback": "You shipped it"}', 'You shipped it'],
   ['Here: {"feedback": "You shipped it"}', ''],
   ['["feedback", "You shipped it"]', ''],
-])('of an object that is still being written its words are known: %j', (text, expected) => {
-  expect(objectReader(FIND).soFar(text).text).toBe(expected);
+])('jsonReplyParser extracts the partial feedback of %j', (text, expected) => {
+  expect(jsonReplyParser(FIND).parsePartial(text).text).toBe(expected);
 });
 
 const TEXT = fc
@@ -220,58 +230,58 @@ const TEXT = fc
 const CUTS = fc.array(fc.nat(300), { maxLength: 10 });
 const RUNS = { numRuns: fuzzBudget(2_000) };
 
-/** However a text is cut, the parts add up, and end as the beginning of the whole. */
-function expectOnlyAdded(text: string, cuts: number[], read: (text: string) => string, whole: string | null): void {
-  let before = '';
+/** For any cuts, each partial text must extend the previous one and the final text must extend the last. */
+function expectAppendOnly(text: string, cuts: number[], parse: (text: string) => string, final: string | null): void {
+  let previous = '';
   for (const cut of [...cuts, text.length].filter((at) => at <= text.length).toSorted((a, b) => a - b)) {
-    const now = read(text.slice(0, cut));
-    expect(now.startsWith(before)).toBe(true);
-    before = now;
+    const next = parse(text.slice(0, cut));
+    expect(next.startsWith(previous)).toBe(true);
+    previous = next;
   }
-  if (whole !== null) expect(whole.startsWith(before)).toBe(true);
+  if (final !== null) expect(final.startsWith(previous)).toBe(true);
 }
 
-test('what is shown of a feedback is never taken back', () => {
-  const { soFar, whole } = objectReader(FIND);
+test('the displayed text of a JSON reply is append-only', () => {
+  const { parsePartial, parseFinal } = jsonReplyParser(FIND);
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const written = reply({ feedback: text });
-      expectOnlyAdded(written, cuts, (part) => soFar(part).text, whole(written)?.text ?? null);
+      expectAppendOnly(written, cuts, (part) => parsePartial(part).text, parseFinal(written)?.text ?? null);
     }),
     RUNS,
   );
 });
 
-test('nor of one in text', () => {
-  const { soFar, whole } = textReader(FIND);
+test('the displayed text of a text reply is append-only', () => {
+  const { parsePartial, parseFinal } = textReplyParser(FIND);
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
       const scored = `HustleScore: 3/10\n${text}`;
-      expectOnlyAdded(scored, cuts, (part) => soFar(part).text, whole(scored)?.text ?? null);
+      expectAppendOnly(scored, cuts, (part) => parsePartial(part).text, parseFinal(scored)?.text ?? null);
     }),
     RUNS,
   );
 });
 
-test('nor of a trend', () => {
+test('the displayed text of a trend is append-only', () => {
   fc.assert(
     fc.property(TEXT, CUTS, (text, cuts) => {
-      const { soFar, whole } = trendReader(DAYS);
-      expectOnlyAdded(text, cuts, (part) => soFar(part).text, whole(text)?.text ?? null);
+      const { parsePartial, parseFinal } = trendReplyParser(DAYS);
+      expectAppendOnly(text, cuts, (part) => parsePartial(part).text, parseFinal(text)?.text ?? null);
     }),
     RUNS,
   );
 });
 
-/** Quadratic, each of these would take seconds: a model that was talked into it can repeat anything. */
+/** Threat: a log makes the model repeat a pattern on which a quadratic parser takes seconds. */
 test.each([' '.repeat(16_000) + 'x', '[1 '.repeat(5_000) + 'x', `[${'1,'.repeat(8_000)}x`, ' ['.repeat(8_000)])(
-  'a reply of %.6j… is read as fast as any other',
+  'parses a reply of %.6j… in linear time',
   (feedback) => {
-    const { soFar, whole } = objectReader(FIND);
+    const { parsePartial, parseFinal } = jsonReplyParser(FIND);
     const startedAt = performance.now();
     const text = reply({ feedback });
-    for (let times = 0; times < 20; times += 1) soFar(text);
-    whole(text);
+    for (let times = 0; times < 20; times += 1) parsePartial(text);
+    parseFinal(text);
     expect(performance.now() - startedAt).toBeLessThan(1_000);
   },
 );

@@ -1,9 +1,9 @@
 /**
- * Reads what a model answers, while it arrives and when it is whole. Nothing in it is believed: the score is checked,
- * citations of lines that do not exist are dropped, and what cannot be seen is taken out.
+ * Parses a model's reply, both while it streams and when it is complete. The reply is untrusted: the score is validated,
+ * citations of unknown lines are dropped and invisible characters are removed.
  *
- * What is shown is only ever added to, so everything of which the next piece could change the meaning is held back:
- * white space at the end, an opened `[`, half a character.
+ * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could change:
+ * trailing white space, an open `[` or half a surrogate pair.
  */
 import { PARTIAL_CITATION, resolveCitations } from '#domain/coach/citations.ts';
 import type { Citation, FindCitation } from '#domain/coach/citations.ts';
@@ -12,124 +12,125 @@ import type { Day } from '#domain/day/day.ts';
 import { parseScoredText } from '#domain/coach/score-line.ts';
 import { isWinsHeadingPrefix, isWinsHeading } from '#domain/coach/win-bullets.ts';
 import { parseJson } from '#server/parse-json.ts';
-import { fieldsSoFar } from './partial-json.ts';
+import { parsePartialJson } from './partial-json.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
-/** More than this is no answer any more; the models are told of a fraction. */
-export const LONGEST_REPLY = 16_000;
-/** It is asked for as one short sentence; a page of it is something else. */
-const LONGEST_FACT = 500;
+/** Far above the length that the prompts ask for; a longer reply is invalid. */
+export const MAX_REPLY_CHARS = 16_000;
+/** The prompt asks for one short sentence; a longer text is dropped. */
+const MAX_MISSING_FACT_CHARS = 500;
 
-/** `score` is null for a trend, which has none. */
-export type SoFar = { score: number | null; text: string };
-export type Reply = SoFar & { cited: Citation[]; missingFact: string | null };
+/** `score` is null for a trend, and for feedback until the score has arrived. */
+export type PartialReply = { score: number | null; text: string };
+export type Reply = PartialReply & { cited: Citation[]; missingFact: string | null };
 
-export type ReplyReader = {
-  /** What is certain while more may come. */
-  soFar(text: string): SoFar;
-  /** The reply, or null when it is none. */
-  whole(text: string): Reply | null;
+export type ReplyParser = {
+  /** Returns the stable prefix: later text only appends to it. */
+  parsePartial(text: string): PartialReply;
+  /** Returns null if the reply is invalid. */
+  parseFinal(text: string): Reply | null;
 };
 
-/** A reply by `FEEDBACK_SCHEMA`. */
-export function objectReader(find: FindCitation): ReplyReader {
+/** For a reply that follows `FEEDBACK_SCHEMA`. */
+export function jsonReplyParser(find: FindCitation): ReplyParser {
   return {
-    soFar(text) {
-      const fields = fieldsSoFar(withoutFence(text));
+    parsePartial(text) {
+      const fields = parsePartialJson(stripCodeFence(text));
       const [score, feedback] = [fields.get('score'), fields.get('feedback')];
       return {
         score: isScore(score) ? score : null,
-        text: typeof feedback === 'string' ? settled(feedback, find) : '',
+        text: typeof feedback === 'string' ? toStableText(feedback, find) : '',
       };
     },
-    whole(text) {
-      const { feedback, ...rest } = fieldsOf(parseJson(withoutFence(text)));
-      return feedbackOf({ ...rest, text: feedback }, find);
+    parseFinal(text) {
+      const { feedback, ...rest } = asRecord(parseJson(stripCodeFence(text)));
+      return toFeedbackReply({ ...rest, text: feedback }, find);
     },
   };
 }
 
-/** A reply whose score and missing fact are lines of its text. */
-export function textReader(find: FindCitation): ReplyReader {
+/** For a text reply with a score line and a missing-fact line. */
+export function textReplyParser(find: FindCitation): ReplyParser {
   return {
-    soFar(text) {
-      const read = parseScoredText(stripInvisible(text.replace(HALF_CHARACTER, '')), false);
-      // Before the score nothing is shown: a text without one is no feedback.
-      if (read.score === null || read.isInvalid) return { score: null, text: '' };
-      return { score: read.score, text: settled(read.text, find) };
+    parsePartial(text) {
+      const parsed = parseScoredText(stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')), false);
+      // Text without a score is invalid, so no text is shown before the score.
+      if (parsed.score === null || parsed.isInvalid) return { score: null, text: '' };
+      return { score: parsed.score, text: toStableText(parsed.text, find) };
     },
-    whole(text) {
-      const { isInvalid, ...said } = parseScoredText(stripInvisible(text), true);
-      return isInvalid ? null : feedbackOf(said, find);
+    parseFinal(text) {
+      const { isInvalid, ...parsed } = parseScoredText(stripInvisible(text), true);
+      return isInvalid ? null : toFeedbackReply(parsed, find);
     },
   };
 }
 
-/** A reply of an endpoint that may mind the schema or not: how it begins says what it is. */
-export function eitherReader(find: FindCitation): ReplyReader {
-  const [object, scoredText] = [objectReader(find), textReader(find)];
-  const readerOf = (text: string): ReplyReader => (/^\s*(?:```\w*\s*)?\{/.test(text) ? object : scoredText);
+/** For an endpoint that may ignore the schema: detects JSON or text by the first characters. */
+export function autoReplyParser(find: FindCitation): ReplyParser {
+  const [json, scoredText] = [jsonReplyParser(find), textReplyParser(find)];
+  const parserFor = (text: string): ReplyParser => (/^\s*(?:```\w*\s*)?\{/.test(text) ? json : scoredText);
   return {
-    soFar: (text) => readerOf(text).soFar(text),
-    whole: (text) => readerOf(text).whole(text),
+    parsePartial: (text) => parserFor(text).parsePartial(text),
+    parseFinal: (text) => parserFor(text).parseFinal(text),
   };
 }
 
-/** `days`: those that the model was given a log of. A line about another day is invented, and dropped. */
-export function trendReader(days: ReadonlySet<Day>): ReplyReader {
+/** `days`: the days whose logs the prompt contained. A dated bullet of any other day is invented, so it is dropped. */
+export function trendReplyParser(days: ReadonlySet<Day>): ReplyParser {
   return {
-    soFar: (text) => ({ score: null, text: withoutUnknownDays(closed(text), days, true) }),
-    whole(text) {
-      const analysis = withoutUnknownDays(text, days, false);
-      if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > LONGEST_REPLY) return null;
+    parsePartial: (text) => ({ score: null, text: dropUnknownDays(trimOpenEnd(text), days, true) }),
+    parseFinal(text) {
+      const analysis = dropUnknownDays(text, days, false);
+      if (analysis.length < MIN_TREND_REPLY_CHARS || analysis.length > MAX_REPLY_CHARS) return null;
       return { score: null, text: analysis, cited: [], missingFact: null };
     },
   };
 }
 
-/** Models that are asked for JSON and not held to it like to put it between three backticks. */
-function withoutFence(text: string): string {
+/** Without a schema, models often wrap JSON in a Markdown code fence. */
+function stripCodeFence(text: string): string {
   const [fence] = /^\s*```(?:json)?\s/.exec(text) ?? [];
   if (fence === undefined) return text;
   const inside = text.slice(fence.length).trimEnd();
   return inside.endsWith('```') ? inside.slice(0, -3) : inside;
 }
 
-type Said = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };
+type RawReply = { score?: unknown; text?: unknown; cited?: unknown; missingFact?: unknown };
 
-function feedbackOf({ score, text: said, cited, missingFact }: Said, find: FindCitation): Reply | null {
-  if (!isScore(score) || typeof said !== 'string') return null;
-  const feedback = resolveCitations(stripInvisible(said), find);
+function toFeedbackReply({ score, text: rawText, cited, missingFact }: RawReply, find: FindCitation): Reply | null {
+  if (!isScore(score) || typeof rawText !== 'string') return null;
+  const feedback = resolveCitations(stripInvisible(rawText), find);
   const text = feedback.text.trim();
-  if (text.length < MIN_REPLY_CHARS || text.length > LONGEST_REPLY) return null;
+  if (text.length < MIN_REPLY_CHARS || text.length > MAX_REPLY_CHARS) return null;
   const listed = Array.isArray(cited) ? cited.flatMap((ref) => find(String(ref)) ?? []) : [];
   const fact = resolveCitations(typeof missingFact === 'string' ? stripInvisible(missingFact) : '', find);
   const sentence = fact.text.trim();
-  const byLine = new Map([...listed, ...feedback.cited, ...fact.cited].map((each) => [each.line, each]));
+  const byLine = new Map([...listed, ...feedback.cited, ...fact.cited].map((citation) => [citation.line, citation]));
   return {
     score,
     text,
     cited: [...byLine.values()].sort((a, b) => a.line - b.line),
-    missingFact: sentence.length > LONGEST_FACT ? null : sentence || null,
+    missingFact: sentence.length > MAX_MISSING_FACT_CHARS ? null : sentence || null,
   };
 }
 
-const HALF_CHARACTER = /[\uD800-\uDBFF]$/;
-/** Without what the next piece may still change: half a character, an open citation, white space at the end. */
-const closed = (text: string): string => stripInvisible(text.replace(HALF_CHARACTER, '')).replace(PARTIAL_CITATION, '');
-const settled = (text: string, find: FindCitation): string => resolveCitations(closed(text), find).text.trim();
+const TRAILING_HIGH_SURROGATE = /[\uD800-\uDBFF]$/;
+/** Removes a suffix that the next chunk may still change: half a surrogate pair or an open citation. */
+const trimOpenEnd = (text: string): string =>
+  stripInvisible(text.replace(TRAILING_HIGH_SURROGATE, '')).replace(PARTIAL_CITATION, '');
+const toStableText = (text: string, find: FindCitation): string =>
+  resolveCitations(trimOpenEnd(text), find).text.trim();
 
-const OF_A_DAY = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
-/** What may still become one. */
-const MAY_BE_OF_A_DAY = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
+const DATED_BULLET = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
+const DATED_BULLET_PREFIX = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
 
-/** The name of the wins goes with the last of them. */
-function withoutUnknownDays(text: string, days: ReadonlySet<Day>, writing: boolean): string {
+/** Also removes the heading of the wins if no win is left. */
+function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolean): string {
   const lines = stripInvisible(text).split('\n');
   const last = lines.at(-1)!;
-  if (writing && (MAY_BE_OF_A_DAY.test(last) || isWinsHeadingPrefix(last))) lines.pop();
+  if (isPartial && (DATED_BULLET_PREFIX.test(last) || isWinsHeadingPrefix(last))) lines.pop();
   const known = lines.filter((line) => {
-    const date = OF_A_DAY.exec(line)?.[1];
+    const date = DATED_BULLET.exec(line)?.[1];
     return date === undefined || days.has(date as Day);
   });
   const end = known.findLastIndex((line) => line.trim() !== '' && !isWinsHeading(line));
@@ -139,5 +140,5 @@ function withoutUnknownDays(text: string, days: ReadonlySet<Day>, writing: boole
     .trim();
 }
 
-const fieldsOf = (value: unknown): Record<string, unknown> =>
+const asRecord = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

@@ -1,20 +1,20 @@
 /**
- * The fields of a JSON object that is still being written: texts (the last one as far as it has come) and numbers that
- * have ended. Lists are passed over, and what is nested deeper ends the reading. This is for showing words while they
- * arrive and no more: what a reply is, its whole text decides.
+ * Parses the top-level fields of an incomplete JSON object, for display while it streams; the final parse validates the
+ * complete reply. Supports strings (the last one may be truncated) and terminated numbers. Arrays are skipped, and
+ * parsing stops at a nested object.
  */
 import { parseJson } from '#server/parse-json.ts';
 
-/** Without its end. An escape of which the rest is missing is not yet part of it. */
-const TEXT = String.raw`"([^"\\\0-\x1f]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\\0-\x1f]*)*)`;
-/** `1` may be the beginning of `10` as long as nothing follows it. */
+/** A string without its closing quote. Excludes an incomplete escape sequence at the end. */
+const STRING_PREFIX = String.raw`"([^"\\\0-\x1f]*(?:\\(?:u[\da-fA-F]{4}|[^u])[^"\\\0-\x1f]*)*)`;
+/** Requires a terminator: without one, `1` could become `10`. */
 const NUMBER = String.raw`(-?[\d.]+)(?=[\s,}])`;
-const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${TEXT}"\s*:\s*(?:${TEXT}"?|${NUMBER}|\[[^[\]{}]*\]|true|false|null)`;
+const FIELD = String.raw`(?:^\s*\{|\s*,)\s*${STRING_PREFIX}"\s*:\s*(?:${STRING_PREFIX}"?|${NUMBER}|\[[^[\]{}]*\]|true|false|null)`;
 
-export function fieldsSoFar(text: string): ReadonlyMap<unknown, unknown> {
+export function parsePartialJson(text: string): ReadonlyMap<unknown, unknown> {
   const fields = new Map<unknown, unknown>();
-  for (const [, name, words, number] of text.matchAll(new RegExp(FIELD, 'gy'))) {
-    const value = number === undefined ? words && parseJson(`"${words}"`) : Number(number);
+  for (const [, name, string, number] of text.matchAll(new RegExp(FIELD, 'gy'))) {
+    const value = number === undefined ? string && parseJson(`"${string}"`) : Number(number);
     fields.set(parseJson(`"${name}"`), value);
   }
   return fields;

@@ -1,6 +1,6 @@
 /**
- * What happens to somebody while the coach answers them: their words go, their agreement, their plan or their session
- * ends. Nothing more is sent then, nothing lands where it does not belong, and what was read is a use of the plan.
+ * A log is deleted, or consent, plan or session end while an analysis runs: no further request is sent, no result is
+ * stored on the wrong log, and output that the user received counts as a plan use.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { firstDayOf } from '#domain/plan/review-period.ts';
@@ -11,8 +11,8 @@ import type { Person } from '../data/world.ts';
 
 const DATE = { date: today() };
 const WEEK = { period: '7-day', from: firstDayOf('7-day', today()), to: today() };
-/** The question is held once all of the answer has been told, before its end. */
-const TOLD = { hold: 'after', after: 1_000 } as const;
+/** Holds the stream after the whole text and before its end. */
+const HOLD_AT_END = { hold: 'after', after: 1_000 } as const;
 
 let world: CoachWorld;
 let closer: Person;
@@ -21,38 +21,38 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   world.model.reset();
-  closer = await world.newCloser();
-  await world.wrote(closer, today(), GOOD_DAY);
+  closer = await world.createCloser();
+  await world.writeLog(closer, today(), GOOD_DAY);
 });
 afterAll(() => world.close());
 
 const sql = (text: string) => world.server.admin.query(text, [closer.id]);
-const ENTRY_GONE = 'delete from public.entries where user_id = $1';
+const DELETE_ENTRY = 'delete from public.entries where user_id = $1';
 
 describe.each(['feedback', 'trend'] as const)('%s', (name) => {
   const ask = () => world[name](closer, name === 'feedback' ? DATE : WEEK);
 
-  test('is a use when it was read, and its day was deleted with the last word and put back', async () => {
-    world.model.fail(TOLD);
+  test('counts as a use when the user deletes and rewrites the day at the end of the stream', async () => {
+    world.model.fail(HOLD_AT_END);
     const asking = ask();
     await world.model.whenHeld();
-    await sql(ENTRY_GONE);
-    await world.wrote(closer, today(), GOOD_DAY);
+    await sql(DELETE_ENTRY);
+    await world.writeLog(closer, today(), GOOD_DAY);
     world.model.release();
-    const heard = await asking;
-    expect(heard).toMatchObject({ done: null, problem: { class: 'general' } });
-    expect(heard.text.length).toBeGreaterThan(50);
-    expect(await world.kept(closer)).toEqual({ analyses: 0, uses: 1, claims: 0, tries: 1 });
+    const received = await asking;
+    expect(received).toMatchObject({ done: null, problem: { class: 'general' } });
+    expect(received.text.length).toBeGreaterThan(50);
+    expect(await world.countRows(closer)).toEqual({ analyses: 0, uses: 1, claims: 0, tries: 1 });
     expect(await world.entry(closer)).toMatchObject({ feedback: null, score: null, analyzedAt: null });
   });
 
-  const OVER: [what: string, end: () => Promise<unknown>][] = [
-    ['agreement is taken back', () => sql('update public.profiles set ai_consent = false where id = $1')],
+  const REVOCATIONS: [what: string, end: () => Promise<unknown>][] = [
+    ['consent is withdrawn', () => sql('update public.profiles set ai_consent = false where id = $1')],
     ['plan ends', () => sql(`update public.profiles set subscription_plan = 'free' where id = $1`)],
     ['session is ended everywhere', () => closer.client.auth.signOut({ scope: 'global' })],
   ];
 
-  test.each(OVER)('is not asked for a second time once the %s', async (_what, end) => {
+  test.each(REVOCATIONS)('is not retried after the %s', async (_what, end) => {
     world.model.fail({ hold: 'before', status: 500 });
     const asking = ask();
     await world.model.whenHeld();
@@ -60,57 +60,57 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
     world.model.release();
     expect(await asking).toMatchObject({ done: null, problem: { class: 'general' } });
     expect(world.model.requests()).toHaveLength(1);
-    expect(await world.kept(closer)).toEqual({ analyses: 0, uses: 0, claims: 0, tries: 1 });
+    expect(await world.countRows(closer)).toEqual({ analyses: 0, uses: 0, claims: 0, tries: 1 });
   });
 
-  test.each(OVER)('is not kept once the %s, and a use as far as it was read', async (_what, end) => {
-    world.model.fail(TOLD);
+  test.each(REVOCATIONS)('is not stored but counts as a use after the %s', async (_what, end) => {
+    world.model.fail(HOLD_AT_END);
     const asking = ask();
     await world.model.whenHeld();
     await end();
     world.model.release();
     expect(await asking).toMatchObject({ done: null, problem: { class: 'general' } });
-    expect(await world.kept(closer)).toEqual({ analyses: 0, uses: 1, claims: 0, tries: 1 });
+    expect(await world.countRows(closer)).toEqual({ analyses: 0, uses: 1, claims: 0, tries: 1 });
     expect(await world.entry(closer)).toMatchObject({ feedback: null });
   });
 
-  test('that was told and then turned out to be none is a use; one that was broken off is not', async () => {
-    const telling = {
+  test('counts as a use if streamed output turns out invalid, but not if the provider breaks off', async () => {
+    const reply = {
       score: 9,
       feedback: 'A very fine day, and everything in it was shipped.',
       cited: [],
       missingFact: '',
     };
-    const broken =
-      name === 'feedback' ? JSON.stringify(telling).replace(/\}$/, ',"feedback":"No."}') : 'Fine so far. Go on!';
-    world.model.fail({ text: broken });
+    const invalidReply =
+      name === 'feedback' ? JSON.stringify(reply).replace(/\}$/, ',"feedback":"No."}') : 'Fine so far. Go on!';
+    world.model.fail({ text: invalidReply });
     expect((await ask()).problem).toMatchObject({ class: 'format' });
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1 });
     for (const fault of [{ cut: 'stream', after: 3 }, { status: 500, after: 3 }, { reply: 'safety' }] as const) {
       world.model.fail(fault);
       expect((await ask()).problem).not.toBeNull();
     }
-    expect(await world.kept(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
+    expect(await world.countRows(closer)).toMatchObject({ analyses: 0, uses: 1, claims: 0 });
   });
 });
 
-test('other words that stand on the day by then are not the ones that were read', async () => {
+test('feedback is not written to a new log of the same day', async () => {
   world.model.fail({ hold: 'after', after: 2 });
   const asking = world.feedback(closer, DATE);
   await world.model.whenHeld();
-  await sql(ENTRY_GONE);
-  await world.wrote(closer, today(), ['Wrote the quote for the Weber kitchen']);
+  await sql(DELETE_ENTRY);
+  await world.writeLog(closer, today(), ['Wrote the quote for the Weber kitchen']);
   world.model.release();
   expect((await asking).done).toBeNull();
   expect(await world.entry(closer)).toMatchObject({ feedback: null, score: null });
 });
 
-test('a review is not kept when a log has been moved out of its days by then', async () => {
-  world.model.fail(TOLD);
+test('a review is not stored when a log has been moved out of its period', async () => {
+  world.model.fail(HOLD_AT_END);
   const asking = world.trend(closer, WEEK);
   await world.model.whenHeld();
   await sql('update public.entries set date = date - 30 where user_id = $1');
   world.model.release();
   expect((await asking).done).toBeNull();
-  expect(await world.kept(closer)).toMatchObject({ analyses: 0, claims: 0 });
+  expect(await world.countRows(closer)).toMatchObject({ analyses: 0, claims: 0 });
 });
