@@ -1,4 +1,4 @@
-/** What the stories need of a browser, whichever protocol drives it. */
+/** The browser operations of these tests, independent of the protocol that drives the browser. */
 
 export type BrowserPage = {
   /** Loads an address and resolves when the page has loaded. */

@@ -1,4 +1,4 @@
-/** The built product for the stories in other engines, on a port and data of its own (Vitest `globalSetup`). */
+/** The built product for the tests in other engines, on a port and data of its own (Vitest `globalSetup`). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

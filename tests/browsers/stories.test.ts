@@ -1,4 +1,4 @@
-/** What a person does on the first day, in engines other than Chromium. Which ones: `scripts/test-browsers.ts`. */
+/** The journey of a user's first day in engines other than Chromium; `scripts/test-browsers.ts` lists them. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';

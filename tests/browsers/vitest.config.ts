@@ -1,4 +1,4 @@
-/** The few stories that run in other engines than Chromium: `npm run test:browsers`. */
+/** The tests that run in engines other than Chromium: `npm run test:browsers`. */
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 

@@ -18,7 +18,7 @@ export type DatabaseOptions = {
     databaseUrl: { reveal(): string } | null;
   };
   log: Logger;
-  /** What to do when another process serves `dataDir`: `join` it (operator commands), or refuse. */
+  /** If another process serves `dataDir`: `join` it (operator commands) or refuse. */
   whenRunning?: EmbeddedOptions['whenRunning'];
 };
 

@@ -61,7 +61,7 @@ const isConnectionFailure = (error: unknown): boolean =>
   (('code' in error && typeof error.code === 'string' && CONNECTION_FAILURES.has(error.code)) ||
     /connection (terminated|timeout)|timeout exceeded when trying to connect/i.test(error.message));
 
-/** What may be logged of an error: `detail` and `where` quote the row, and no journal text belongs in a log. */
+/** Drops `detail` and `where`, which quote the row: no journal text belongs in a log. */
 export function loggable(error: unknown): object {
   if (!isDatabaseFailure(error)) return { err: error };
   const { code, message, routine, table, constraint } = error;

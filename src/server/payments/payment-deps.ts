@@ -1,4 +1,4 @@
-/** What the functions that move a payment share: their dependencies, and the words for their result. */
+/** The dependencies and the result type of the functions that settle and refund payments. */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';

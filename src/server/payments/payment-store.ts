@@ -1,7 +1,7 @@
 /**
  * The storage that the payment state machine needs. `postgres-payment-store.ts` implements it in the database, the model
- * test in memory. Every method is one transaction: it takes effect as a whole or not at all. None of them waits for
- * PayPal, and the process may die between any two.
+ * test in memory. Every method is one atomic transaction and never waits for PayPal. The process may die between any two
+ * calls.
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanColumns } from '#domain/plan/plan.ts';

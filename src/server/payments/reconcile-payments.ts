@@ -80,7 +80,7 @@ async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement
   }
 }
 
-/** Asks PayPal about the payment that an event names and acts on the answer. What cannot be done now is left to the sweep. */
+/** Polls the payment that an event names and settles or refunds it. The sweep retries on failure. */
 export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   const { store, clock, log } = deps;
   let settlement: Settlement | null = null;

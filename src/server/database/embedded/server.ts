@@ -21,7 +21,7 @@ import { supervise } from './supervisor.ts';
 export type EmbeddedOptions = {
   dataDir: string;
   log: Logger;
-  /** What to do when another process already serves this directory. Operator commands join it. */
+  /** If another process already serves this directory: refuse, or join it (operator commands). */
   whenRunning?: 'refuse' | 'join';
   /** Overrides for `settings.ts`; tests trade durability for speed. */
   settings?: Record<string, string>;

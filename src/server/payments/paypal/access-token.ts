@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { at, textAt } from './wire.ts';
 import type { Answer } from './send.ts';
 
-/** So that a token does not expire in flight. */
+/** Keeps a token from expiring in flight. */
 const MARGIN_MS = 60_000;
 
 export type AccessToken = {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-/** What the command prints when `meanwhile` happens between the purchase and the refund. */
+/** The command's output when `meanwhile` runs between the purchase and the refund. */
 async function printed(meanwhile: (userId: string) => Promise<unknown>): Promise<string> {
   const { database, admin } = db;
   const store = createPostgresPaymentStore(database);

@@ -24,7 +24,7 @@ const UNKNOWN = new PaypalError({
   ...{ outcomeUnknown: false, debugId: null, retryAfterMs: null },
 });
 
-/** What is booked for these answers about the capture, its order and the refund. */
+/** The ledger entries for these responses about the capture, its order and the refund. */
 async function booked(
   hint: ReturnHint,
   said: { capture?: Partial<Capture>; refund?: Refund | 'unknown'; ofOrder?: number | null },

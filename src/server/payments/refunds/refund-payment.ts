@@ -5,10 +5,10 @@ import { PaypalError } from '../paypal/paypal.ts';
 import type { Paypal, Refund } from '../paypal/paypal.ts';
 import { LEASE_MS, nextCompletedPoll, nextOpenPoll, nextRefundedPoll, retryTime } from '../polling-schedule.ts';
 
-/** What an event says about returned money: PayPal's id of the refund or reversal, and its kind. */
+/** Returned money as an event reports it: PayPal's id of the refund or reversal, and its kind. */
 export type ReturnHint = { refundId: string | null; kind: 'refund' | 'reversal' } | null;
 
-/** False when there is nothing to refund. What cannot be done now is left to the sweep. */
+/** False when there is nothing to refund. The sweep retries an unfinished refund. */
 export async function refundPayment(deps: PaymentDeps, id: string): Promise<boolean> {
   const requested = await deps.store.requestRefund(id, deps.clock.now());
   const payment = requested ? await deps.store.find({ id }) : null;
@@ -94,7 +94,7 @@ export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, 
   await store.schedulePoll(id, isRefunded ? nextRefundedPoll(payment, clock.now()) : null);
 }
 
-/** Null when PayPal does not know the id. What the capture reports counts all the same. */
+/** Null when PayPal does not know the id; the capture's own report is then used. */
 async function findRefund(paypal: Paypal, id: string): Promise<Refund | null> {
   try {
     return await paypal.getRefund(id);

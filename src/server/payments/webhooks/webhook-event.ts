@@ -1,6 +1,6 @@
 /**
- * What a PayPal webhook is about. It is only a hint: which payment to ask PayPal about. Whether money moved is always
- * taken from PayPal's answer to that question.
+ * Reads from a PayPal webhook which payment it concerns. The event is only a hint: the state of the payment always comes
+ * from PayPal's API.
  */
 import { parseJson } from '#server/parse-json.ts';
 import { at, idInLink, linkOf, textAt } from '../paypal/wire.ts';

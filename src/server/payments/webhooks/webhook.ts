@@ -1,10 +1,11 @@
 /**
- * `POST /functions/v1/paypal-webhook`: receives PayPal's events. Nobody is signed in. PayPal itself is asked whether it
- * sent the event (`verify-webhook-signature`). The event is stored under PayPal's id, answered, and followed afterwards;
- * the sweep finds what is lost on the way. Whatever cannot be verified or stored now gets an error, so PayPal retries.
+ * `POST /functions/v1/paypal-webhook`: receives PayPal's events, without authentication. PayPal's own
+ * `verify-webhook-signature` decides whether PayPal sent the event. The event is stored under PayPal's id, acknowledged, and
+ * processed afterwards; the sweep picks up events that a crash interrupted. An event that cannot be verified or stored now
+ * gets an error, so PayPal retries.
  *
- * Threat: anybody can post here, and every question costs PayPal's patience with us. An event that names no payment of
- * ours therefore asks nobody, and the questions wait in a bounded queue with limits for each client address.
+ * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment of
+ * ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
