@@ -1,4 +1,4 @@
-/** What the coach said: its owner reads it while being a Closer, the service adds, nobody changes; it goes with the day. */
+/** Policies of `analyses` and `analysis_runs`: premium users read their own analyses, only the service inserts them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
@@ -27,26 +27,26 @@ const ADD_ONE = `insert into analyses (user_id, kind, date, period_from, period_
   values ($1, $2, $3, $4, $5, $6, ${VALUES})`;
 const READ = 'select user_id, kind, date, score, text, cited, missing_fact from analyses';
 
-describe.each(PERSON_NAMES)('%s', (person) => {
-  const closer = person === 'premium' || person === 'endless';
+describe.each(PERSON_NAMES)('the %s user', (person) => {
+  const isCloser = person === 'premium' || person === 'endless';
 
-  test(`reads ${closer ? 'the own ones' : 'none'}`, async () => {
+  test(`${isCloser ? 'reads only their own' : 'cannot read any'} analyses`, async () => {
     const own = await runAs(db.database, person, `${READ} where user_id = $1`, [PEOPLE[person].id]);
-    expect(own).toBe(closer ? Object.keys(DAYS).length : 0);
+    expect(own).toBe(isCloser ? Object.keys(DAYS).length : 0);
     expect(await runAs(db.database, person, READ)).toBe(own);
   });
 
-  test('reads neither what an analysis cost nor who is at one', async () => {
+  test('cannot read the cost of analyses, nor analysis_runs', async () => {
     expect(await runAs(db.database, person, 'select input_tokens from analyses')).toBe(REFUSED);
     expect(await runAs(db.database, person, 'select key from analysis_runs')).toBe(REFUSED);
   });
 });
 
-test('a guest reads none', async () => {
+test('a guest cannot read analyses', async () => {
   expect(await runAs(db.database, 'guest', READ)).toBe(REFUSED);
 });
 
-test.each(ACTORS)('%s writes none', async (actor) => {
+test.each(ACTORS)('the %s user cannot write analyses or analysis_runs', async (actor) => {
   const feedback = [PEOPLE.premium.id, 'feedback', DAYS.earliestToday, null, null, 10];
   expect(await runAs(db.database, actor, ADD_ONE, feedback)).toBe(REFUSED);
   expect(await runAs(db.database, actor, 'update analyses set score = 10')).toBe(REFUSED);
@@ -59,39 +59,40 @@ test.each([
   ['a feedback', ['feedback', DAYS.earliestToday, null, null, 1], 1],
   ['a trend', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, null], 1],
   ['a feedback without a score', ['feedback', DAYS.earliestToday, null, null, null], '23514'],
-  ['a feedback beyond 10', ['feedback', DAYS.earliestToday, null, null, 11], '23514'],
+  ['a feedback with a score above 10', ['feedback', DAYS.earliestToday, null, null, 11], '23514'],
   ['a feedback without a day', ['feedback', null, null, null, 5], '23514'],
   ['a feedback on a day without a log', ['feedback', '2001-01-01', null, null, 5], '23503'],
   ['a trend that ends before it begins', ['trend', null, DAYS.earliestToday, DAYS.firstOpen, null], '23514'],
   ['a trend with a score', ['trend', null, DAYS.firstOpen, DAYS.earliestToday, 5], '23514'],
-] as const)('the service adds %s: %o comes to %s', async (_what, values, outcome) => {
+] as const)('the service inserts %s into analyses: %o results in %s', async (_what, values, outcome) => {
   expect(await runAs(db.database, 'service', ADD_ONE, [PEOPLE.free.id, ...values])).toBe(outcome);
 });
 
-test('the service changes and deletes none', async () => {
+test('the service cannot update or delete analyses', async () => {
   expect(await runAs(db.database, 'service', 'update analyses set score = 10')).toBe(REFUSED);
   expect(await runAs(db.database, 'service', 'delete from analyses')).toBe(REFUSED);
 });
 
-test('not even a superuser changes what was said', async () => {
+test('a superuser cannot update analyses', async () => {
   await expect(db.admin.query("update analyses set text = 'other'")).rejects.toMatchObject({ code: '23001' });
   await expect(db.admin.query('update analyses set score = 1')).rejects.toMatchObject({ code: '23001' });
 });
 
-test('what was said about a day goes with the day, and moves with it', async () => {
+test('moving or deleting an entry moves or deletes its analyses', async () => {
   const { id } = PEOPLE.premium;
-  const of = (day: string) => runAs(db.database, 'premium', `${READ} where date = $1`, [day]);
+  const readOf = (day: string) => runAs(db.database, 'premium', `${READ} where date = $1`, [day]);
   const move = 'update entries set date = $3 where user_id = $1 and date = $2';
   expect(await runAs(db.database, 'premium', move, [id, DAYS.longAgo, '2001-01-01'])).toBe(1);
-  expect([await of(DAYS.longAgo), await of('2001-01-01')]).toEqual([0, 1]);
+  expect([await readOf(DAYS.longAgo), await readOf('2001-01-01')]).toEqual([0, 1]);
   expect(await runAs(db.database, 'premium', "delete from entries where date = '2001-01-01'")).toBe(1);
-  expect(await of('2001-01-01')).toBe(0);
+  expect(await readOf('2001-01-01')).toBe(0);
 });
 
-describe('an analysis of a period', () => {
+describe('a trend analysis', () => {
   const { id } = PEOPLE.premium;
-  const REST = 'select period_to::text from analyses where user_id = $1 and period_to is not null order by 1';
-  const rest = async () => (await db.admin.query(REST, [id])).rows.map(({ period_to: to }) => to);
+  const READ_PERIOD_ENDS =
+    'select period_to::text from analyses where user_id = $1 and period_to is not null order by 1';
+  const readPeriodEnds = async () => (await db.admin.query(READ_PERIOD_ENDS, [id])).rows.map(({ period_to: to }) => to);
   beforeEach(async () => {
     for (const user of [id, PEOPLE.endless.id]) {
       for (const [from, to] of [
@@ -111,38 +112,38 @@ describe('an analysis of a period', () => {
 
   test.each([
     ['deleted', "delete from entries where date = '2001-01-07'"],
-    ['left without a word', "update entries set content = '<p> </p>' where date = '2001-01-07'"],
-  ])('goes with each of its days that is %s, and the others stay', async (_what, statement) => {
+    ['emptied', "update entries set content = '<p> </p>' where date = '2001-01-07'"],
+  ])('is deleted when an entry of its period is %s, and other periods keep theirs', async (_what, statement) => {
     expect(await runAs(db.database, 'premium', statement)).toBe(1);
-    expect(await rest()).toEqual(['2001-01-14']);
-    const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
+    expect(await readPeriodEnds()).toEqual(['2001-01-14']);
+    const { rows } = await db.admin.query(READ_PERIOD_ENDS, [PEOPLE.endless.id]);
     expect(rows).toHaveLength(3);
   });
 
-  test('goes when a log leaves its days, and stays when the log moves within them', async () => {
+  test('is deleted when an entry is moved out of its period, and kept when it is moved within', async () => {
     await db.admin.query("delete from entries where date in ('2001-01-02', '2001-01-14')");
     await db.admin.query(ADD_ONE, [id, 'trend', null, '2001-01-01', '2001-01-07', null]);
     const move = 'update entries set date = $2 where date = $1';
     expect(await runAs(db.database, 'premium', move, ['2001-01-03', '2001-01-02'])).toBe(1);
-    expect(await rest()).toContain('2001-01-07');
+    expect(await readPeriodEnds()).toContain('2001-01-07');
     expect(await runAs(db.database, 'premium', move, ['2001-01-02', '2001-01-14'])).toBe(1);
-    expect(await rest()).toEqual(['2001-01-13']);
-    const { rows } = await db.admin.query(REST, [PEOPLE.endless.id]);
+    expect(await readPeriodEnds()).toEqual(['2001-01-13']);
+    const { rows } = await db.admin.query(READ_PERIOD_ENDS, [PEOPLE.endless.id]);
     expect(rows.length).toBeGreaterThan(0);
   });
 
-  test('stays when a day is written anew', async () => {
+  test('is kept when an entry of its period is rewritten', async () => {
     const statement = "update entries set content = '<p>Shipped all of it</p>' where date = '2001-01-07'";
     expect(await runAs(db.database, 'premium', statement)).toBe(1);
-    expect(await rest()).toHaveLength(3);
+    expect(await readPeriodEnds()).toHaveLength(3);
   });
 });
 
-test('of a day that is left without a word no feedback stays', async () => {
+test('emptying an entry deletes its feedback and analyses', async () => {
   const { id } = PEOPLE.premium;
-  const said = `update entries set ai_feedback = 'Good work.', hustle_score = 7, ai_analyzed_at = now()
+  const addFeedback = `update entries set ai_feedback = 'Good work.', hustle_score = 7, ai_analyzed_at = now()
                  where user_id = $1 and date = $2`;
-  await db.admin.query(said, [id, DAYS.firstOpen]);
+  await db.admin.query(addFeedback, [id, DAYS.firstOpen]);
   const clear = "update entries set content = '<p></p>' where date = $1";
   expect(await runAs(db.database, 'premium', clear, [DAYS.firstOpen])).toBe(1);
   const { rows } = await db.admin.query(
@@ -154,7 +155,7 @@ test('of a day that is left without a word no feedback stays', async () => {
   expect(rows).toEqual([{ ai_feedback: null, hustle_score: null, ai_analyzed_at: null, analyses: 0 }]);
 });
 
-test('all of it goes with the account', async () => {
+test('deleting an account deletes its analyses and analysis_runs', async () => {
   await db.admin.query('delete from auth.users where id = $1', [PEOPLE.premium.id]);
   const { rows } = await db.admin.query(
     `select (select count(*)::int from analyses where user_id = $1) as analyses,

@@ -1,6 +1,6 @@
 /**
- * Which columns a client may write, and which it may only send. The tables themselves are asked, so a new column is refused
- * until it stands here.
+ * Column grants of all public tables. The list is compared with the database, so a new column fails the test until it is
+ * added here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -16,7 +16,10 @@ beforeAll(async () => {
 beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
-/** All columns of the public tables, those of them that a signed-in client may write, and those it may send in vain. */
+/**
+ * `writable`: columns that a signed-in user may write. `ignored`: columns that a user may send without effect; a trigger
+ * restores the server's values.
+ */
 const TABLES = {
   profiles: {
     columns: ['id', 'country', 'subscription_plan', 'access_valid_until', 'ai_consent', 'created_at', 'updated_at'],
@@ -29,7 +32,7 @@ const TABLES = {
       ...['ai_feedback', 'hustle_score', 'ai_analyzed_at'],
     ],
     writable: ['user_id', 'date', 'content'],
-    kept: ['updated_at', 'ai_feedback', 'hustle_score', 'ai_analyzed_at'],
+    ignored: ['updated_at', 'ai_feedback', 'hustle_score', 'ai_analyzed_at'],
     ownRow: `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.earliestToday}'`,
   },
   entry_dates: { columns: ['user_id', 'date'], writable: [], ownRow: 'true' },
@@ -90,7 +93,7 @@ const TABLES = {
   },
 };
 
-test('these are all tables and all columns that clients can reach', async () => {
+test('the list contains every table and column of the public schema', async () => {
   const { rows } = await db.admin.query<{ table: string; columns: string[] }>(`
     select table_name as table, json_agg(column_name order by ordinal_position) as columns
       from information_schema.columns where table_schema = 'public' group by 1`);
@@ -99,15 +102,15 @@ test('these are all tables and all columns that clients can reach', async () => 
   );
 });
 
-const keptOf = (table: object): string[] => ('kept' in table ? (table.kept as string[]) : []);
+const ignoredColumns = (table: object): string[] => ('ignored' in table ? (table.ignored as string[]) : []);
 
 describe.each(Object.entries(TABLES))('%s', (table, description) => {
   const { columns, writable, ownRow } = description;
-  test.each(columns.filter((column) => !keptOf(description).includes(column)))(
-    '%s is written by its owner only where that is granted',
+  test.each(columns.filter((column) => !ignoredColumns(description).includes(column)))(
+    'a premium user can write column %s only with a grant',
     async (column) => {
       const allowed = (writable as string[]).includes(column);
-      // Where it is allowed, set to itself, which is valid. Elsewhere the grant is asked before the value is.
+      // A granted column is set to itself, which is valid. Otherwise PostgreSQL checks the grant before the value.
       const update = `update ${table} set ${column} = ${allowed ? column : 'default'} where ${ownRow}`;
       expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : REFUSED);
       const insert = await runAs(db.database, 'premium', `insert into ${table} (${column}) values (default)`);
@@ -116,20 +119,20 @@ describe.each(Object.entries(TABLES))('%s', (table, description) => {
     },
   );
 
-  test.each(columns)('%s is written by no guest', async (column) => {
+  test.each(columns)('a guest cannot write column %s', async (column) => {
     expect(await runAs(db.database, 'guest', `update ${table} set ${column} = default`)).toBe(REFUSED);
     expect(await runAs(db.database, 'guest', `insert into ${table} (${column}) values (default)`)).toBe(REFUSED);
   });
 });
 
-test('`select *` and `returning *` work in spite of the grants', async () => {
+test('a premium user can use `select *` on profiles and `returning *` on entries', async () => {
   expect(await runAs(db.database, 'premium', 'select * from profiles')).toBe(1);
   const values = [PEOPLE.premium.id, DAYS.earliestToday];
   const update = "update entries set content = '<p>x</p>' where user_id = $1 and date = $2 returning *";
   expect(await runAs(db.database, 'premium', update, values)).toBe(1);
 });
 
-test('the service writes what clients may not', async () => {
+test('the service can write plan and feedback columns', async () => {
   const plan = "update profiles set subscription_plan = 'premium', access_valid_until = current_date where id = $1";
   expect(await runAs(db.database, 'service', plan, [PEOPLE.free.id])).toBe(1);
   const feedback =
@@ -137,81 +140,81 @@ test('the service writes what clients may not', async () => {
   expect(await runAs(db.database, 'service', feedback, [PEOPLE.free.id])).toBe(Object.keys(DAYS).length);
 });
 
-describe('the columns of a log that the server keeps', () => {
+describe('the server-owned columns of entries', () => {
   const { ownRow } = TABLES.entries;
-  const KEPT = TABLES.entries.kept.join(', ');
+  const SERVER_COLUMNS = TABLES.entries.ignored.join(', ');
   const FORGED = "'2099-01-01', 'Perfect.', 10, '2099-01-01'";
   const ANALYSED = `ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = updated_at + interval '1 hour'`;
-  type Kept = {
+  type ServerColumns = {
     updated_at: Date;
     ai_feedback: string | null;
     hustle_score: number | null;
     ai_analyzed_at: Date | null;
   };
-  const kept = async (where = ownRow): Promise<Kept> =>
-    (await db.admin.query<Kept>(`select ${KEPT} from entries where ${where}`)).rows[0]!;
-  const NONE = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
+  const readServerColumns = async (where = ownRow): Promise<ServerColumns> =>
+    (await db.admin.query<ServerColumns>(`select ${SERVER_COLUMNS} from entries where ${where}`)).rows[0]!;
+  const NO_FEEDBACK = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
   const newDay = `user_id = '${PEOPLE.premium.id}' and date = '${DAYS.longAgo}'`;
   const newRow = `'${PEOPLE.premium.id}', '${DAYS.longAgo}', '<p>x</p>'`;
   const oldRow = `'${PEOPLE.premium.id}', '${DAYS.earliestToday}', '<p>x</p>'`;
 
-  test('stay as they are when their owner sends others, one by one, all at once and as nothing', async () => {
+  test('keep their values when a premium user updates them, singly, together, to default or to null', async () => {
     expect(await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`)).toBe(1);
-    const before = await kept();
+    const before = await readServerColumns();
     expect(before).toMatchObject({ ai_feedback: 'Good.', hustle_score: 7 });
     const forgeries = [
-      ...FORGED.split(', ').map((value, index) => `${TABLES.entries.kept[index]} = ${value}`),
-      ...TABLES.entries.kept.map((column) => `${column} = default`),
-      ...TABLES.entries.kept.map((column) => `${column} = null`),
-      `(${KEPT}) = (${FORGED})`,
+      ...FORGED.split(', ').map((value, index) => `${TABLES.entries.ignored[index]} = ${value}`),
+      ...TABLES.entries.ignored.map((column) => `${column} = default`),
+      ...TABLES.entries.ignored.map((column) => `${column} = null`),
+      `(${SERVER_COLUMNS}) = (${FORGED})`,
       'hustle_score = 99',
     ];
     for (const forgery of forgeries) {
       expect(await runAs(db.database, 'premium', `update entries set ${forgery} where ${ownRow}`)).toBe(1);
-      expect(await kept()).toEqual(before);
+      expect(await readServerColumns()).toEqual(before);
     }
   });
 
-  test('begin as the server begins them', async () => {
+  test("get the server's values when a premium user inserts them", async () => {
     await db.admin.query(`delete from entries where ${newDay}`);
     const { rows } = await db.admin.query<{ now: Date }>('select clock_timestamp() as now');
-    const insert = `insert into entries (user_id, date, content, ${KEPT}) values (${newRow}, ${FORGED})`;
+    const insert = `insert into entries (user_id, date, content, ${SERVER_COLUMNS}) values (${newRow}, ${FORGED})`;
     expect(await runAs(db.database, 'premium', insert)).toBe(1);
-    const { updated_at, ...begun } = await kept(newDay);
-    expect(begun).toEqual(NONE);
+    const { updated_at, ...feedback } = await readServerColumns(newDay);
+    expect(feedback).toEqual(NO_FEEDBACK);
     expect(updated_at.getTime()).toBeGreaterThanOrEqual(rows[0]!.now.getTime());
     expect(updated_at.getFullYear()).toBeLessThan(2099);
     await db.admin.query(`delete from entries where ${newDay}`);
-    const ofNothing = `insert into entries (user_id, date, content, ${KEPT}) values (${newRow}, null, null, 99, null)`;
-    expect(await runAs(db.database, 'premium', ofNothing)).toBe(1);
-    expect(await kept(newDay)).toMatchObject(NONE);
+    const insertNulls = `insert into entries (user_id, date, content, ${SERVER_COLUMNS}) values (${newRow}, null, null, 99, null)`;
+    expect(await runAs(db.database, 'premium', insertNulls)).toBe(1);
+    expect(await readServerColumns(newDay)).toMatchObject(NO_FEEDBACK);
   });
 
-  test('stay through an upsert, which renews the time of change for new words alone', async () => {
+  test('keep their values in an upsert by a premium user, except updated_at for new content', async () => {
     await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
-    const before = await kept();
+    const before = await readServerColumns();
     const conflict = `on conflict (user_id, date) do update set content = excluded.content,
-      (${KEPT}) = (${TABLES.entries.kept.map((column) => `excluded.${column}`).join(', ')})`;
-    const upsert = `insert into entries (user_id, date, content, ${KEPT}) values (${oldRow}, ${FORGED}) ${conflict}`;
+      (${SERVER_COLUMNS}) = (${TABLES.entries.ignored.map((column) => `excluded.${column}`).join(', ')})`;
+    const upsert = `insert into entries (user_id, date, content, ${SERVER_COLUMNS}) values (${oldRow}, ${FORGED}) ${conflict}`;
     expect(await runAs(db.database, 'premium', upsert)).toBe(1);
-    const changed = await kept();
+    const changed = await readServerColumns();
     expect(changed).toEqual({ ...before, updated_at: expect.any(Date) });
     expect(changed.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
     expect(changed.updated_at.getFullYear()).toBeLessThan(2099);
     expect(await runAs(db.database, 'premium', upsert)).toBe(1);
-    expect(await kept()).toEqual(changed);
+    expect(await readServerColumns()).toEqual(changed);
   });
 
-  test("are written by no guest and in nobody else's row", async () => {
-    const forge = `update entries set (${KEPT}) = (${FORGED})`;
+  test("cannot be written by a guest, nor in another user's row", async () => {
+    const forge = `update entries set (${SERVER_COLUMNS}) = (${FORGED})`;
     expect(await runAs(db.database, 'guest', `${forge} where ${ownRow}`)).toBe(REFUSED);
     expect(await runAs(db.database, 'free', `${forge} where ${ownRow}`)).toBe(0);
   });
 
-  test('go with the last word of a log, also when they are sent along', async () => {
+  test('are cleared when a premium user empties the log, also if sent along', async () => {
     await runAs(db.database, 'service', `update entries set ${ANALYSED} where ${ownRow}`);
-    const emptied = `update entries set content = '', (${KEPT}) = (${FORGED}) where ${ownRow}`;
+    const emptied = `update entries set content = '', (${SERVER_COLUMNS}) = (${FORGED}) where ${ownRow}`;
     expect(await runAs(db.database, 'premium', emptied)).toBe(1);
-    expect(await kept()).toMatchObject(NONE);
+    expect(await readServerColumns()).toMatchObject(NO_FEEDBACK);
   });
 });

@@ -1,4 +1,4 @@
-/** The rules of days and plans stand in the domain and again in SQL: both judge the same rows here. */
+/** The domain and SQL implement the same day and plan rules: both are compared on the same rows. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { earliestToday, latestToday } from '#domain/day/day.ts';
@@ -7,7 +7,7 @@ import { firstOpenDay, FREE_WINDOW_DAYS, isLocked, isPremium } from '#domain/pla
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { runAs, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES, resetFixtures } from './fixtures.ts';
+import { runAs, DAY_LABELS, DAY_NAMES, DAYS, identityOf, PEOPLE, PERSON_NAMES, resetFixtures } from './fixtures.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -27,32 +27,35 @@ test.each([
   '2027-01-01T11:59:59.999Z',
   '2028-02-29T12:00:00.000Z',
   '2026-03-29T01:30:00.000Z',
-])('the first and the last today on Earth at %s', async (instant) => {
+])('earliest_today and latest_today match the domain at %s', async (instant) => {
   const { rows } = await db.admin.query('select earliest_today($1) as first, latest_today($1) as last', [instant]);
   const at = new Date(instant);
   expect(rows).toEqual([{ first: earliestToday(at), last: latestToday(at) }]);
 });
 
-describe.each(PERSON_NAMES)('for %s', (person) => {
+describe.each(PERSON_NAMES)('for the %s user', (person) => {
   const { plan, until } = PEOPLE[person];
   const today = DAYS.earliestToday;
   const premium = isPremium({ subscription_plan: plan, access_valid_until: until }, today);
 
-  test('the plan is the same', async () => {
+  test('is_premium and first_free_day match the domain', async () => {
     const { rows } = await db.database
       .asUser(identityOf(person))
       .statement('select is_premium() as premium, first_free_day() as first', []);
     expect(rows).toEqual([{ premium, first: firstOpenDay(false, today) }]);
   });
 
-  test.each(DAY_NAMES)('a log is locked on the same days: %s', async (day) => {
-    const read = 'select * from entries where user_id = $1 and date = $2';
-    const found = await runAs(db.database, person, read, [PEOPLE[person].id, DAYS[day]]);
-    expect(found).toBe(isLocked(DAYS[day], premium, today) ? 0 : 1);
-  });
+  test.each(DAY_NAMES.map((day) => [DAY_LABELS[day], day] as const))(
+    'entries of %s are locked as in the domain',
+    async (_label, day) => {
+      const read = 'select * from entries where user_id = $1 and date = $2';
+      const found = await runAs(db.database, person, read, [PEOPLE[person].id, DAYS[day]]);
+      expect(found).toBe(isLocked(DAYS[day], premium, today) ? 0 : 1);
+    },
+  );
 });
 
-test('the window is as wide as the domain says', () => {
+test('the free window is 30 days', () => {
   expect(firstOpenDay(false, DAYS.earliestToday)).toBe(DAYS.firstOpen);
   expect(FREE_WINDOW_DAYS).toBe(30);
 });

@@ -1,10 +1,21 @@
-/** Who may do what with whose log of which day: every cell, through the roles that requests have. */
+/** Policies of `entries`: every operation of every kind of user on own and foreign logs of every boundary day. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 
-import { ACTORS, runAs, DAY_NAMES, DAYS, PEOPLE, PERSON_NAMES, REFUSED, resetFixtures } from './fixtures.ts';
+import {
+  ACTORS,
+  DAY_LABELS,
+  DAY_NAMES,
+  DAYS,
+  describeOutcome,
+  PEOPLE,
+  PERSON_NAMES,
+  REFUSED,
+  resetFixtures,
+  runAs,
+} from './fixtures.ts';
 import type { Actor, DayName, Outcome } from './fixtures.ts';
 
 let db: TestDatabase;
@@ -19,9 +30,9 @@ const always = (outcome: Outcome): Row => Object.fromEntries(DAY_NAMES.map((day)
 
 const recent: Row = { tomorrow: 1, latestToday: 1, earliestToday: 1, firstOpen: 1, firstLocked: 0, longAgo: 0 };
 const recentOrRefused: Row = { ...recent, tomorrow: REFUSED, firstLocked: REFUSED, longAgo: REFUSED };
-const begun = (row: Row): Row => ({ ...row, tomorrow: REFUSED });
+const futureRefused = (row: Row): Row => ({ ...row, tomorrow: REFUSED });
 
-/** Whose rules apply: a plan that has ended, and one that was taken back, are free ones. */
+/** An expired and a refunded plan follow the free rules. */
 const RULES: Record<Actor, 'free' | 'premium' | 'guest'> = {
   free: 'free',
   expired: 'free',
@@ -33,8 +44,8 @@ const RULES: Record<Actor, 'free' | 'premium' | 'guest'> = {
 
 const OWN: Record<string, Record<'free' | 'premium' | 'guest', Row>> = {
   select: { free: recent, premium: always(1), guest: always(0) },
-  insert: { free: recentOrRefused, premium: begun(always(1)), guest: always(REFUSED) },
-  update: { free: begun(recent), premium: begun(always(1)), guest: always(REFUSED) },
+  insert: { free: recentOrRefused, premium: futureRefused(always(1)), guest: always(REFUSED) },
+  update: { free: futureRefused(recent), premium: futureRefused(always(1)), guest: always(REFUSED) },
   delete: { free: recent, premium: always(1), guest: always(REFUSED) },
 };
 const ownOutcome = (operation: string, actor: Actor, day: DayName) => OWN[operation]![RULES[actor]][day];
@@ -47,10 +58,13 @@ const STATEMENTS: Record<string, string> = {
 };
 const OPERATIONS = Object.keys(STATEMENTS);
 
-describe.each(OPERATIONS)('%s', (operation) => {
-  describe.each(ACTORS)('by %s', (actor) => {
-    test.each(DAY_NAMES)('of an own log: %s', async (day) => {
-      // A guest has no logs: they try somebody's.
+describe.each(OPERATIONS)('%s on entries', (operation) => {
+  describe.each(ACTORS)('by the %s user', (actor) => {
+    const ownCases = DAY_NAMES.map(
+      (day) => [DAY_LABELS[day], describeOutcome(ownOutcome(operation, actor, day)), day] as const,
+    );
+    test.each(ownCases)('for an own log of %s %s', async (_label, _outcome, day) => {
+      // A guest has no logs and tries those of a free user.
       const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
       if (operation === 'insert') await db.admin.query('delete from entries');
       expect(await runAs(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(
@@ -58,16 +72,17 @@ describe.each(OPERATIONS)('%s', (operation) => {
       );
     });
 
-    test.each(DAY_NAMES)("of somebody else's log: %s", async (day) => {
+    const refusal = operation === 'insert' || (actor === 'guest' && operation !== 'select') ? REFUSED : 0;
+    const foreignCases = DAY_NAMES.map((day) => [DAY_LABELS[day], describeOutcome(refusal), day] as const);
+    test.each(foreignCases)("for another user's log of %s %s", async (_label, _outcome, day) => {
       const { id } = PEOPLE[actor === 'endless' ? 'premium' : 'endless'];
-      const refusal = operation === 'insert' || (actor === 'guest' && operation !== 'select') ? REFUSED : 0;
       expect(await runAs(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(refusal);
     });
   });
 });
 
-describe('without a condition', () => {
-  test.each(PERSON_NAMES)('%s reaches the own open days and nothing else', async (person) => {
+describe('a statement without a condition', () => {
+  test.each(PERSON_NAMES)('by the %s user reads and deletes only own entries of open days', async (person) => {
     const open = DAY_NAMES.filter((day) => ownOutcome('select', person, day) === 1).length;
     expect(await runAs(db.database, person, 'select * from entries')).toBe(open);
     expect(await runAs(db.database, person, 'delete from entries')).toBe(open);
@@ -75,8 +90,8 @@ describe('without a condition', () => {
     expect(rows).toEqual([{ left: PERSON_NAMES.length * DAY_NAMES.length - open }]);
   });
 
-  // Where a statement reads no column, the rules of reading are not asked: those of changing stand alone.
-  test.each(PERSON_NAMES)('%s changes the own open days and nothing else', async (person) => {
+  // An update that reads no column does not apply the select policy: only the update policy protects the rows.
+  test.each(PERSON_NAMES)('by the %s user updates only own entries of open days', async (person) => {
     await db.admin.query('delete from entries where date = $1', [DAYS.tomorrow]);
     const open = DAY_NAMES.filter((day) => ownOutcome('update', person, day) === 1).length;
     expect(await runAs(db.database, person, "update entries set content = '<p>new</p>'")).toBe(open);
@@ -84,22 +99,25 @@ describe('without a condition', () => {
     expect(rows).toEqual(Array.from({ length: open }, () => ({ user_id: PEOPLE[person].id })));
   });
 
-  test.each(PERSON_NAMES)('%s moves no log to somebody else, nor out of the open days', async (person) => {
-    const { id } = PEOPLE[person];
-    const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
-    await db.admin.query('delete from entries where user_id <> $1 or date <> $2', [id, DAYS.firstOpen]);
-    expect(await runAs(db.database, person, 'update entries set user_id = $1', [other])).toBe(REFUSED);
-    for (const day of DAY_NAMES) {
-      const outcome = ownOutcome('insert', person, day);
-      expect(await runAs(db.database, person, 'update entries set date = $1', [DAYS[day]])).toBe(outcome);
-    }
-  });
+  test.each(PERSON_NAMES)(
+    'by the %s user cannot move entries to another user or out of the open days',
+    async (person) => {
+      const { id } = PEOPLE[person];
+      const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
+      await db.admin.query('delete from entries where user_id <> $1 or date <> $2', [id, DAYS.firstOpen]);
+      expect(await runAs(db.database, person, 'update entries set user_id = $1', [other])).toBe(REFUSED);
+      for (const day of DAY_NAMES) {
+        const outcome = ownOutcome('insert', person, day);
+        expect(await runAs(db.database, person, 'update entries set date = $1', [DAYS[day]])).toBe(outcome);
+      }
+    },
+  );
 });
 
 const move = (column: 'user_id' | 'date') => `update entries set ${column} = $3 where user_id = $1 and date = $2`;
 
-describe('a log cannot be moved', () => {
-  test.each(PERSON_NAMES)('from %s to somebody else', async (person) => {
+describe('moving an entry', () => {
+  test.each(PERSON_NAMES)('from the %s user to another user is refused', async (person) => {
     const other = PEOPLE[person === 'free' ? 'premium' : 'free'].id;
     await db.admin.query('delete from entries where user_id = $1', [other]);
     const values = [PEOPLE[person].id, DAYS.earliestToday, other];
@@ -111,7 +129,7 @@ describe('a log cannot be moved', () => {
     ['premium', 'tomorrow'],
     ['free', 'firstLocked'],
     ['expired', 'longAgo'],
-  ] as const)("out of %s's days: %s", async (person, day) => {
+  ] as const)('by the %s user to a day outside the plan is refused: %s', async (person, day) => {
     await db.admin.query('delete from entries where date = $1', [DAYS[day]]);
     const values = [PEOPLE[person].id, DAYS.firstOpen, DAYS[day]];
     expect(await runAs(db.database, person, move('date'), values)).toBe(REFUSED);
@@ -119,44 +137,44 @@ describe('a log cannot be moved', () => {
 
   test.each([
     ['firstOpen', '23505'],
-    // The same refusal whether or not there is a log on the locked day: nothing can be learnt from it.
+    // Threat: probing for logs on locked days. The refusal is the same with and without a log.
     ['firstLocked', REFUSED],
-  ] as const)('by a Dabbler onto a day that has one: %s', async (day, outcome) => {
+  ] as const)('by a free user to a day with an entry fails: %s with %s', async (day, outcome) => {
     const values = [PEOPLE.free.id, DAYS.earliestToday, DAYS[day]];
     expect(await runAs(db.database, 'free', move('date'), values)).toBe(outcome);
   });
 
-  test('by a Dabbler away from a locked day', async () => {
+  test('by a free user from a locked day affects no row', async () => {
     await db.admin.query('delete from entries where date = $1', [DAYS.firstOpen]);
     const values = [PEOPLE.free.id, DAYS.firstLocked, DAYS.firstOpen];
     expect(await runAs(db.database, 'free', move('date'), values)).toBe(0);
   });
 
-  test('but within them it can', async () => {
+  test('by a free user within the open days succeeds', async () => {
     await db.admin.query('delete from entries where date = $1', [DAYS.earliestToday]);
     const values = [PEOPLE.free.id, DAYS.firstOpen, DAYS.earliestToday];
     expect(await runAs(db.database, 'free', move('date'), values)).toBe(1);
   });
 });
 
-describe('an upsert', () => {
+describe('an upsert into entries', () => {
   const upsert = `insert into entries (user_id, date, content) values ($1, $2, '<p>new</p>')
     on conflict (user_id, date) do update set user_id = excluded.user_id, date = excluded.date, content = excluded.content`;
 
   test.each([
     ['free', 'latestToday', 1],
     ['free', 'firstOpen', 1],
-    // The same refusal whether or not there is a log on the locked day: nothing can be learnt from it.
+    // Threat: probing for logs on locked days. The refusal is the same with and without a log.
     ['free', 'firstLocked', REFUSED],
     ['premium', 'longAgo', 1],
     ['premium', 'tomorrow', REFUSED],
     ['guest', 'latestToday', REFUSED],
-  ] as const)('by %s on %s', async (actor, day, outcome) => {
+  ] as const)('by the %s user on %s results in %s', async (actor, day, outcome) => {
     const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
     expect(await runAs(db.database, actor, upsert, [id, DAYS[day]])).toBe(outcome);
   });
 
-  test("of somebody else's day is refused", async () => {
+  test("by a premium user on another user's entry is refused", async () => {
     expect(await runAs(db.database, 'premium', upsert, [PEOPLE.endless.id, DAYS.latestToday])).toBe(REFUSED);
   });
 });

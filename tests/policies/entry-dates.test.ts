@@ -1,4 +1,4 @@
-/** The view `entry_dates`: everybody reads the dates of all own logs, locked ones too, and nothing else by it. */
+/** The view `entry_dates`: users read the dates of all their own entries, also of locked days, and nothing else. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
@@ -25,47 +25,47 @@ afterAll(() => db.drop());
 
 const READ = 'select user_id, date from entry_dates';
 
-describe.each(PERSON_NAMES)('%s', (person) => {
+describe.each(PERSON_NAMES)('the %s user', (person) => {
   const { id } = PEOPLE[person];
 
-  test('reads the dates of all own logs, those of locked days as well', async () => {
+  test('reads the dates of all own entries, also of locked days', async () => {
     const { rows } = await db.database.asUser(identityOf(person)).statement(`${READ} order by date`, []);
     const dates = Object.values(DAYS).sort();
     expect(rows).toEqual(dates.map((date) => ({ user_id: id, date })));
   });
 
-  test.each(DAY_NAMES)("reads no date of another user's log: %s", async (day) => {
+  test.each(DAY_NAMES)("cannot read the date of another user's entry: %s", async (day) => {
     const other = PEOPLE[person === 'endless' ? 'premium' : 'endless'].id;
     expect(await runAs(db.database, person, `${READ} where user_id = $1`, [other])).toBe(0);
-    // A date that another user has a log on and this one has not.
+    // Another user has an entry of this date, this user has none.
     await db.admin.query('delete from entries where user_id = $1', [id]);
     expect(await runAs(db.database, person, `${READ} where date = $1`, [DAYS[day]])).toBe(0);
   });
 
-  test('reads no other column of a locked log', async () => {
+  test('cannot read other columns through entry_dates', async () => {
     for (const column of ['content', 'content_text', 'revision', 'id', 'updated_at', 'hustle_score']) {
       expect(await runAs(db.database, person, `select ${column} from entry_dates`)).toBe('42703');
     }
   });
 });
 
-test('a guest reads nothing', async () => {
+test('a guest cannot read entry_dates', async () => {
   expect(await runAs(db.database, 'guest', READ)).toBe(REFUSED);
 });
 
-test.each([...ACTORS, 'service'] as const)('%s writes nothing through it', async (actor) => {
+test.each([...ACTORS, 'service'] as const)('the %s user cannot write through entry_dates', async (actor) => {
   const insert = "insert into entry_dates (user_id, date) values ($1, '2001-01-01')";
   expect(await runAs(db.database, actor, insert, [PEOPLE.free.id])).toBe(REFUSED);
   expect(await runAs(db.database, actor, "update entry_dates set date = '2001-01-01'")).toBe(REFUSED);
   expect(await runAs(db.database, actor, 'delete from entry_dates')).toBe(REFUSED);
 });
 
-test('without a user in the claims there are no dates', async () => {
-  const nobody = db.database.asUser({ role: 'authenticated', claimsJson: '{}' });
-  expect((await nobody.statement(READ, [])).rows).toEqual([]);
+test('claims without a user read no rows of entry_dates', async () => {
+  const withoutUser = db.database.asUser({ role: 'authenticated', claimsJson: '{}' });
+  expect((await withoutUser.statement(READ, [])).rows).toEqual([]);
 });
 
-test('ten years of logs are read through the primary key, among the logs of others', async () => {
+test('entry_dates reads ten years of entries through the primary key', async () => {
   const { id } = PEOPLE.free;
   // Without triggers and foreign keys, which take minutes for so many rows.
   const connection = await db.admin.connect();

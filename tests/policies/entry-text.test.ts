@@ -1,4 +1,4 @@
-/** The plain text of a log is made in two places, by one rule: the database beside each row, the domain everywhere else. */
+/** SQL (`entry_text`) and the domain (`entryText`) convert HTML to plain text by the same rule. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -16,7 +16,7 @@ afterAll(() => db.drop());
 
 async function textsInDatabase(contents: string[]): Promise<string[]> {
   const { rows } = await db.admin.query<{ text: string }>(
-    'select public.entry_text(html) as text from unnest($1::text[]) with ordinality as given (html, place) order by place',
+    'select public.entry_text(html) as text from unnest($1::text[]) with ordinality as sent (html, position) order by position',
     [contents],
   );
   return rows.map(({ text }) => text);
@@ -40,11 +40,11 @@ const ROWS = [
   '\\1 \\& $1 $& \\',
 ];
 
-test('both sides read the same text from the same logs', async () => {
+test('SQL and the domain return the same text for example logs', async () => {
   expect(await textsInDatabase(ROWS)).toEqual(ROWS.map(entryText));
 });
 
-/** Made of the pieces that the rule knows, so that they meet in every order; PostgreSQL stores neither NUL nor half pairs. */
+/** Combines the tokens of the rule in any order. PostgreSQL stores neither NUL nor lone surrogates. */
 const piece = fc.oneof(
   fc.constantFrom(
     '<h2 class="date-header">',
@@ -81,7 +81,7 @@ const piece = fc.oneof(
 const log = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
 
 test(
-  'both sides read the same text from any log',
+  'SQL and the domain return the same text for random logs',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(log, { minLength: 50, maxLength: 50 }), async (logs) => {
@@ -95,7 +95,7 @@ test(
 
 test('the database takes linear time on hostile logs', async () => {
   for (const html of ['<'.repeat(262_144), `${' '.repeat(262_143)}x`, '<p>'.repeat(87_000), '\n \n'.repeat(80_000)]) {
-    // With quadratic time this would run into the limit of a statement.
+    // Quadratic time would exceed the statement timeout.
     expect(await textsInDatabase([html])).toEqual([entryText(html)]);
   }
 });

@@ -1,4 +1,4 @@
-/** What the database keeps about a log by itself: its plain text, its revision, and when its words last changed. */
+/** Triggers of `entries`: plain text, revision, time of change, date header. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { day } from '#domain/day/day.ts';
@@ -20,7 +20,7 @@ afterAll(() => db.drop());
 const KEY = [PEOPLE.free.id, DAYS.earliestToday];
 const OF_KEY = 'where user_id = $1 and date = $2';
 
-async function kept() {
+async function readEntry() {
   const columns = 'content, content_text, revision, updated_at';
   const { rows } = await db.admin.query(`select ${columns} from entries ${OF_KEY}`, KEY);
   return rows[0] as { content: string; content_text: string; revision: number; updated_at: Date };
@@ -29,37 +29,37 @@ async function kept() {
 const saveAs = (actor: 'free' | 'service', change: string) =>
   runAs(db.database, actor, `update entries set ${change} ${OF_KEY}`, KEY);
 
-test('new words raise the revision, renew the plain text and the time of change', async () => {
-  const before = await kept();
+test('new content raises the revision and updates content_text and updated_at', async () => {
+  const before = await readEntry();
   expect(before).toMatchObject({ content_text: 'mine', revision: 1 });
   expect(await saveAs('free', "content = '<p>new &amp; better</p>'")).toBe(1);
-  const after = await kept();
+  const after = await readEntry();
   expect(after).toMatchObject({ content_text: 'new & better', revision: 2 });
   expect(after.updated_at.getTime()).toBeGreaterThan(before.updated_at.getTime());
 });
 
-test('the same words again change nothing', async () => {
-  const before = await kept();
+test('an update with the same content changes nothing', async () => {
+  const before = await readEntry();
   expect(await saveAs('free', 'content = content')).toBe(1);
-  expect(await kept()).toEqual(before);
+  expect(await readEntry()).toEqual(before);
 });
 
-test('what the coach writes leaves the revision and the time of change: a save on it arrives, and it is up to date', async () => {
-  const before = await kept();
+test('feedback written by the service keeps revision and updated_at, so a pending save still succeeds', async () => {
+  const before = await readEntry();
   const feedback = "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()";
   expect(await saveAs('service', feedback)).toBe(1);
-  expect(await kept()).toEqual(before);
+  expect(await readEntry()).toEqual(before);
   expect(await saveAs('service', 'ai_feedback = null, hustle_score = null, ai_analyzed_at = null')).toBe(1);
-  expect(await kept()).toEqual(before);
+  expect(await readEntry()).toEqual(before);
   const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
   expect(await runAs(db.database, 'free', save, [...KEY, '<p>on</p>', before.revision])).toBe(1);
-  expect(await kept()).toMatchObject({ content: '<p>on</p>', revision: before.revision + 1 });
+  expect(await readEntry()).toMatchObject({ content: '<p>on</p>', revision: before.revision + 1 });
 });
 
-test('a log that is moved gets the header of its new day, another revision, and its feedback is outdated', async () => {
+test('moving an entry updates its date header, raises the revision and outdates its feedback', async () => {
   await saveAs('free', `content = '${withDateHeader(DAYS.earliestToday, '<p>mine &amp; fine</p>')}'`);
   await saveAs('service', "ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now()");
-  const { revision } = await kept();
+  const { revision } = await readEntry();
   const move = `update entries set date = $3 ${OF_KEY}
     returning date, content, content_text, revision, ai_feedback, ai_analyzed_at < updated_at as outdated`;
   const { rows } = await db.admin.query(move, [...KEY, '2020-02-02']);
@@ -75,7 +75,7 @@ test('a log that is moved gets the header of its new day, another revision, and 
   ]);
 });
 
-test('a log without a date header is moved as it is', async () => {
+test('moving an entry without a date header keeps its content', async () => {
   const { rows } = await db.admin.query(`update entries set date = $3 ${OF_KEY} returning content`, [
     ...KEY,
     '2020-02-02',
@@ -83,22 +83,22 @@ test('a log without a date header is moved as it is', async () => {
   expect(rows).toEqual([{ content: '<p>mine</p>' }]);
 });
 
-test('not even the service sets the plain text or the revision', async () => {
+test('the service cannot set content_text or revision', async () => {
   await saveAs('service', "content_text = 'other', revision = 40, content = '<p>words</p>'");
-  expect(await kept()).toMatchObject({ content_text: 'words', revision: 2 });
+  expect(await readEntry()).toMatchObject({ content_text: 'words', revision: 2 });
   await saveAs('service', 'revision = 40');
-  expect(await kept()).toMatchObject({ revision: 2 });
+  expect(await readEntry()).toMatchObject({ revision: 2 });
 });
 
-test('a save that names an older revision reaches no row', async () => {
+test('a save with a stale revision affects no row', async () => {
   const save = `update entries set content = $3 ${OF_KEY} and revision = $4`;
   const saveOn = (content: string, revision: number) => runAs(db.database, 'free', save, [...KEY, content, revision]);
   expect(await saveOn('<p>first</p>', 1)).toBe(1);
   expect(await saveOn('<p>second</p>', 1)).toBe(0);
-  expect(await kept()).toMatchObject({ content: '<p>first</p>', revision: 2 });
+  expect(await readEntry()).toMatchObject({ content: '<p>first</p>', revision: 2 });
 });
 
-test('of many saves on one revision at once, one is taken', async () => {
+test('one of many concurrent saves on the same revision succeeds', async () => {
   const save = `update entries set content = $3 ${OF_KEY} and revision = 1`;
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) => runAs(db.database, 'free', save, [...KEY, `<p>${i}</p>`])),
@@ -106,21 +106,24 @@ test('of many saves on one revision at once, one is taken', async () => {
   expect(outcomes.toSorted()).toEqual([...Array.from({ length: 19 }, () => 0), 1]);
 });
 
-test('256 KB and a date header are taken, one byte more is not', async () => {
+test('entries accepts 256 KB plus a date header and rejects one byte more', async () => {
   const save = (content: string) =>
     runAs(db.database, 'free', `update entries set content = $3 ${OF_KEY}`, [...KEY, content]);
-  const most = 'é'.repeat((ENTRY_MAX_BYTES + 64) / 2);
-  expect(await save(most)).toBe(1);
-  expect(await save(`${most}x`)).toBe('23514');
+  const maxContent = 'é'.repeat((ENTRY_MAX_BYTES + 64) / 2);
+  expect(await save(maxContent)).toBe(1);
+  expect(await save(`${maxContent}x`)).toBe('23514');
   expect(withDateHeader(day('2026-09-30'), '').length).toBeLessThanOrEqual(64);
 });
 
-test.each([['infinity'], ['-infinity'], ['0001-01-01 BC']])('%s is no day, for anybody', async (date) => {
-  const insert = "insert into entries (user_id, date, content) values ($1, $2, '')";
-  expect(await runAs(db.database, 'service', insert, [PEOPLE.free.id, date])).toBe('23514');
-});
+test.each([['infinity'], ['-infinity'], ['0001-01-01 BC']])(
+  'the service cannot insert an entry with the date %s',
+  async (date) => {
+    const insert = "insert into entries (user_id, date, content) values ($1, $2, '')";
+    expect(await runAs(db.database, 'service', insert, [PEOPLE.free.id, date])).toBe('23514');
+  },
+);
 
-test('a day is found by its primary key, and who asks is found out once', async () => {
+test('reading an entry uses the primary key and evaluates the caller once', async () => {
   await db.admin.query(`
     insert into entries (user_id, date, content)
       select '${PEOPLE.endless.id}', '2020-01-01'::date + n, '' from generate_series(1, 2000) n`);

@@ -1,4 +1,4 @@
-/** The words that searches compare with are read on the same days as the logs that they are of, and written by the server. */
+/** Policies of `entry_words`, the search index: readable on the same days as the entries, written only by the service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
@@ -7,6 +7,7 @@ import type { TestDatabase } from '../support/test-database.ts';
 import {
   ACTORS,
   runAs,
+  DAY_LABELS,
   DAYS,
   DAY_NAMES,
   identityOf,
@@ -24,41 +25,44 @@ beforeAll(async () => {
 });
 afterAll(() => db.drop());
 
-describe.each(PERSON_NAMES)('%s', (person) => {
+describe.each(PERSON_NAMES)('the %s user', (person) => {
   const { id } = PEOPLE[person];
 
-  test.each(DAY_NAMES)('reads words where the log is read: %s', async (name) => {
-    const of = (table: string) => `select * from ${table} where user_id = $1 and date = $2`;
-    const log = await runAs(db.database, person, of('entries'), [id, DAYS[name]]);
-    expect(await runAs(db.database, person, of('entry_words'), [id, DAYS[name]])).toBe(log);
-  });
+  test.each(DAY_NAMES.map((name) => [DAY_LABELS[name], name] as const))(
+    'can read entry_words of %s only if the entry is readable',
+    async (_label, name) => {
+      const readRow = (table: string) => `select * from ${table} where user_id = $1 and date = $2`;
+      const log = await runAs(db.database, person, readRow('entries'), [id, DAYS[name]]);
+      expect(await runAs(db.database, person, readRow('entry_words'), [id, DAYS[name]])).toBe(log);
+    },
+  );
 
-  test('reads no words of others', async () => {
+  test("cannot read another user's entry_words", async () => {
     expect(await runAs(db.database, person, 'select * from entry_words where user_id <> $1', [id])).toBe(0);
   });
 });
 
-test.each(ACTORS)('%s writes none', async (actor) => {
+test.each(ACTORS)('the %s user cannot write entry_words', async (actor) => {
   const insert = "insert into entry_words values ($1, $2, 1, ' x ')";
   expect(await runAs(db.database, actor, insert, [PEOPLE.free.id, DAYS.earliestToday])).toBe(REFUSED);
   expect(await runAs(db.database, actor, "update entry_words set words = ' x '")).toBe(REFUSED);
   expect(await runAs(db.database, actor, 'delete from entry_words')).toBe(REFUSED);
 });
 
-test('a guest reads none', async () => {
+test('a guest cannot read entry_words', async () => {
   expect(await runAs(db.database, 'guest', 'select * from entry_words')).toBe(REFUSED);
 });
 
 /**
- * Threat: a plan that compares words before the policy has judged the row, or goes through an index of everybody's words,
- * would take a time that tells what others write. `strpos` may not be trusted with a row that the policy hides, and the
- * planner knows it: it is no leakproof function.
+ * Threat: timing side channel. A query plan that compares words before the policy is applied, or that scans an index over
+ * all users' words, takes a time that depends on other users' text. `strpos` is not leakproof, so the planner applies the
+ * policy first.
  */
-test("only a user's own rows are looked at, by the key that begins with the user, and the policy comes first", async () => {
-  const { rows: trust } = await db.admin.query(
+test("a search reads only the user's own entry_words by the primary key, and the policy is applied first", async () => {
+  const { rows: leakproof } = await db.admin.query(
     "select bool_or(proleakproof) as any from pg_proc where proname = 'strpos'",
   );
-  expect(trust).toEqual([{ any: false }]);
+  expect(leakproof).toEqual([{ any: false }]);
   const { rows } = await db.database
     .asUser(identityOf('premium'))
     .statement<{ 'QUERY PLAN': string }>(
@@ -70,9 +74,9 @@ test("only a user's own rows are looked at, by the key that begins with the user
   expect(plan).toMatch(/Filter: \(\(\(?date >= .*strpos/);
 });
 
-test('a day that is deleted takes its words along', async () => {
-  const which = [PEOPLE.free.id, DAYS.earliestToday];
-  await runAs(db.database, 'free', 'delete from entries where user_id = $1 and date = $2', which);
-  const { rowCount } = await db.admin.query('select from entry_words where user_id = $1 and date = $2', which);
+test('deleting an entry deletes its entry_words', async () => {
+  const key = [PEOPLE.free.id, DAYS.earliestToday];
+  await runAs(db.database, 'free', 'delete from entries where user_id = $1 and date = $2', key);
+  const { rowCount } = await db.admin.query('select from entry_words where user_id = $1 and date = $2', key);
   expect(rowCount).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** The people whom the policy tests ask for: one of each plan, with a log on every kind of day, and a guest. */
+/** Users of the policy tests: one per plan state, each with a log on every boundary day, and a guest. */
 import pg from 'pg';
 
 import { addDays, earliestToday, latestToday } from '#domain/day/day.ts';
@@ -8,7 +8,7 @@ import type { Database, Identity } from '#server/database/database.ts';
 const now = new Date();
 const first = earliestToday(now);
 
-/** The days at which a rule changes its answer, and one far beyond. */
+/** The boundary days of the policies, and one day far in the past. */
 export const DAYS = {
   tomorrow: addDays(latestToday(now), 1),
   latestToday: latestToday(now),
@@ -20,13 +20,23 @@ export const DAYS = {
 export type DayName = keyof typeof DAYS;
 export const DAY_NAMES = Object.keys(DAYS) as DayName[];
 
+/** For test titles. */
+export const DAY_LABELS: Readonly<Record<DayName, string>> = {
+  tomorrow: 'a future day',
+  latestToday: 'the latest today on Earth',
+  earliestToday: 'the earliest today on Earth',
+  firstOpen: 'the oldest of 30 free days',
+  firstLocked: 'a day older than 30 days',
+  longAgo: 'a day 400 days ago',
+};
+
 const yesterday = addDays(first, -1);
 export const PEOPLE = {
   free: { id: '00000000-0000-4000-8000-000000000001', plan: 'free', until: null },
   premium: { id: '00000000-0000-4000-8000-000000000002', plan: 'premium', until: first },
   endless: { id: '00000000-0000-4000-8000-000000000003', plan: 'premium', until: null },
   expired: { id: '00000000-0000-4000-8000-000000000004', plan: 'premium', until: yesterday },
-  /** Free with a date in the future, as after a refund: the plan decides. */
+  /** As after a refund: plan `free` with a date in the future. The plan decides. */
   refunded: { id: '00000000-0000-4000-8000-000000000005', plan: 'free', until: addDays(first, 100) },
 } as const;
 export type Person = keyof typeof PEOPLE;
@@ -34,7 +44,7 @@ export type Actor = Person | 'guest';
 export const PERSON_NAMES = Object.keys(PEOPLE) as Person[];
 export const ACTORS: Actor[] = [...PERSON_NAMES, 'guest'];
 
-/** Everybody's rows as they are before each test. */
+/** Restores the initial rows of all users. */
 export async function resetFixtures(admin: pg.Pool): Promise<void> {
   const ids = PERSON_NAMES.map((person) => PEOPLE[person].id);
   await admin.query('delete from auth.users');
@@ -57,11 +67,17 @@ export function identityOf(actor: Actor): Identity {
   return { role: 'authenticated', claimsJson: JSON.stringify({ sub: PEOPLE[actor].id, role: 'authenticated' }) };
 }
 
-/** What a statement comes to: how many rows it reached, or the SQLSTATE that refused it. */
+/** The number of affected rows, or the SQLSTATE of the error. */
 export type Outcome = number | string;
 
-/** insufficient_privilege: no grant, or a row that a policy refuses. */
+/** insufficient_privilege: a missing grant, or a policy violation. */
 export const REFUSED = '42501';
+
+/** For test titles. */
+export function describeOutcome(outcome: Outcome): string {
+  if (outcome === REFUSED) return 'is refused';
+  return outcome === 0 ? 'affects no row' : `affects ${outcome} row`;
+}
 
 export async function runAs(
   database: Database,

@@ -1,4 +1,4 @@
-/** A user's own today, wherever they are and whatever their clocks do: as the browser finds it, and as SQL allows it. */
+/** A user's local today in every time zone and at clock changes: computed by the browser and accepted by SQL. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
@@ -30,16 +30,16 @@ afterAll(() => db.drop());
 const HOUR = 3_600_000;
 const zones = [...new Set(MIDNIGHTS.map(([zone]) => zone))];
 
-/** Milliseconds, so that PostgreSQL and JavaScript mean the same instant. From 2000 on no zone lies beyond -12 and +14. */
+/** In milliseconds, which PostgreSQL and JavaScript represent exactly. Since 2000 all zones lie within UTC-12 and UTC+14. */
 const anyInstant = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
-/** Many instants fall on neither side of a day's edge: half of these lie around one. */
+/** Half of the instants lie around a local midnight; random ones would rarely hit one. */
 const nearAnEdge = fc
   .record({ date: anyInstant, offset: fc.constantFrom(...OFFSETS), ms: fc.integer({ min: -2, max: 2 }) })
   .map(({ date, offset, ms }) => new Date(Date.parse(date.toISOString().slice(0, 10)) - offset * 60_000 + ms));
 const instants = fc.array(fc.oneof(anyInstant, nearAnEdge), { minLength: 20, maxLength: 60 });
 
-describe('what the domain and SQL say', () => {
-  test('of the first and the last today on Earth is the same at any instant', async () => {
+describe('the domain and SQL', () => {
+  test('agree on earliest_today and latest_today at any instant', async () => {
     await fc.assert(
       fc.asyncProperty(instants, async (list) => {
         const { rows } = await db.admin.query(
@@ -52,7 +52,7 @@ describe('what the domain and SQL say', () => {
     );
   });
 
-  test('of a plan is the same on any day, before its end and after', async () => {
+  test('agree on is_premium and first_free_day before and after the end of a plan', async () => {
     const facts = fc.record({
       subscription_plan: fc.constantFrom('free' as const, 'premium' as const),
       daysLeft: fc.option(fc.integer({ min: -2, max: 2 })),
@@ -80,7 +80,7 @@ describe('what the domain and SQL say', () => {
     await clock.release();
   });
 
-  test('no policy reads a clock of its own', async () => {
+  test('share one clock: no policy calls now() or current_date itself', async () => {
     const { rows } = await db.admin.query(
       `select policyname from pg_policies where schemaname = 'public'
         and concat(qual, with_check) ~* 'now\\(|current_|localtime|_timestamp'`,
@@ -89,7 +89,7 @@ describe('what the domain and SQL say', () => {
   });
 });
 
-describe('no user is refused a day that is right where they are', () => {
+describe("SQL accepts every user's local today and free window", () => {
   afterAll(() => clock.release());
 
   test.each(LOCAL_DAYS)('in $zone at $instant, where it is $today', async ({ instant, today }) => {
@@ -101,10 +101,10 @@ describe('no user is refused a day that is right where they are', () => {
     expect(rows).toEqual([{ 'oldest is open': true, 'newest has begun': true }]);
   });
 
-  test('in any zone of the world, at any instant', () => {
-    const everywhere = Intl.supportedValuesOf('timeZone').map(localDayIn);
+  test('in every time zone at any instant', () => {
+    const allZones = Intl.supportedValuesOf('timeZone').map(localDayIn);
     fc.assert(
-      fc.property(instants, fc.constantFrom(...everywhere), (list, localDay) => {
+      fc.property(instants, fc.constantFrom(...allZones), (list, localDay) => {
         for (const at of list) {
           expect(localDay(at) >= earliestToday(at)).toBe(true);
           expect(localDay(at) <= latestToday(at)).toBe(true);
@@ -114,7 +114,7 @@ describe('no user is refused a day that is right where they are', () => {
     );
   });
 
-  test('and no day is open that is right nowhere', () => {
+  test('and accepts no date that is today in no zone', () => {
     fc.assert(
       fc.property(instants, (list) => {
         for (const at of list) {
@@ -137,7 +137,7 @@ function localDayIn(zone: string): (at: Date) => Day {
   return (at) => day(format.format(at));
 }
 
-/** The browser's own rule, in a process whose machine stands in that zone. */
+/** Runs the browser's rule in a process with the time zone `zone`. */
 async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
   const module = new URL('../../src/domain/day/day.ts', import.meta.url).href;
   const program = `import { dayOf } from ${JSON.stringify(module)};
@@ -151,16 +151,16 @@ async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]
 }
 
 describe.each(zones)('the browser in %s', (zone) => {
-  test('begins each day at the midnight of its place, and counts no day twice', async () => {
-    const here = LOCAL_DAYS.filter((row) => row.zone === zone);
+  test('starts each day at local midnight and counts no day twice', async () => {
+    const listed = LOCAL_DAYS.filter((row) => row.zone === zone);
     const midnights = MIDNIGHTS.filter((row) => row[0] === zone).map(([, instant]) => Date.parse(instant));
-    // Every quarter of an hour of the day and a half around each change.
+    // Every 15 minutes within 18 hours around each midnight.
     const around = midnights.flatMap((midnight) =>
       Array.from({ length: 145 }, (_, step) => new Date(midnight + (step - 72) * (HOUR / 4)).toISOString()),
     );
-    const days = await browserDaysIn(zone, [...here.map((row) => row.instant), ...around]);
-    expect(days.slice(0, here.length)).toEqual(here.map((row) => row.today));
+    const days = await browserDaysIn(zone, [...listed.map((row) => row.instant), ...around]);
+    expect(days.slice(0, listed.length)).toEqual(listed.map((row) => row.today));
     const localDay = localDayIn(zone);
-    expect(days.slice(here.length)).toEqual(around.map((at) => localDay(new Date(at))));
+    expect(days.slice(listed.length)).toEqual(around.map((at) => localDay(new Date(at))));
   });
 });

@@ -1,13 +1,13 @@
-/** What the database itself holds about payments, whoever writes: facts stay, nothing is deleted, every status is noted. */
+/** Constraints and triggers of the payment tables, which bind every role: facts are immutable, rows are never deleted. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { runAs, PEOPLE, resetFixtures } from './fixtures.ts';
 
-/** restrict_violation, as the triggers of the books raise it. */
-const NEVER_CHANGED = '23001';
-const TWICE = '23505';
+/** restrict_violation, raised by the triggers of append-only tables. */
+const RESTRICTED = '23001';
+const DUPLICATE = '23505';
 
 let db: TestDatabase;
 let id = '';
@@ -30,7 +30,7 @@ const outcome = (text: string, values: unknown[] = [id]): Promise<number | strin
     (error: { code: string }) => error.code,
   );
 
-test('the database knows the statuses of the domain, and no others', async () => {
+test('payments allows exactly the statuses of the domain', async () => {
   const { rows } = await db.admin.query<{ rule: string }>(
     "select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'payments_known_status'",
   );
@@ -38,45 +38,45 @@ test('the database knows the statuses of the domain, and no others', async () =>
   expect(new Set(known)).toEqual(new Set(PAYMENT_STATUSES));
 });
 
-describe('not even a superuser', () => {
+describe('a superuser cannot', () => {
   test.each([
     'user_id = gen_random_uuid()',
     'amount_minor = 1',
     "currency = 'VND'",
     'country = null',
     'created_at = now()',
-  ])('sets %s', async (change) => {
-    expect(await outcome(`update payments set ${change} where id = $1`)).toBe(NEVER_CHANGED);
+  ])('update payments: set %s', async (change) => {
+    expect(await outcome(`update payments set ${change} where id = $1`)).toBe(RESTRICTED);
   });
 
-  test('renames an order or a capture once PayPal has named it', async () => {
-    const name = 'update payments set order_id = $2, capture_id = $2 where id = $1';
-    expect(await outcome(name, [id, `first of ${id}`])).toBe(1);
-    expect(await outcome(name, [id, `other of ${id}`])).toBe(NEVER_CHANGED);
-    expect(await outcome(name, [id, null])).toBe(NEVER_CHANGED);
+  test('change order_id or capture_id of payments once they are set', async () => {
+    const setIds = 'update payments set order_id = $2, capture_id = $2 where id = $1';
+    expect(await outcome(setIds, [id, `first of ${id}`])).toBe(1);
+    expect(await outcome(setIds, [id, `other of ${id}`])).toBe(RESTRICTED);
+    expect(await outcome(setIds, [id, null])).toBe(RESTRICTED);
   });
 
-  test('deletes a payment, or changes a line of its books', async () => {
+  test('delete payments, payment_changes or payment_ledger, or update the ledger', async () => {
     await outcome(
       `insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref) values ($1, 'capture', 2400, 'USD', $1)`,
     );
     for (const table of ['payments', 'payment_changes', 'payment_ledger']) {
-      expect(await outcome(`delete from ${table}`, [])).toBe(NEVER_CHANGED);
-      expect(await outcome(`truncate ${table} cascade`, [])).toBe(NEVER_CHANGED);
+      expect(await outcome(`delete from ${table}`, [])).toBe(RESTRICTED);
+      expect(await outcome(`truncate ${table} cascade`, [])).toBe(RESTRICTED);
     }
-    expect(await outcome('update payment_ledger set amount_minor = 1', [])).toBe(NEVER_CHANGED);
-    expect(await outcome("update payment_changes set status = 'completed'", [])).toBe(NEVER_CHANGED);
+    expect(await outcome('update payment_ledger set amount_minor = 1', [])).toBe(RESTRICTED);
+    expect(await outcome("update payment_changes set status = 'completed'", [])).toBe(RESTRICTED);
   });
 
-  test('books the same money twice', async () => {
+  test('insert a capture into payment_ledger twice', async () => {
     const book = `insert into payment_ledger (payment_id, kind, amount_minor, currency, provider_ref)
       values ($1, 'capture', 2400, 'USD', $2)`;
     expect(await outcome(book, [id, `capture of ${id}`])).toBe(1);
-    expect(await outcome(book, [id, `capture of ${id}`])).toBe(TWICE);
+    expect(await outcome(book, [id, `capture of ${id}`])).toBe(DUPLICATE);
   });
 });
 
-test('every status is noted with its time, and one that stays is not noted again', async () => {
+test('payment_changes records every change of a status once', async () => {
   for (const status of ['capturing', 'capturing', 'completed', 'refunded']) {
     await outcome('update payments set status = $2 where id = $1', [id, status]);
   }
@@ -89,12 +89,12 @@ test('every status is noted with its time, and one that stays is not noted again
   ]);
 });
 
-test('a payment outlives its account', async () => {
+test('deleting an account keeps its payments', async () => {
   await db.admin.query('delete from auth.users where id = $1', [PEOPLE.free.id]);
   expect(await outcome('select 1 from payments where id = $1')).toBe(1);
 });
 
-test('everybody sees their own payments alone, and of them what concerns them', async () => {
+test('a user reads only their own payments, without internal columns', async () => {
   const own = 'select id, order_id, amount_minor, currency, status, country, created_at, completed_at from payments';
   expect(await runAs(db.database, 'free', own)).toBeGreaterThan(0);
   expect(await runAs(db.database, 'premium', own)).toBe(0);

@@ -1,4 +1,4 @@
-/** What a plan was used for: one's own is read, the service adds, nobody changes. */
+/** Policies of `plan_uses`: users read their own rows, the service inserts, the table is append-only. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
@@ -16,23 +16,23 @@ afterAll(() => db.drop());
 
 const ADD = "insert into plan_uses (user_id, kind) values ($1, 'export')";
 
-test.each(PERSON_NAMES)('%s reads the own rows', async (person) => {
+test.each(PERSON_NAMES)('the %s user reads only their own plan_uses', async (person) => {
   const own = await runAs(db.database, person, 'select * from plan_uses where user_id = $1', [PEOPLE[person].id]);
   expect(own).toBeGreaterThan(0);
   expect(await runAs(db.database, person, 'select * from plan_uses')).toBe(own);
 });
 
-test('a guest reads none', async () => {
+test('a guest cannot read plan_uses', async () => {
   expect(await runAs(db.database, 'guest', 'select * from plan_uses')).toBe(REFUSED);
 });
 
-test.each(ACTORS)('%s writes none', async (actor) => {
+test.each(ACTORS)('the %s user cannot write plan_uses', async (actor) => {
   expect(await runAs(db.database, actor, ADD, [PEOPLE.free.id])).toBe(REFUSED);
   expect(await runAs(db.database, actor, "update plan_uses set kind = 'analysis'")).toBe(REFUSED);
   expect(await runAs(db.database, actor, 'delete from plan_uses')).toBe(REFUSED);
 });
 
-test('the service adds rows of the two kinds, and changes none', async () => {
+test('the service inserts plan_uses of the two kinds and cannot change them', async () => {
   expect(await runAs(db.database, 'service', ADD, [PEOPLE.free.id])).toBe(1);
   expect(await runAs(db.database, 'service', ADD.replace('export', 'analysis'), [PEOPLE.free.id])).toBe(1);
   expect(await runAs(db.database, 'service', ADD.replace('export', 'other'), [PEOPLE.free.id])).toBe('23514');
@@ -41,7 +41,7 @@ test('the service adds rows of the two kinds, and changes none', async () => {
 });
 
 test.each(["update plan_uses set kind = 'analysis'", 'delete from plan_uses', 'truncate plan_uses'])(
-  'not even a superuser may: %s',
+  'a superuser cannot: %s',
   async (text) => {
     await expect(db.admin.query(text)).rejects.toMatchObject({ code: '23001' });
   },

@@ -1,4 +1,4 @@
-/** What the policies cost: who asks and on which plan is found out once a statement, however many people there are. */
+/** Query cost of the policies: caller and plan are evaluated once per statement, independent of the number of users. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ACT_AS } from '#server/database/rls-query.ts';
@@ -18,19 +18,19 @@ beforeAll(async () => {
   const logs = "insert into entries (user_id, date, content) select id, $1, '<p>x</p>' from profiles";
   for (const day of [DAYS.longAgo, DAYS.firstOpen]) await db.admin.query(`${logs} on conflict do nothing`, [day]);
   await db.admin.query("insert into plan_changes (user_id, plan, reason) select id, 'free', 'test' from profiles");
-  // What the planner believes must be what is there.
+  // The planner needs current statistics.
   await db.admin.query('analyze');
 });
 afterAll(() => db.drop());
 
 type Costs = {
   plan: string[];
-  /** Rows that were looked at in each table, whatever became of them, also from within functions. */
+  /** Rows read in each table, also by functions. */
   rowsRead: Record<string, number>;
 };
 
-/** Runs the statement, as somebody whose plan opens every day, in a transaction that is taken back. */
-async function costsOf(statement: string): Promise<Costs> {
+/** Runs the statement as a premium user in a transaction that is rolled back. */
+async function measureCosts(statement: string): Promise<Costs> {
   const connection = await db.admin.connect();
   const rowsRead = async (): Promise<Record<string, number>> => {
     const { rows } = await connection.query<{ name: string; read: string }>(
@@ -67,37 +67,37 @@ const STATEMENTS: Record<string, string> = {
   'reading one old day of a user': `select * from entries where user_id = ${me} and date = '${DAYS.longAgo}'`,
   'reading every day': 'select * from entries',
   'reading the dates of every day': 'select date from entry_dates order by date desc',
-  'beginning a day': `insert into entries (user_id, date, content) values (${me}, ${newDay}, '<p>new</p>')`,
-  'changing an old day': `update entries set content = '<p>new</p>' where date = '${DAYS.longAgo}'`,
+  'inserting a day': `insert into entries (user_id, date, content) values (${me}, ${newDay}, '<p>new</p>')`,
+  'updating an old day': `update entries set content = '<p>new</p>' where date = '${DAYS.longAgo}'`,
   'deleting every day': 'delete from entries',
   'reading profiles': 'select * from profiles',
-  'changing profiles': "update profiles set country = 'NL'",
+  'updating profiles': "update profiles set country = 'NL'",
   'reading the ledger': 'select * from plan_changes',
 };
 
-/** Who asks, or on which plan, as it is written in a plan. */
-const ASKS = /current_setting|uid\(|is_premium\(|first_free_day\(|latest_today\(/;
+/** Calls that evaluate the caller or the plan, as they appear in a query plan. */
+const CALLER_CALLS = /current_setting|uid\(|is_premium\(|first_free_day\(|latest_today\(/;
 
 describe.each(Object.entries(STATEMENTS))('%s', (_what, statement) => {
-  test('asks who it is and what their plan is once, not for each row', async () => {
-    const { plan } = await costsOf(statement);
-    expect(plan.filter((line) => ASKS.test(line)).length, 'lines that ask').toBeGreaterThan(0);
-    // A condition that asks is asked for every row; one that names an InitPlan compares with what was found out before.
-    expect(plan.filter((line) => /(Filter|Cond):/.test(line) && ASKS.test(line))).toEqual([]);
+  test('evaluates the caller and the plan once, not per row', async () => {
+    const { plan } = await measureCosts(statement);
+    expect(plan.filter((line) => CALLER_CALLS.test(line)).length, 'lines with such a call').toBeGreaterThan(0);
+    // A call in a condition runs for every row; a reference to an InitPlan uses the result of one evaluation.
+    expect(plan.filter((line) => /(Filter|Cond):/.test(line) && CALLER_CALLS.test(line))).toEqual([]);
     expect(plan.filter((line) => /SubPlan|Seq Scan/.test(line))).toEqual([]);
     for (const line of plan) if (line.includes('loops=')) expect(line).toMatch(/loops=1\)/);
   });
 
-  test("looks at the own rows only, not at everybody's", async () => {
-    const { rowsRead } = await costsOf(statement);
-    // Several policies of one statement may each look at the same row.
+  test("reads only the user's own rows", async () => {
+    const { rowsRead } = await measureCosts(statement);
+    // Several policies of one statement may each read the same row.
     expect(rowsRead['profiles']).toBeLessThanOrEqual(4);
     expect(rowsRead['plan_changes']).toBeLessThanOrEqual(1);
     expect(rowsRead['entries']).toBeLessThanOrEqual(2 * Object.keys(DAYS).length);
   });
 });
 
-test('a day that the plan alone opens costs one log and one profile', async () => {
-  const { rowsRead } = await costsOf(STATEMENTS['reading one old day']!);
+test('reading a day outside the free window reads one entry and one profile', async () => {
+  const { rowsRead } = await measureCosts(STATEMENTS['reading one old day']!);
   expect(rowsRead).toMatchObject({ entries: 1, profiles: 1 });
 });

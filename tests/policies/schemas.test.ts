@@ -1,4 +1,4 @@
-/** The rights that no request has: on the accounts, on the migrations, on the jobs, and on anything that comes later. */
+/** Privileges of the request roles on schemas: none on accounts, migrations and jobs, and row-level security everywhere. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { installPgBossSchema } from '#server/jobs/pg-boss-schema.ts';
@@ -14,7 +14,7 @@ afterAll(() => db.drop());
 
 const LOGIN = 'hustle_forge_requests';
 
-async function rightsOf(role: string, schema: string): Promise<string[]> {
+async function readPrivileges(role: string, schema: string): Promise<string[]> {
   const { rows } = await db.admin.query<{ right: string }>(
     `select relname || '.' || attname || ' ' || privilege as right
        from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped,
@@ -31,12 +31,12 @@ async function rightsOf(role: string, schema: string): Promise<string[]> {
   return rows.map(({ right }) => right);
 }
 
-describe.each(['anon', 'authenticated', LOGIN])('%s', (role) => {
-  test.each(['auth', 'migrations', 'pgboss'])('has no right on any table of the schema %s', async (schema) => {
-    expect(await rightsOf(role, schema)).toEqual([]);
+describe.each(['anon', 'authenticated', LOGIN])('role %s', (role) => {
+  test.each(['auth', 'migrations', 'pgboss'])('has no privilege on any table of the schema %s', async (schema) => {
+    expect(await readPrivileges(role, schema)).toEqual([]);
   });
 
-  test('makes nothing anywhere', async () => {
+  test('cannot create objects in any schema', async () => {
     const { rows } = await db.admin.query(
       "select nspname from pg_namespace where has_schema_privilege($1, oid, 'create') and nspname !~ '^pg_temp'",
       [role],
@@ -45,9 +45,9 @@ describe.each(['anon', 'authenticated', LOGIN])('%s', (role) => {
   });
 });
 
-test('the service works with the tables of the jobs, changes none of them, and nobody else sees their schema', async () => {
-  const rights = await rightsOf('service_role', 'pgboss');
-  expect(rights).toEqual(expect.arrayContaining(['job.state update', 'job delete', 'schedule.cron insert']));
+test('only the service can use the schema of the jobs, and it cannot create objects there', async () => {
+  const privileges = await readPrivileges('service_role', 'pgboss');
+  expect(privileges).toEqual(expect.arrayContaining(['job.state update', 'job delete', 'schedule.cron insert']));
   const { rows } = await db.admin.query(
     `select role, has_schema_privilege(role, 'pgboss', 'usage') as sees, has_schema_privilege(role, 'pgboss', 'create') as makes
        from unnest(array['anon', 'authenticated', $1, 'service_role']) role`,
@@ -61,8 +61,8 @@ test('the service works with the tables of the jobs, changes none of them, and n
   ]);
 });
 
-test('the login of requests has no right of its own and may become the three acting roles alone', async () => {
-  expect(await rightsOf(LOGIN, 'public')).toEqual([]);
+test('the request login has no privilege of its own and can only switch to the three request roles', async () => {
+  expect(await readPrivileges(LOGIN, 'public')).toEqual([]);
   const { rows } = await db.admin.query(
     `select rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
             (select json_agg(roleid::regrole::text order by 1) from pg_auth_members where member = pg_roles.oid) as of
@@ -74,7 +74,7 @@ test('the login of requests has no right of its own and may become the three act
   expect(new Set(rows[0].of)).toEqual(new Set(['anon', 'authenticated', 'service_role']));
 });
 
-test('every table that clients reach has row-level security, on its owner too', async () => {
+test('every table of the public schema has forced row-level security', async () => {
   const { rows } = await db.admin.query(
     `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
         and not (relrowsecurity and relforcerowsecurity)`,
@@ -82,7 +82,7 @@ test('every table that clients reach has row-level security, on its owner too', 
   expect(rows).toEqual([]);
 });
 
-test("three triggers and the view of one's own dates lend their owner's rights, and nothing else does", async () => {
+test("only three triggers and the view entry_dates run with their owner's privileges", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all
