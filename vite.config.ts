@@ -1,4 +1,4 @@
-/** How the browser's half is built: one app page and three prerendered ones, each with the budget of its kind. */
+/** Builds the client: the app page and three prerendered pages. `npm run check` enforces a JavaScript budget for each. */
 import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
@@ -14,13 +14,13 @@ const SANS = 'instrument-sans-latin-wght-normal';
 const SERIF = 'newsreader-latin-wght-normal';
 const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.json', '/healthz', '/readyz'];
 
-/** `button-primary`: readable in the page, and the same when a page is prerendered as when its style sheet is built. */
+/** Such as `button-primary`: readable, and the same in prerendered markup as in the built stylesheet. */
 const readableClassName = (name: string, file: string): string =>
   `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
 
 /**
- * Which modules travel together. Left alone, every shared module becomes a file of its own and a first visit asks for
- * thirty; merged too far, the landing page would carry React. The first group that matches wins.
+ * The manual chunks; the matching group with the highest priority wins. Without them every shared module becomes its own
+ * file and a first visit makes thirty requests. Larger ones would put React into the landing page.
  */
 const CHUNKS = [
   {
@@ -34,7 +34,7 @@ const CHUNKS = [
     priority: 3,
   },
   {
-    // What is filled in and sent: every sign-in page, and nothing of the journal before it can be written on.
+    // Forms, for the sign-in screens. The journal must not need this chunk before it can be edited.
     name: 'forms',
     test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/hooks\/use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
@@ -45,7 +45,7 @@ const CHUNKS = [
     priority: 1,
   },
   {
-    // What lies over the journal and what stands beside it: nobody waits for it to write.
+    // Overlays and the screens besides the journal. The journal must not need this chunk before it can be edited.
     name: 'sheets',
     test: /client\/ui\/(page\/(page|back-to)|dialog|plan\/crown)|icons\/lock/,
     priority: 2,

@@ -174,7 +174,7 @@ export const COACH_SCENES: readonly Scene[] = [
     path: DAY_WITHOUT_FEEDBACK_URL,
     prepare: async (page) => {
       await page.route(FEEDBACK_ROUTE, (route) => route.fulfill(fakeRateLimit()));
-      await requestFeedback(page, 'Get Fresh Analysis', 'The next try can be made');
+      await requestFeedback(page, 'Get Fresh Analysis', 'You can try again');
     },
   },
   {

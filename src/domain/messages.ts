@@ -24,8 +24,6 @@ export const MESSAGES = {
   passwordUpdateFailed: 'Password update failed. Please try again.',
   passwordUpdated: 'Password updated successfully!',
   profileUpdated: 'Profile updated successfully',
-  profileRefreshed: 'Profile refreshed successfully!',
-  profileRefreshFailed: 'Failed to refresh profile. Please try again.',
   notSignedIn: 'No user is signed in',
   unknown: 'An unknown error occurred.',
   paymentTokenInvalid: 'Invalid payment token. Please try again or contact support.',

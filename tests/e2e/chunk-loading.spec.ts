@@ -5,7 +5,7 @@ import { expectFetched, chunkErrorToast, makeChunksStale } from './support/chunk
 import { endSession } from './support/session.ts';
 import { expect, test } from './support/test.ts';
 
-const reload = (page: Page) => page.getByRole('button', { name: 'Load the page again' });
+const reload = (page: Page) => page.getByRole('button', { name: 'Reload the page' });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 
 type Part = { file: string; dialog: string; open: (page: Page) => Promise<unknown> };

@@ -1,16 +1,16 @@
-/** Catches what a screen throws while it renders, so that a fault never leaves an empty page. */
+/** Shows the error screen instead of an empty page when rendering throws. */
 import { Component } from 'react';
 import type { ReactNode } from 'react';
 import { ErrorScreen } from './error-screen.tsx';
 
-export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
-  override state = { broken: false };
+export class ErrorBoundary extends Component<{ children: ReactNode }, { hasError: boolean }> {
+  override state = { hasError: false };
 
   static getDerivedStateFromError() {
-    return { broken: true };
+    return { hasError: true };
   }
 
   override render() {
-    return this.state.broken ? <ErrorScreen /> : this.props.children;
+    return this.state.hasError ? <ErrorScreen /> : this.props.children;
   }
 }

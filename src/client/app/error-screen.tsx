@@ -1,16 +1,16 @@
-/** What shows when the app itself failed: what happened, what is safe, what to do. */
+/** Shown when rendering or starting the app fails. */
 import { Button } from '#client/ui/button.tsx';
 import styles from './full-screen.module.css';
 
 export function ErrorScreen() {
   return (
     <main className={styles.screen}>
-      <h1 className={styles.title}>Something broke on our side of the page.</h1>
+      <h1 className={styles.title}>Something went wrong.</h1>
       <p className={styles.text}>
-        Your logs are safe: what was saved is on the server, and what was not is kept in this browser until it is.
+        Your logs are safe. Saved text is on the server, and unsaved text stays in this browser until it is sent.
       </p>
       <Button tone="primary" onClick={() => location.reload()}>
-        Load the page again
+        Reload the page
       </Button>
     </main>
   );

@@ -1,4 +1,4 @@
-/** The full-screen "Loading..." of docs/specification/screens.md 2. */
+/** The full-screen "Loading..." (docs/specification/screens.md 2). */
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './full-screen.module.css';
 

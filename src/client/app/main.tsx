@@ -1,4 +1,4 @@
-/** Starts the app: settings, connection, screens. */
+/** Entry point of the app page. */
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -32,6 +32,6 @@ try {
     </StrictMode>,
   );
 } catch {
-  // Without settings there is nothing to talk to; the screen says so and offers to try again.
+  // Without its configuration the app has no server address; the screen offers a reload.
   root.render(<ErrorScreen />);
 }

@@ -1,20 +1,20 @@
-/** Around every screen: tells keyboard and screen-reader users that the page changed, as a page load would. */
+/** Wraps every screen. Moves the focus to the new heading after a navigation, so that screen readers announce the page. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useNavigationGuard } from './layout/use-navigation-guard.ts';
 
 export function RootScreen() {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
-  const before = useRef(path);
+  const previousPath = useRef(path);
   useNavigationGuard();
 
   useEffect(() => {
-    const moved = before.current !== undefined && before.current !== path;
-    before.current = path;
-    if (!moved) return;
-    // A screen that took the focus itself, such as a form's first field, knows better.
-    const busyElsewhere = document.activeElement !== null && document.activeElement !== document.body;
-    if (!busyElsewhere) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
+    const hasNavigated = previousPath.current !== undefined && previousPath.current !== path;
+    previousPath.current = path;
+    if (!hasNavigated) return;
+    // Leave the focus where the screen has put it, such as on the first field of a form.
+    const isFocusSet = document.activeElement !== null && document.activeElement !== document.body;
+    if (!isFocusSet) document.querySelector<HTMLElement>('h1[tabindex="-1"]')?.focus();
   }, [path]);
 
   return <Outlet />;

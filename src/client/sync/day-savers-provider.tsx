@@ -83,8 +83,8 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
     () =>
       registerUnsavedText({
         send: () => journal.savers.sendBeforeSignOut(),
-        keepNewerThan: (at) => journal.savers.keepNewerThan(at),
-        forget() {
+        keepTypedAfter: (at) => journal.savers.keepNewerThan(at),
+        discard() {
           journal.savers.forget();
           clearPrefetched();
           queries.clear();

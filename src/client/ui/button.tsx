@@ -1,13 +1,13 @@
-/** The product's buttons: one primary action a screen, plain ones beside it, icons with a name. */
+/** Buttons. A screen has at most one with the tone `primary`. */
 import type { ComponentProps, ReactNode } from 'react';
 import styles from './button.module.css';
 
 type ButtonProps = ComponentProps<'button'> & {
   tone?: 'primary' | 'plain' | 'text';
-  /** While true the button cannot be pressed, shows `busyLabel` and keeps the width of both labels. */
+  /** Ignores clicks and shows `busyLabel`. The button has the width of the wider label. */
   busy?: boolean;
   busyLabel?: string;
-  /** Cannot be pressed for a while, and keeps the focus as a busy one does. */
+  /** Ignores clicks but stays focusable, unlike `disabled`. */
   softDisabled?: boolean;
 };
 
@@ -26,7 +26,7 @@ export function Button({
       type="button"
       {...rest}
       className={[styles.button, styles[tone], className].filter(Boolean).join(' ')}
-      // A busy button stays focusable: focus that falls to the page start would lose a keyboard user's place.
+      // A busy button stays focusable: disabling it would move the focus of keyboard users to the start of the page.
       disabled={disabled ?? false}
       aria-disabled={busy || softDisabled || undefined}
       aria-busy={busy || undefined}
@@ -40,7 +40,7 @@ export function Button({
   );
 }
 
-/** Both labels lie in one grid cell, so that the wider one sets the width. */
+/** Both labels share one grid cell, so that the wider one sets the width. */
 function Labels({ busy, label, busyLabel }: { busy: boolean; label: ReactNode; busyLabel: string }) {
   return (
     <span className={styles.labels}>
@@ -55,7 +55,7 @@ function Labels({ busy, label, busyLabel }: { busy: boolean; label: ReactNode; b
 }
 
 type IconButtonProps = Omit<ComponentProps<'button'>, 'children'> & {
-  /** What the button does, in words: its accessible name and its tooltip. */
+  /** The accessible name and the tooltip. */
   label: string;
   children: ReactNode;
 };

@@ -1,4 +1,4 @@
-/** Something that lies over the page: the browser's own modal dialog, so focus, Escape and inertness are its work. */
+/** A modal overlay. The native dialog element traps the focus, handles Escape and makes the page inert. */
 import { X } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 import type { ReactNode } from 'react';
@@ -10,16 +10,16 @@ type DialogProps = {
   title: string;
   onClose: () => void;
   children: ReactNode;
-  /** A card in the middle, or a sheet along the edge where a line begins. */
+  /** A centered card, or a sheet along the inline-start edge. */
   placement?: 'center' | 'start';
-  /** False where the page behind is no use without an answer: no Escape, no close button, no click beside it. */
+  /** False: the user must answer. Escape, the close button and clicks on the backdrop are off. */
   dismissible?: boolean;
-  /** Replaces the visible heading, for sheets that draw their own; the title stays the accessible name. */
+  /** Replaces the visible heading; `title` stays the accessible name. */
   heading?: ReactNode;
   className?: string | undefined;
 };
 
-/** Mounting opens it, unmounting closes it; the browser then returns the focus to where it was. */
+/** Opens on mount. On unmount it closes and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -31,23 +31,23 @@ export function Dialog({
 }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const follow = useAttachToasts();
+  const attachToasts = useAttachToasts();
 
   useEffect(() => {
     const element = dialog.current;
     if (!element) return;
-    const cameFrom = document.activeElement;
+    const previousFocus = document.activeElement;
     element.showModal();
-    const leave = follow(element);
-    // React's own autoFocus comes too early, while the dialog is still closed.
+    const detachToasts = attachToasts(element);
+    // React's autoFocus runs too early, before showModal.
     element.querySelector<HTMLElement>('[data-autofocus]')?.focus();
     return () => {
-      leave();
+      detachToasts();
       element.close();
-      // A dialog removed from the page while open does not give the focus back by itself.
-      if (cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus();
+      // The browser does not restore the focus when an open dialog is removed from the page.
+      if (previousFocus instanceof HTMLElement && previousFocus.isConnected) previousFocus.focus();
     };
-  }, [follow]);
+  }, [attachToasts]);
 
   return (
     <dialog
@@ -55,7 +55,7 @@ export function Dialog({
       className={[styles.dialog, styles[placement], className].filter(Boolean).join(' ')}
       aria-labelledby={titleId}
       onCancel={(event) => {
-        // `cancel` also bubbles up from file inputs and dialogs inside.
+        // `cancel` also bubbles up from file inputs and nested dialogs.
         if (event.target !== dialog.current) return;
         event.preventDefault();
         if (dismissible) onClose();
@@ -75,12 +75,12 @@ type DialogFrameProps = {
   title: string;
   titleId: string;
   heading?: ReactNode;
-  /** Null: there is no button to close it. */
+  /** Null hides the close button. */
   onClose: (() => void) | null;
   children: ReactNode;
 };
 
-/** The inside of a dialog: its title, the way out, and what it holds. */
+/** The content of a dialog: title, close button and children. */
 export function DialogFrame({ title, titleId, heading, onClose, children }: DialogFrameProps) {
   return (
     <div className={styles.body}>

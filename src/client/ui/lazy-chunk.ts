@@ -90,8 +90,8 @@ export const tryLoad = (load: Load): Promise<boolean> =>
 async function showLoadError(toast: ReturnType<typeof useToast>, onGone?: () => void): Promise<void> {
   const isGone = await isServerReachable();
   if (isGone && onGone) return onGone();
-  const text = 'This part could not be loaded. Check your connection and try again.';
-  const reload = { label: 'Load the page again', run: () => location.reload() };
+  const text = "Couldn't load this. Check your connection and try again.";
+  const reload = { label: 'Reload the page', run: () => location.reload() };
   toast({ kind: 'error', text, ...(isGone && { action: reload }) });
 }
 

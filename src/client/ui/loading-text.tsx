@@ -1,4 +1,4 @@
-/** A wait inside a page or panel, in words; it appears only when the wait is long enough to be noticed. */
+/** "Loading..." within a screen or panel. It appears only after a short delay. */
 import styles from './loading-text.module.css';
 
 export function LoadingText() {

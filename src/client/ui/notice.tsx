@@ -1,4 +1,4 @@
-/** What came of something, said beside it: good or bad, with a shape as well as a colour. */
+/** An inline message about the outcome of an action. An icon and a colour show its kind. */
 import { CircleAlert, CircleCheck, Info } from 'lucide-react';
 import type { ReactNode } from 'react';
 import styles from './notice.module.css';

@@ -1,4 +1,4 @@
-/** A short word at the top of the page: it leaves by itself after some seconds, or when it is sent away. */
+/** Toasts: short messages at the top of the page that disappear after some seconds or when dismissed. */
 import { CircleAlert, CircleCheck, Info, X } from 'lucide-react';
 import { createContext, use, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
@@ -7,70 +7,73 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
-/** A link or a button takes longer. Not for good: on a phone a toast covers the way to the menu. */
+/** For a toast with a link or a button. It must end, because on a phone a toast covers the menu button. */
 const LONG_TOAST_MS = 20_000;
-/** A dialog often closes in the moment in which its outcome is said: the region must be in its new place before the words. */
+/** A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is added. */
 const ANNOUNCE_DELAY_MS = 100;
 
 export type Toast = {
   kind: 'success' | 'error' | 'info';
   text: string;
-  /** What can be done about it. An error with such a button stays until somebody sends it away. */
+  /** A button. An error with a button stays until the user dismisses it. */
   action?: { label: string; run: () => void };
-  /** Follows the text. A toast with a link stays longer. */
+  /** Shown after the text. A toast with a link stays longer. */
   link?: { label: string; href: string };
 };
 type ShownToast = Toast & { id: number };
 
 type Toasts = {
   show: (toast: Toast) => void;
-  /** Takes what is said into a modal dialog that has opened; answers how to take it out again. */
-  follow: (dialog: HTMLElement) => () => void;
+  /** Moves the toasts into an opened modal dialog. Returns a function that moves them out. */
+  attach: (dialog: HTMLElement) => () => void;
 };
 
 const ToastContext = createContext<Toasts | null>(null);
 
 function useToasts(): Toasts {
   const toasts = use(ToastContext);
-  if (!toasts) throw new Error('toasts need a ToastProvider above them');
+  if (!toasts) throw new Error('useToasts needs a ToastProvider above it');
   return toasts;
 }
 
-/** Answers a function that shows a toast. */
+/** Returns a function that shows a toast. */
 export const useToast = (): Toasts['show'] => useToasts().show;
 
-/** For dialogs: whatever is said while one lies over the page would otherwise lie below it, where nobody is. */
-export const useAttachToasts = (): Toasts['follow'] => useToasts().follow;
+/** For modal dialogs, which would otherwise cover the toasts and make them inert. */
+export const useAttachToasts = (): Toasts['attach'] => useToasts().attach;
 
 export function ToastProvider({ children }: { children: ReactNode }) {
   const [toasts, setToasts] = useState<ShownToast[]>([]);
   const nextId = useRef(1);
-  const { region, follow } = useRegion();
+  const { region, attach } = useRegion();
 
   const show = useCallback((toast: Toast) => {
     const id = nextId.current++;
     setTimeout(() => {
-      // The same words twice in a row are one message, shown anew.
+      // A repeated text replaces the earlier toast.
       setToasts((shown) => [...shown.filter((other) => other.text !== toast.text), { ...toast, id }].slice(-3));
     }, ANNOUNCE_DELAY_MS);
   }, []);
   const dismiss = useCallback((id: number) => setToasts((shown) => shown.filter((toast) => toast.id !== id)), []);
 
-  const context = useMemo(() => ({ show, follow }), [follow, show]);
-  const of = useMemo(() => (isError: boolean) => toasts.filter(({ kind }) => (kind === 'error') === isError), [toasts]);
+  const context = useMemo(() => ({ show, attach }), [attach, show]);
+  const filterToasts = useMemo(
+    () => (isError: boolean) => toasts.filter(({ kind }) => (kind === 'error') === isError),
+    [toasts],
+  );
   return (
     <ToastContext value={context}>
       {children}
       {createPortal(
-        // Both are always there: screen readers announce what is added to a live region, not a region that is added.
+        // Both regions are always mounted: screen readers announce changes in a live region, not a new region.
         <>
           <div role="status">
-            {of(false).map((toast) => (
+            {filterToasts(false).map((toast) => (
               <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
             ))}
           </div>
           <div role="alert">
-            {of(true).map((toast) => (
+            {filterToasts(true).map((toast) => (
               <ToastCard key={toast.id} toast={toast} onDismiss={dismiss} />
             ))}
           </div>
@@ -82,8 +85,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 }
 
 /**
- * Where toasts are shown: one element, which moves. Everything outside of a modal dialog is inert, so what is said then
- * must be said inside of the topmost one; a popover, so that neither its edges nor its motion hold it.
+ * The element that contains the toasts. Everything outside a modal dialog is inert, so the region moves into the topmost
+ * dialog. It is a popover, so that the dialog neither clips nor transforms it.
  */
 function useRegion() {
   const [region] = useState(() => {
@@ -96,7 +99,7 @@ function useRegion() {
 
   const place = useCallback(() => {
     (dialogs.current.at(-1) ?? document.body).append(region);
-    // A move closes a popover. Browsers without them show it as any other element.
+    // Moving a popover closes it. Browsers without popovers render it as a normal element.
     if ('showPopover' in region) region.showPopover();
   }, [region]);
 
@@ -105,7 +108,7 @@ function useRegion() {
     return () => region.remove();
   }, [place, region]);
 
-  const follow = useCallback(
+  const attach = useCallback(
     (dialog: HTMLElement) => {
       dialogs.current = [...dialogs.current, dialog];
       place();
@@ -117,24 +120,24 @@ function useRegion() {
     },
     [place],
   );
-  return { region, follow };
+  return { region, attach };
 }
 
 function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: number) => void }) {
   const card = useRef<HTMLDivElement>(null);
-  const cameFrom = useRef<Element>(null);
+  const previousFocus = useRef<Element>(null);
   const dismiss = (): void => {
-    // A removed button would leave keyboard users at the start of the page, or outside of the open dialog.
-    if (card.current?.contains(document.activeElement)) (cameFrom.current as HTMLElement | null)?.focus();
+    // Restore the focus: removing the focused button would move it to the start of the page or out of the dialog.
+    if (card.current?.contains(document.activeElement)) (previousFocus.current as HTMLElement | null)?.focus();
     onDismiss(toast.id);
   };
-  const [arrived, setArrived] = useState(false);
+  const [hasArrived, setHasArrived] = useState(false);
   useEffect(() => {
-    // What an error offers is the way on; what a success offers, such as Undo, can be done in another way.
+    // The action of an error is the only way forward, so the toast stays. That of a success, such as Undo, is optional.
     if (toast.action && toast.kind === 'error') return;
     const timer = setInterval(
       () => {
-        // While somebody reads with the pointer on it, or stands on its button, it stays (WCAG 2.2.1).
+        // Keep the toast while the pointer or the focus is on it (WCAG 2.2.1).
         if (!card.current?.matches(':hover, :focus-within')) onDismiss(toast.id);
       },
       toast.link || toast.action ? LONG_TOAST_MS : TOAST_MS,
@@ -147,10 +150,10 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       ref={card}
       className={styles.toast}
       data-kind={toast.kind}
-      data-arrived={arrived}
-      onAnimationEnd={() => setArrived(true)}
+      data-arrived={hasArrived}
+      onAnimationEnd={() => setHasArrived(true)}
       onFocus={({ relatedTarget, currentTarget }) => {
-        if (!currentTarget.contains(relatedTarget)) cameFrom.current = relatedTarget;
+        if (!currentTarget.contains(relatedTarget)) previousFocus.current = relatedTarget;
       }}
     >
       {toast.kind === 'success' && <CircleCheck aria-label="Done:" />}

@@ -10,7 +10,7 @@ import { expect, test } from '../support/test.ts';
 const SECRET = 'nobody else may read this';
 const ENTRIES = '**/rest/v1/entries*';
 
-const question = (page: Page) => page.getByRole('dialog', { name: 'Some words were not sent' });
+const question = (page: Page) => page.getByRole('dialog', { name: 'You have unsaved text' });
 const problem = (page: Page, text: string) => question(page).getByRole('alert').filter({ hasText: text });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const write = async (page: Page): Promise<void> => {
@@ -44,16 +44,16 @@ test.describe('while saving fails', () => {
     await write(page);
     await logOut(page);
     await expect(question(page)).toContainText(dayLabel(today()));
-    await expect(button(page, 'Send and sign out')).toBeFocused();
+    await expect(button(page, 'Save and sign out')).toBeFocused();
     await inBothThemes(page, expectAccessible);
     await page.keyboard.press('Escape');
     await expect(question(page)).toHaveCount(0);
     await expect(button(page, 'Logout')).toBeFocused();
 
     await page.keyboard.press('Enter');
-    await button(page, 'Send and sign out').click();
-    await expect(problem(page, 'They could not be sent.')).toBeVisible();
-    await button(page, 'Stay').click();
+    await button(page, 'Save and sign out').click();
+    await expect(problem(page, "The text couldn't be saved.")).toBeVisible();
+    await button(page, 'Cancel').click();
     await page.keyboard.press('Escape');
     await expect(items(page)).toHaveText([SECRET]);
 
@@ -61,7 +61,7 @@ test.describe('while saving fails', () => {
     await expect(question(page)).toBeVisible();
     await context.unroute(ENTRIES);
     const sent = page.waitForResponse((answer) => answer.request().postData()?.includes(SECRET) ?? false);
-    await button(page, 'Send and sign out').click();
+    await button(page, 'Save and sign out').click();
     await expect(page).toHaveURL('/');
     expect((await sent).status()).toBe(201);
   });
@@ -127,10 +127,10 @@ test.describe('while saving fails', () => {
     await context.setOffline(true);
     await write(page);
     await logOut(page);
-    await button(page, 'Send and sign out').click();
+    await button(page, 'Save and sign out').click();
     await expect(problem(page, 'You are offline')).toBeVisible();
     await button(page, 'Discard and sign out').click();
-    await expect(problem(page, 'The server cannot be reached')).toBeVisible();
+    await expect(problem(page, 'the server could not be reached')).toBeVisible();
     await expect(items(page)).toHaveText([SECRET]);
     await button(page, 'Discard and sign out on this device only').click();
     await expect.poll(() => page.url()).not.toContain('/journal');
@@ -146,7 +146,7 @@ test('leaving a page whose session has ended asks as well', async ({ page, signU
   await endSession(page);
   await button(page, 'Leave this page instead').click();
   await expect(question(page)).toContainText(dayLabel(today()));
-  await button(page, 'Send and sign out').click();
+  await button(page, 'Save and sign out').click();
   await expect(problem(page, 'Your session has ended')).toBeVisible();
   await button(page, 'Discard and sign out').click();
   await expect(page).toHaveURL('/');

@@ -299,7 +299,7 @@ test('a limit of the service is waited for', async ({ page, signUpCloser, reques
   await failModel(request, { status: 429, retryDelay: 40, times: 5 });
   await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
   await expect(panel(page).getByRole('alert')).toContainText(ANALYSIS_PROBLEMS.rate);
-  await expect(panel(page)).toContainText(/The next try can be made in \d+ s/);
+  await expect(panel(page)).toContainText(/You can try again in \d+ s/);
   await expect(panel(page).getByRole('button', { name: 'Try Again' })).toBeDisabled();
 });
 
@@ -755,7 +755,7 @@ test('a button that has to wait for a limit keeps the focus', async ({ page, sig
   await failModel(request, { status: 429, retryDelay: 40, times: 5 });
   const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
   await generate.press('Enter');
-  await expect(page.getByText(/The next try can be made in \d+ s/)).toBeVisible();
+  await expect(page.getByText(/You can try again in \d+ s/)).toBeVisible();
   await expect(generate).toBeDisabled();
   await expect(generate).toBeFocused();
 });

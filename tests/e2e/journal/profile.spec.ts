@@ -50,7 +50,7 @@ test.describe('a plan that could not be read', () => {
 
   const PROFILE = '**/rest/v1/profiles*';
   const fail = (page: Page) => page.route(PROFILE, (route) => route.fulfill({ status: 503, json: {} }));
-  const UNREAD = 'We could not read your plan. Your logs and your plan are safe.';
+  const UNREAD = "We couldn't load your plan. Your logs and your plan are safe.";
   const PITCH = /Upgrade|Dabbler|Premium Feature|Closers only|premium feature/;
 
   test('offers a Closer nothing to buy, on no screen', async ({ page, signUp, admin, expectAccessible }) => {

@@ -3,7 +3,7 @@ import type { Locator, Page } from '@playwright/test';
 import { expect } from './test.ts';
 
 export const chunkErrorToast = (page: Page): Locator =>
-  page.getByRole('alert').filter({ hasText: 'This part could not be loaded. Check your connection and try again.' });
+  page.getByRole('alert').filter({ hasText: "Couldn't load this. Check your connection and try again." });
 
 /** Waits until the page has these built files, by the names of their sources. */
 export async function expectFetched(page: Page, files: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-/** What all protected screens share: their data, the sidebar's door to the upgrade, and the sign-in overlay. */
+/** The layout of all protected screens: data client, day savers, upgrade dialog and sign-in overlay. */
 import { Outlet } from '@tanstack/react-router';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
@@ -27,7 +27,7 @@ export function MembersLayout() {
   const { user } = useSession();
   if (access === 'loading') return <LoadingScreen />;
   if (access === 'denied' || !user) return <RedirectToLogin />;
-  // Another user in the same browser gets new screens and an empty cache: nothing of the one before shows.
+  // Threat: after a change of user the previous user's data stays on screen. A new key drops all state and caches.
   return <Members key={user.id} />;
 }
 
@@ -39,27 +39,28 @@ function Members() {
   const [queries] = useState(() => new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 30_000 } } }));
   usePlanChange(premium, queries);
   const [offer, setOffer] = useState<UpgradeFeature | null>(null);
-  const [signInThere, setSignInThere] = useState(false);
-  const [othersUnsent, setOthersUnsent] = useState(false);
+  const [isSignInLoaded, setSignInLoaded] = useState(false);
+  const [hasOthersDrafts, setHasOthersDrafts] = useState(false);
   const openChunk = useOpenChunk();
   const openOffer = useCallback((feature: UpgradeFeature) => openChunk(upgrade, () => setOffer(feature)), [openChunk]);
 
-  // Nobody asks for this one: it is tried again with the connection, and with whatever is touched.
+  // The page opens the overlay by itself, so it retries by itself: on reconnect and on each pointer press.
   useEffect(() => {
-    if (!expired || signInThere) return;
-    const ask = (): void => openChunk(signIn, () => setSignInThere(true), false);
-    ask();
-    addEventListener('online', ask);
-    addEventListener('pointerdown', ask);
+    if (!expired || isSignInLoaded) return;
+    const openSignIn = (): void => openChunk(signIn, () => setSignInLoaded(true), false);
+    openSignIn();
+    addEventListener('online', openSignIn);
+    addEventListener('pointerdown', openSignIn);
     return () => {
-      removeEventListener('online', ask);
-      removeEventListener('pointerdown', ask);
+      removeEventListener('online', openSignIn);
+      removeEventListener('pointerdown', openSignIn);
     };
-  }, [expired, openChunk, signInThere]);
+  }, [expired, openChunk, isSignInLoaded]);
 
   const userId = user?.id ?? '';
   useEffect(() => {
-    if (draftsOfOthers(localStorage, userId).length > 0) openChunk(unsentOfOthers, () => setOthersUnsent(true), false);
+    if (draftsOfOthers(localStorage, userId).length > 0)
+      openChunk(unsentOfOthers, () => setHasOthersDrafts(true), false);
   }, [openChunk, userId]);
 
   useEffect(() => {
@@ -75,8 +76,8 @@ function Members() {
           </DaySaversProvider>
         </UpgradeContext>
         {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}
-        {othersUnsent && <unsentOfOthers.View onClose={() => setOthersUnsent(false)} />}
-        {expired && signInThere && <signIn.View />}
+        {hasOthersDrafts && <unsentOfOthers.View onClose={() => setHasOthersDrafts(false)} />}
+        {expired && isSignInLoaded && <signIn.View />}
       </DataContext>
     </QueryClientProvider>
   );

@@ -1,9 +1,9 @@
-/** The journal's keys, listed. */
+/** The list of keyboard shortcuts in the menu. */
 import styles from './sidebar.module.css';
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 export const FIND_KEYS = [isApple ? '⌘' : 'Ctrl', 'K'] as const;
-/** On a Mac, Option alone moves the caret and types special letters. */
+/** On a Mac, Option alone moves the caret or types special characters. */
 const DAY_KEYS = isApple ? ['⌃', '⌥'] : ['Alt'];
 
 const MOD = isApple ? '⌘' : 'Ctrl';
@@ -18,7 +18,7 @@ const KEYS: readonly Shortcut[] = [
   { keys: [...DAY_KEYS, 'T'], does: 'Today' },
   { keys: [...DAY_KEYS, 'C'], does: 'Calendar' },
   { keys: [...DAY_KEYS, 'M'], does: 'Move this log' },
-  { keys: ['?'], does: 'This list, in the menu' },
+  { keys: ['?'], does: 'Keyboard shortcuts' },
 ];
 const FORMATTING: readonly Shortcut[] = [
   { keys: [MOD, 'B'], does: 'Bold' },

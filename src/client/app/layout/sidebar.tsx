@@ -1,4 +1,4 @@
-/** The menu: who is here, where to go, how to leave. */
+/** The menu: the signed-in user, links, tools and Logout. */
 import { Link } from '@tanstack/react-router';
 import { Crown, Keyboard, Moon, Sun } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -22,7 +22,7 @@ import { SignOutButton } from './sign-out-button.tsx';
 import styles from './sidebar.module.css';
 
 type SidebarProps = {
-  /** The day that is open under the menu. */
+  /** The day open in the journal behind the menu. */
   date: Day | null;
   onClose: () => void;
   onFind: () => void;
@@ -37,7 +37,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
   const [shortcuts, setShortcuts] = useState(false);
 
   useEffect(() => {
-    // Only while the menu is open: a bare sign must never be a shortcut where people write (WCAG 2.1.4).
+    // Only while the menu is open: a shortcut of a single character must not fire where users type (WCAG 2.1.4).
     const onKey = (event: KeyboardEvent) => void (event.key === '?' && setShortcuts((shown) => !shown));
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
@@ -58,7 +58,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
             </p>
           )}
         </div>
-        {/* Closed at once: what is said about a screen that does not come must not lie below. */}
+        {/* Links close the menu at once: it would cover the toast about a screen that failed to load. */}
         <nav className={styles.links} aria-label="Main">
           <Link to={ROUTES.journal.path} onClick={onClose}>
             Logs
@@ -108,7 +108,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
   );
 }
 
-/** Only where there is something to move. */
+/** Renders nothing for a day without a log. */
 function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
   const { savers } = useJournal();
   const view = date && savers.opened(date)?.view();

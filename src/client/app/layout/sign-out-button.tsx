@@ -1,4 +1,4 @@
-/** Logout: everywhere, as long as the server can be told; otherwise it says so and offers this device alone. */
+/** Signs out on all devices. When the server is unreachable, offers to sign out on this device only. */
 import { MESSAGES } from '#domain/messages.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { Button } from '#client/ui/button.tsx';

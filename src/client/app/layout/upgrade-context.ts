@@ -1,4 +1,4 @@
-/** How any protected screen opens the upgrade dialog for the thing it could not do. */
+/** Lets any protected screen open the upgrade dialog for a feature. */
 import { createContext, use } from 'react';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 
@@ -6,6 +6,6 @@ export const UpgradeContext = createContext<((feature: UpgradeFeature) => void) 
 
 export function useUpgrade(): (feature: UpgradeFeature) => void {
   const open = use(UpgradeContext);
-  if (!open) throw new Error('useUpgrade is for protected screens');
+  if (!open) throw new Error('useUpgrade needs an UpgradeContext above it');
   return open;
 }

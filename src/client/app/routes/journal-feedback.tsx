@@ -1,4 +1,4 @@
-/** The feedback beside the journal: about the day that is open, whichever that is by then, and what is written there. */
+/** The feedback panel beside the journal. It follows the open day and its unsaved text. */
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
@@ -14,12 +14,12 @@ type JournalFeedbackProps = { openedOn: Day; onClose: () => void; onUpgrade: () 
 export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbackProps) {
   const { savers, transport } = useJournal();
   const today = useToday();
-  const asked: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
-  const [first] = useState(asked);
-  const date = isDay(asked) ? earlierOf(asked, today) : openedOn;
-  // Back to an address without a day: which day the journal shows there is for the journal alone to say.
-  const lost = asked === undefined && first !== undefined;
-  useEffect(() => void (lost && onClose()), [lost, onClose]);
+  const dateParam: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
+  const [initialDateParam] = useState(dateParam);
+  const date = isDay(dateParam) ? earlierOf(dateParam, today) : openedOn;
+  // Back to a URL without a date: only the journal knows which day it shows there, so close the panel.
+  const isDayUnknown = dateParam === undefined && initialDateParam !== undefined;
+  useEffect(() => void (isDayUnknown && onClose()), [isDayUnknown, onClose]);
 
   const { data } = useQuery({ ...entryQuery(transport, date), enabled: false });
   const unsaved = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date) !== null);

@@ -1,4 +1,4 @@
-/** Find over the journal, which knows the words that only this browser has yet. */
+/** The Find dialog over the journal. Its results include unsaved text of this browser. */
 import { useState } from 'react';
 import { FindDialog } from '#client/features/find/find-dialog.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';

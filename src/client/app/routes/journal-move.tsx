@@ -1,4 +1,4 @@
-/** "Move this log": an empty day that the plan opens is chosen in the calendar, and the log goes there. */
+/** The dialog "Move this log": the user picks an empty open day in the calendar, and the log moves there. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -22,25 +22,24 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal-move.module.css';
 
-type NotMoved = Exclude<MoveOutcome, { kind: 'moved' }>;
+type MoveFailure = Exclude<MoveOutcome, { kind: 'moved' }>;
 
-/** Why a log is where it was, and what to do next. */
-function reasonOf(kind: NotMoved['kind'], { from, to }: Move): string {
+function failureText(kind: MoveFailure['kind'], { from, to }: Move): string {
   switch (kind) {
     case 'unsaved':
-      return 'Your last words are not saved yet, so the log was not moved. Try again once they are.';
+      return "Your latest changes aren't saved yet, so the log was not moved. Try again once they are.";
     case 'empty':
       return `${dayLabel(from)} has no log to move.`;
     case 'taken':
-      return `${dayLabel(to)} has a log already. Nothing was moved.`;
+      return `${dayLabel(to)} already has a log. Nothing was moved.`;
     case 'changed':
-      return 'This log was changed somewhere else meanwhile, so it was not moved. Look at it, then try again.';
+      return 'This log was changed somewhere else, so it was not moved. Check it, then try again.';
     case 'closed':
       return 'Your plan does not open both days. Nothing was moved.';
     case 'signedOut':
       return 'You are signed out. Sign in, then try again.';
     case 'unreachable':
-      return 'The server did not answer, so the log may have been moved or not. Try again: it is never moved twice.';
+      return "The server did not answer, so we don't know whether the log was moved. You can safely try again.";
   }
 }
 
@@ -56,15 +55,15 @@ export function JournalMove({ from, onClose }: { from: Day; onClose: () => void 
   if (!problem && (locked || !view || (!view.stored && !view.unsaved))) {
     return (
       <Dialog title="Move this log" onClose={onClose} className={styles.dialog}>
-        <p>{locked ? 'Your plan does not open this day.' : reasonOf('empty', { from, to: from })}</p>
+        <p>{locked ? 'Your plan does not open this day.' : failureText('empty', { from, to: from })}</p>
       </Dialog>
     );
   }
   return (
     <Dialog title="Move this log" onClose={onClose} className={styles.dialog} dismissible={!busy}>
       <p className={styles.hint}>
-        From {dayLabel(from)} to a day without a log{!premium && `, at most ${FREE_WINDOW_DAYS - 1} days ago`}. Choose
-        the day:
+        Move the log of {dayLabel(from)} to a day without a log
+        {!premium && `, at most ${FREE_WINDOW_DAYS - 1} days ago`}.
       </p>
       <div inert={busy}>
         {isPending || (
@@ -84,7 +83,7 @@ export function JournalMove({ from, onClose }: { from: Day; onClose: () => void 
       {problem && !busy && (
         <div className={styles.problem}>
           <Notice kind="error">
-            {reasonOf(problem.outcome.kind, problem.move)}
+            {failureText(problem.outcome.kind, problem.move)}
             {problem.outcome.kind === 'unreachable' && (
               <Button onClick={() => void move(problem.move, problem.outcome)}>Try again</Button>
             )}
@@ -103,38 +102,38 @@ function useMove(onMoved: () => void) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<{ outcome: NotMoved; move: Move } | null>(null);
+  const [problem, setProblem] = useState<{ outcome: MoveFailure; move: Move } | null>(null);
 
-  /** Moves, and shows the log where it is now. `before`: what came of the same move, which is tried again. */
-  async function moveAndOpen(wanted: Move, before?: NotMoved): Promise<MoveOutcome> {
-    const version = before?.kind === 'unreachable' ? before.version : null;
-    const outcome = await moveLog(savers, createSendMove(data, id), wanted, version);
+  /** Moves the log and opens its new day. `previous`: the failure of the attempt that this one retries. */
+  async function moveAndOpen(request: Move, previous?: MoveFailure): Promise<MoveOutcome> {
+    const version = previous?.kind === 'unreachable' ? previous.version : null;
+    const outcome = await moveLog(savers, createSendMove(data, id), request, version);
     if (outcome.kind === 'moved') {
-      // First: while the dialog has the focus, the editor of the other day does not take it.
+      // Before navigating: the new day's editor does not take the focus while the dialog has it.
       onMoved();
-      await navigate({ to: ROUTES.journal.path, search: { date: wanted.to } as never });
+      await navigate({ to: ROUTES.journal.path, search: { date: request.to } as never });
     }
-    // What this page knows of the two days was not so, or may not be.
-    else for (const queryKey of [entryKey(wanted.from), DATES_KEY]) void queries.invalidateQueries({ queryKey });
+    // The cached state of the two days is stale, or may be.
+    else for (const queryKey of [entryKey(request.from), DATES_KEY]) void queries.invalidateQueries({ queryKey });
     return outcome;
   }
 
-  async function undo(wanted: Move, before?: NotMoved): Promise<void> {
-    const back = { from: wanted.to, to: wanted.from };
-    const outcome = await moveAndOpen(back, before);
+  async function undo(request: Move, previous?: MoveFailure): Promise<void> {
+    const back = { from: request.to, to: request.from };
+    const outcome = await moveAndOpen(back, previous);
     if (outcome.kind === 'moved') return toast({ kind: 'success', text: `Moved back to ${dayLabel(back.to)}.` });
-    const again = { label: 'Try again', run: () => void undo(wanted, outcome) };
-    const text = reasonOf(outcome.kind, back);
-    toast({ kind: 'error', text, ...(outcome.kind === 'unreachable' && { action: again }) });
+    const retry = { label: 'Try again', run: () => void undo(request, outcome) };
+    const text = failureText(outcome.kind, back);
+    toast({ kind: 'error', text, ...(outcome.kind === 'unreachable' && { action: retry }) });
   }
 
-  async function move(wanted: Move, before?: NotMoved): Promise<void> {
+  async function move(request: Move, previous?: MoveFailure): Promise<void> {
     setBusy(true);
-    const outcome = await moveAndOpen(wanted, before);
+    const outcome = await moveAndOpen(request, previous);
     setBusy(false);
-    if (outcome.kind !== 'moved') return setProblem({ outcome, move: wanted });
-    const text = `Moved to ${dayLabel(wanted.to)}.`;
-    toast({ kind: 'success', text, action: { label: 'Undo', run: () => void undo(wanted) } });
+    if (outcome.kind !== 'moved') return setProblem({ outcome, move: request });
+    const text = `Moved to ${dayLabel(request.to)}.`;
+    toast({ kind: 'success', text, action: { label: 'Undo', run: () => void undo(request) } });
   }
   return { move, busy, problem };
 }

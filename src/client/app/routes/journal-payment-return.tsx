@@ -1,4 +1,4 @@
-/** Joins the payment's return with the journal's unsaved text: it is sent before, and never lost to the page's reload. */
+/** The return from PayPal within the journal: unsaved text is sent first, and the reload waits for it. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
@@ -13,7 +13,7 @@ export function JournalPaymentReturn({ onEnd }: { onEnd: () => void }) {
   const { savers } = useJournal();
   const navigate = useNavigate();
   const search: ReturnParameters & { PayerID?: string } = useSearch({ strict: false });
-  // Read once: on the way the address loses them.
+  // Read once: `clearAddress` removes them from the URL.
   const [parameters] = useState(search);
 
   return (
@@ -30,7 +30,7 @@ export function JournalPaymentReturn({ onEnd }: { onEnd: () => void }) {
   );
 }
 
-/** Whoever began to write meanwhile goes on until that is saved: every gate is open already. */
+/** Defers the reload while the user is typing. The paid plan is already in effect. */
 function reloadWhenSaved(savers: DaySavers): void {
   if (savers.unsavedDays().length === 0) return location.reload();
   const stop = savers.subscribe(() => {

@@ -1,4 +1,4 @@
-/** The journal with what lies over it: the menu on the left, the feedback on the right, Find, and moving a log. */
+/** The journal screen and its overlays: menu, feedback, Find and "Move this log". */
 import { useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -33,7 +33,7 @@ export function JournalRoute() {
   const openMove = (date: Day): void => openChunk(move, () => setMoving(date));
   const editable = useEditor().module !== null;
   useEffect(() => (editable ? preloadChunksWhenIdle() : undefined), [editable]);
-  // One thing lies over the page at a time: the offer takes the place of the sheet that led to it.
+  // One overlay at a time: the upgrade dialog replaces the one it was opened from.
   const offer = (feature: UpgradeFeature) => {
     setMenuOpen(false);
     setFeedbackOn(null);

@@ -1,4 +1,4 @@
-/** Hands the profile screen its way to the upgrade dialog. */
+/** Connects the profile screen to the upgrade dialog. */
 import { ProfileScreen } from '#client/features/profile/profile-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 

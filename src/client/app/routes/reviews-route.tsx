@@ -1,4 +1,4 @@
-/** Hands the reviews screen its way to the upgrade dialog. */
+/** Connects the reviews screen to the upgrade dialog. */
 import { ReviewsScreen } from '#client/features/reviews/reviews-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';
 

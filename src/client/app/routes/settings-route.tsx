@@ -1,4 +1,4 @@
-/** Hands the settings screen its way to the upgrade dialog, and to the words that no export would have. */
+/** Connects the settings screen to the upgrade dialog and to the unsaved text, which an export must include. */
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { SettingsScreen } from '#client/features/settings/settings-screen.tsx';
 import { useUpgrade } from '../layout/upgrade-context.ts';

@@ -1,4 +1,4 @@
-/** Keeps the session true for all screens: auth events, the profile, and signing out. */
+/** Provides the session to all screens: follows auth events, reads the profile and signs out. */
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session/session.ts';
@@ -7,68 +7,68 @@ import { SIGNED_OUT_KEY, TYPED_ADDRESS_KEY } from '#client/lib/session/storage-k
 import { readStoredSession } from '#client/lib/session/stored-session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { wipeUserData } from '#client/lib/session/wipe-user-data.ts';
-import { accountAfter, LOADING, SIGNED_OUT } from './account-state.ts';
+import { LOADING, reduceAccount, SIGNED_OUT } from './account-state.ts';
 import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
 
-/** A session that needs no renewal is believed at once; what auth says a moment later corrects it. */
-function firstAccount(apiUrl: string): AccountState {
+/** Trusts a stored session that needs no renewal. The first auth event corrects it. */
+function initialAccount(apiUrl: string): AccountState {
   const session = readStoredSession(apiUrl);
-  // The mark of a sign-out that never ended would turn the end of this session into a sign-out, which wipes.
+  // The mark of an unfinished sign-out would turn an expiry of this session into a sign-out, which wipes local data.
   if (session) localStorage.removeItem(SIGNED_OUT_KEY);
   return session ? { ...LOADING, status: 'signedIn', user: session.user } : LOADING;
 }
 
-/** When this user asked to sign out, in whichever tab; null without such a wish. */
-function wishToLeave(userId: string): number | null {
-  const [leaver, at] = (localStorage.getItem(SIGNED_OUT_KEY) ?? '').split(' ');
-  return leaver === userId ? Number(at) : null;
+/** The time at which this user asked any tab of this browser to sign out; null without such a request. */
+function readSignOutTime(userId: string): number | null {
+  const [signedOutUserId, at] = (localStorage.getItem(SIGNED_OUT_KEY) ?? '').split(' ');
+  return signedOutUserId === userId ? Number(at) : null;
 }
 
 type Change = (now: AccountState) => AccountState;
 
 export function SessionProvider({ children }: { children: ReactNode }) {
   const { auth, apiUrl } = useSupabase();
-  const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, firstAccount);
+  const [account, change] = useReducer((now: AccountState, next: Change) => next(now), apiUrl, initialAccount);
   const { user, leaving } = account;
   const { profile, profileState, refreshProfile } = useProfile(user?.id ?? null, account.expired);
-  const unsent = useRef<UnsavedText>(null);
+  const unsavedText = useRef<UnsavedText>(null);
   const latest = useRef(account);
   latest.current = account;
-  /** When the user asked this tab to sign out. */
-  const askedAt = useRef<number>(null);
+  /** The time at which the user asked this tab to sign out. */
+  const signOutAt = useRef<number>(null);
 
   useEffect(() => {
-    // Threat: words that are typed while a sign-out in another tab is under way vanish without a question. So a wish to
-    // leave covers only what was unsent at its time.
-    const wantedToLeave = (userId: string): boolean => {
-      const at = askedAt.current ?? wishToLeave(userId);
-      return at !== null && unsent.current?.keepNewerThan(at) !== true;
+    // Threat: text typed while another tab signs out is wiped without a question. So a request to sign out covers only
+    // the text that was unsaved at its time.
+    const hasAskedToSignOut = (userId: string): boolean => {
+      const at = signOutAt.current ?? readSignOutTime(userId);
+      return at !== null && unsavedText.current?.keepTypedAfter(at) !== true;
     };
-    const giveUp = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
-    // Nothing here may wait for auth: the client holds its own queue while it calls, and would wait for itself.
+    const timeout = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
+    // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
     const { data } = auth.onAuthStateChange((event, session) => {
-      clearTimeout(giveUp);
-      // Threat: whoever comes after this user in the same tab would read it.
+      clearTimeout(timeout);
+      // Threat: the next user of the same tab would see the address.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       const now = latest.current;
-      // A mark of an earlier session would turn the end of this one into a sign-out.
+      // The mark of an earlier session would turn an expiry of this one into a sign-out.
       if (session && (now.status !== 'signedIn' || now.expired)) {
-        askedAt.current = null;
+        signOutAt.current = null;
         localStorage.removeItem(SIGNED_OUT_KEY);
       }
-      const leaver = !session && now.user && wantedToLeave(now.user.id) ? now.user.id : null;
-      // Here and not in an effect: screens that are taken away keep drafts, and this tab may not be the one that asked.
-      if (leaver !== null) {
-        unsent.current?.forget();
-        wipeUserData(leaver);
+      const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
+      // Not in an effect: screens write drafts when they unmount, and another tab may have asked for the sign-out.
+      if (signedOutUserId !== null) {
+        unsavedText.current?.discard();
+        wipeUserData(signedOutUserId);
       }
-      change((before) => accountAfter(before, event, session, leaver));
+      change((before) => reduceAccount(before, event, session, signedOutUserId));
     });
     return () => {
-      clearTimeout(giveUp);
+      clearTimeout(timeout);
       data.subscription.unsubscribe();
     };
   }, [auth]);
@@ -77,22 +77,22 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     if (leaving) location.replace('/');
   }, [leaving]);
 
-  const registerUnsavedText = useCallback((words: UnsavedText) => {
-    unsent.current = words;
-    return () => void (unsent.current === words && (unsent.current = null));
+  const registerUnsavedText = useCallback((text: UnsavedText) => {
+    unsavedText.current = text;
+    return () => void (unsavedText.current === text && (unsavedText.current = null));
   }, []);
-  const sendUnsavedText = useCallback(async () => (await unsent.current?.send()) ?? [], []);
+  const sendUnsavedText = useCallback(async () => (await unsavedText.current?.send()) ?? [], []);
 
   const userId = user?.id;
   const signOut = useCallback(
     async (scope: SignOutScope) => {
-      // Written first, so that every tab can tell this sign-out from a session that ran out.
-      askedAt.current = Date.now();
-      if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${askedAt.current}`);
+      // Written first, so that every tab can tell this sign-out from an expired session.
+      signOutAt.current = Date.now();
+      if (userId) localStorage.setItem(SIGNED_OUT_KEY, `${userId} ${signOutAt.current}`);
       const { error } = await auth.signOut({ scope });
-      // A local sign-out holds even when the server could not be told.
+      // A local sign-out succeeds even when the server is unreachable.
       if (!error || scope === 'local') return { error: null };
-      askedAt.current = null;
+      signOutAt.current = null;
       localStorage.removeItem(SIGNED_OUT_KEY);
       return { error };
     },
@@ -101,7 +101,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 
   const state = useMemo<SessionState>(
     () => ({
-      // Between the wish and the landing page no guard may send anybody to the login screen.
+      // `loading` until the landing page loads, so that no guard redirects to the login screen.
       status: leaving ? 'loading' : account.status,
       user,
       profile,

@@ -1,37 +1,37 @@
-/** Hears of a plan that changes while the page is open: paid in another tab, booked by a webhook, refunded, run out. */
+/** Detects plan changes while the page is open: a payment in another tab, a webhook, a refund, an expiry. */
 import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 
 export function usePlanChange(premium: boolean | null, queries: QueryClient): void {
   const { expired, refreshProfile } = useSession();
-  const before = useRef(premium);
+  const previous = useRef(premium);
 
   useEffect(() => {
     if (expired) return;
-    let asking = false;
-    const look = async (): Promise<void> => {
-      // A tab that comes to the front gets both events.
-      if (asking || document.visibilityState === 'hidden') return;
-      asking = true;
+    let isRefreshing = false;
+    const refresh = async (): Promise<void> => {
+      // A tab that comes to the front fires both events.
+      if (isRefreshing || document.visibilityState === 'hidden') return;
+      isRefreshing = true;
       await refreshProfile();
-      asking = false;
+      isRefreshing = false;
     };
-    const onLook = (): void => void look();
-    addEventListener('focus', onLook);
-    document.addEventListener('visibilitychange', onLook);
+    const onReturn = (): void => void refresh();
+    addEventListener('focus', onReturn);
+    document.addEventListener('visibilitychange', onReturn);
     return () => {
-      removeEventListener('focus', onLook);
-      document.removeEventListener('visibilitychange', onLook);
+      removeEventListener('focus', onReturn);
+      document.removeEventListener('visibilitychange', onReturn);
     };
   }, [expired, refreshProfile]);
 
   useEffect(() => {
     if (premium === null) return;
-    const changed = before.current !== null && before.current !== premium;
-    before.current = premium;
-    if (!changed) return;
-    // Everything that was read was answered for the plan before.
+    const hasChanged = previous.current !== null && previous.current !== premium;
+    previous.current = premium;
+    if (!hasChanged) return;
+    // All cached responses depend on the previous plan.
     queries.removeQueries({ type: 'inactive' });
     void queries.invalidateQueries();
   }, [premium, queries]);

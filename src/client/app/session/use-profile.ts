@@ -1,4 +1,4 @@
-/** The signed-in user's profile row: read once per user, once more after two seconds when there is none (docs/specification/accounts.md 10). */
+/** Reads the signed-in user's profile row, and retries once after two seconds without one (docs/specification/accounts.md 10). */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session/session.ts';
@@ -9,80 +9,83 @@ const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
 
 /**
- * A row, null where there is none (a new user, docs/specification/accounts.md 10), or that the reading failed: that says nothing about the
- * plan. `late` is a reading that nobody should have to wait for twice.
+ * A row; null for a new user without one (docs/specification/accounts.md 10); or a failure, which says nothing about the
+ * plan. After `timedOut` the screen stops waiting; after the first `failed` it waits for the retry.
  */
-type Reading = Profile | null | 'failed' | 'late';
+type ReadResult = Profile | null | 'failed' | 'timedOut';
 
-async function readProfile(supabase: Supabase, userId: string): Promise<Reading> {
-  const limit = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
+async function readProfile(supabase: Supabase, userId: string): Promise<ReadResult> {
+  const timeout = AbortSignal.timeout(PROFILE_TIMEOUT_MS);
   try {
     const { createDataClient } = await import('#client/lib/api/data-client.ts');
     const { data, error } = await createDataClient(supabase)
       .from('profiles')
       .select('*')
       .eq('id', userId)
-      // The second reading after two seconds is the only one: the library's own would take the whole ten.
+      // This hook retries after two seconds. The library's own retries would use up the time-out.
       .retry(false)
-      .abortSignal(limit)
+      .abortSignal(timeout)
       .maybeSingle();
     if (!error) return data;
   } catch {
-    // Nothing that the screen could tell apart.
+    // The screen shows all failures alike.
   }
-  return limit.aborted ? 'late' : 'failed';
+  return timeout.aborted ? 'timedOut' : 'failed';
 }
 
-type Known = { userId: string; reading: Reading };
+type LastRead = { userId: string; result: ReadResult };
 type ProfileView = Pick<SessionState, 'profile' | 'profileState' | 'refreshProfile'>;
 
 export function useProfile(userId: string | null, paused: boolean): ProfileView {
   const supabase = useSupabase();
-  const [known, setKnown] = useState<Known | null>(null);
-  const current = useRef(userId);
-  current.current = userId;
+  const [last, setLast] = useState<LastRead | null>(null);
+  const currentUserId = useRef(userId);
+  currentUserId.current = userId;
 
   const refreshProfile = useCallback(async () => {
     if (userId === null) return false;
-    const reading = await readProfile(supabase, userId);
-    // An answer for somebody who has left meanwhile is dropped.
-    if (current.current !== userId) return false;
-    setKnown((before) => ({ userId, reading: next(before?.userId === userId ? before.reading : undefined, reading) }));
-    return isProfile(reading);
+    const result = await readProfile(supabase, userId);
+    // Drop a response for a user who has signed out meanwhile.
+    if (currentUserId.current !== userId) return false;
+    setLast((before) => ({
+      userId,
+      result: mergeResults(before?.userId === userId ? before.result : undefined, result),
+    }));
+    return isProfile(result);
   }, [supabase, userId]);
 
   useEffect(() => {
     if (userId === null || paused) return;
     let retry: ReturnType<typeof setTimeout> | undefined;
-    let left = false;
+    let isCancelled = false;
     void refreshProfile().then((found) => {
-      if (!found && !left) retry = setTimeout(() => void refreshProfile(), PROFILE_RETRY_MS);
+      if (!found && !isCancelled) retry = setTimeout(() => void refreshProfile(), PROFILE_RETRY_MS);
     });
     return () => {
-      left = true;
+      isCancelled = true;
       clearTimeout(retry);
     };
   }, [paused, refreshProfile, userId]);
 
-  const own = known?.userId === userId ? known.reading : undefined;
+  const own = last?.userId === userId ? last.result : undefined;
   return { profile: isProfile(own) ? own : null, profileState: stateOf(own), refreshProfile };
 }
 
-const isProfile = (reading: Reading | undefined): reading is Profile => typeof reading === 'object' && reading !== null;
+const isProfile = (result: ReadResult | undefined): result is Profile => typeof result === 'object' && result !== null;
 
-/** A reading that found nothing does not take away what is known; the second that failed is not waited for again. */
-function next(before: Reading | undefined, now: Reading): Reading {
-  // The same row once more is no news to any screen.
+/** A later failure does not replace a known row. A second failure ends the wait. */
+function mergeResults(before: ReadResult | undefined, now: ReadResult): ReadResult {
+  // Keep the object of an unchanged row, so that no screen re-renders.
   if (isProfile(now) && isProfile(before) && JSON.stringify(now) === JSON.stringify(before)) return before;
   if (isProfile(now) || before === undefined) return now;
   if (isProfile(before)) return before;
   if (now === null) return null;
-  return before === null ? null : 'late';
+  return before === null ? null : 'timedOut';
 }
 
-/** One failure is a hitch, and the wait goes on until the second reading. */
-function stateOf(reading: Reading | undefined): SessionState['profileState'] {
-  if (reading === undefined || reading === 'failed') return 'loading';
-  if (reading === null) return 'missing';
-  return reading === 'late' ? 'unavailable' : 'ready';
+/** After a first failure the state stays `loading` until the retry. */
+function stateOf(result: ReadResult | undefined): SessionState['profileState'] {
+  if (result === undefined || result === 'failed') return 'loading';
+  if (result === null) return 'missing';
+  return result === 'timedOut' ? 'unavailable' : 'ready';
 }

@@ -1,6 +1,7 @@
 /** What stands in for the page while the profile is read, and when there is none (docs/specification/screens.md 5). */
 import { useState } from 'react';
 import type { ReactNode } from 'react';
+import { PROFILE_MESSAGES } from '#domain/account/profile-messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { PlanUnavailable } from '#client/ui/plan/plan-placeholder.tsx';
@@ -37,8 +38,8 @@ function ProfileMissing() {
     setBusy(false);
     toast(
       found
-        ? { kind: 'success', text: 'Profile refreshed successfully!' }
-        : { kind: 'error', text: 'Failed to refresh profile. Please try again.' },
+        ? { kind: 'success', text: PROFILE_MESSAGES.refreshed }
+        : { kind: 'error', text: PROFILE_MESSAGES.refreshFailed },
     );
   };
   return (

@@ -1,4 +1,4 @@
-/** The data wire, typed with the product's tables. Loaded by the protected screens alone. */
+/** The client of /rest/v1, typed with the product's tables. Only protected screens load it. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -8,7 +8,7 @@ import type { PlanId } from '#domain/plan/plan.ts';
 import { fetchPrefetched } from '../boot/prefetch.ts';
 import type { Supabase } from './supabase.ts';
 
-/** What somebody paid, or tried to. */
+/** An attempt to buy a year, whatever its status. */
 export type Payment = {
   id: string;
   user_id: string;
@@ -21,7 +21,7 @@ export type Payment = {
   completed_at: string | null;
 };
 
-/** What changed somebody's plan. A payment's year runs from `valid_from` to `access_valid_until`. */
+/** A change of a user's plan. A paid year runs from `valid_from` to `access_valid_until`. */
 export type PlanChange = {
   user_id: string;
   plan: PlanId;
@@ -32,7 +32,7 @@ export type PlanChange = {
   valid_from: Day | null;
 };
 
-/** What the coach said about a day, as it was stored. */
+/** A stored feedback on a day, or a stored review. */
 type Analysis = {
   user_id: string;
   kind: 'feedback' | 'trend';
@@ -80,7 +80,7 @@ export const createDataClient = (supabase: Supabase): DataClient =>
 
 export const DataContext = createContext<DataClient | null>(null);
 
-/** The data client. For a save on the way out: `data.from('entries', { fetch: (url, init) => fetch(url, { ...init, keepalive: true }) })`. */
+/** For a save that must outlive the page: `data.from('entries', { fetch: (url, init) => fetch(url, { ...init, keepalive: true }) })`. */
 export function useData(): DataClient {
   const data = use(DataContext);
   if (!data) throw new Error('useData needs a DataContext above it');

@@ -11,11 +11,11 @@ const EVENTS = [
   { event: 'message', data: '' },
 ];
 
-test('comments, line ends and fields', () => {
+test('parses comments, line ends and fields', () => {
   expect(createEventParser()(STREAM)).toEqual(EVENTS);
 });
 
-test('wherever it is cut, the events are the same', () => {
+test('returns the same events wherever the stream is split', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 12 }), (cuts) => {
       const parse = createEventParser();
@@ -26,7 +26,7 @@ test('wherever it is cut, the events are the same', () => {
   );
 });
 
-test('an event that was not finished is none', () => {
+test('returns no event before its closing blank line', () => {
   const parse = createEventParser();
   expect(parse('event: done\ndata: {"score":7}\n')).toEqual([]);
 });

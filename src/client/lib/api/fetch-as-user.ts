@@ -1,7 +1,7 @@
-/** Requests that speak for one user, or never leave: another tab may have signed somebody else in since. */
+/** Sends requests only with the token of a given user. Threat: another tab may have signed in a different user since. */
 
-/** The user a request speaks for, read from its token; null for a guest's. */
-function userOf(headers: Headers): string | null {
+/** The user id in the request's token; null without a token. */
+function userIdOf(headers: Headers): string | null {
   const payload = headers.get('authorization')?.split('.')[1];
   if (payload === undefined) return null;
   try {
@@ -13,13 +13,13 @@ function userOf(headers: Headers): string | null {
 }
 
 /**
- * A request that does not carry this user's token is answered "signed out" here already, and the connection, which hears
- * every answer, renews the session or ends it.
+ * Answers a request without this user's token with 401 instead of sending it. `withSession` sees that status like one of
+ * the server, and renews or ends the session.
  */
 export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
   return async (input, init) => {
-    if (userOf(new Headers(init?.headers)) === userId) return send(input, init);
-    // Without a network an old token cannot be renewed: that is no reason to ask anybody for a password.
+    if (userIdOf(new Headers(init?.headers)) === userId) return send(input, init);
+    // Offline, an expired token cannot be renewed: report a network error instead of asking for the password.
     if (!navigator.onLine) throw new TypeError('offline');
     return new Response('{}', { status: 401 });
   };

@@ -1,35 +1,35 @@
-/** The connection to the account service and the functions. Log data come through `data-client.ts`, loaded later. */
+/** The client of /auth/v1 and /functions/v1. `data-client.ts`, loaded later, is the one of /rest/v1. */
 import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
-/** A token refused twice within this time is not made good by refreshing it again. */
-const RENEWAL_PAUSE_MS = 30_000;
+/** At most one session renewal within this time: refreshing a token that is rejected again would loop. */
+const MIN_RENEWAL_INTERVAL_MS = 30_000;
 
 type Fetch = typeof fetch;
 export type Auth = InstanceType<typeof AuthClient>;
-/** What a function answered, and with which HTTP status. */
+/** The body of a function's response and its HTTP status. */
 export type FunctionAnswer = { success: boolean; status: number; error?: string; [field: string]: unknown };
 
 export type Supabase = {
   auth: Auth;
   /**
-   * A client whose session lives in the memory of this page alone: for what a link or a code brings, until the user has
-   * seen whose account it is.
+   * A client that keeps its session in memory only, for a session from an auth link or a code until the user has seen
+   * whose account it opens.
    */
   createMemoryAuth: () => Auth;
   apiUrl: string;
   /**
-   * Puts the publishable key and the signed-in user's token on a request. A refused token is renewed, or the session ends.
-   * Without a session nothing is sent: a guest would be answered with no rows, and that looks like an empty journal.
+   * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session. Without
+   * a session it sends nothing: row-level security would return no rows to a guest, which looks like an empty journal.
    */
   withSession: (base: Fetch) => Fetch;
-  /** After an answer that says the session is gone: renews it, or ends it here as well, and the page asks to sign in. */
+  /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
   renewOrEndSession: () => Promise<void>;
   /**
-   * Calls one of the server's functions. Resolves with its answer, whatever the status: a refusal is
-   * `{ success: false, error }`. Rejects only when no readable answer came.
+   * Calls a server function. Resolves with the response body for any status; an error is `{ success: false, error }`.
+   * Rejects only without a response that is valid JSON.
    */
   callFunction: (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
 };
@@ -41,7 +41,7 @@ export function createSupabase(config: ClientConfig): Supabase {
       url: `${apiUrl}/auth/v1`,
       headers: { apikey: config.publishableKey },
       storageKey,
-      // Links carry their tokens to screens that ask for a click first; nothing in an address signs anybody in by itself.
+      // Threat: opening a crafted URL would sign the user in to another account. Auth links require a click.
       detectSessionInUrl: false,
       autoRefreshToken: isStored,
       persistSession: isStored,
@@ -55,14 +55,14 @@ export function createSupabase(config: ClientConfig): Supabase {
     const { data, error } = await auth.getSession();
     if (!data.session && !isAuthRetryableFetchError(error)) {
       void renewOrEndSession(auth);
-      // The words of docs/specification/messages.md 4; as a code they would cost the journal the whole catalogue.
+      // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's chunk.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
     }
     const headers = new Headers(init?.headers);
     headers.set('apikey', config.publishableKey);
     if (data.session) headers.set('authorization', `Bearer ${data.session.access_token}`);
     const response = await base(input, { ...init, headers });
-    if (response.status === 401 && Date.now() - renewedAt > RENEWAL_PAUSE_MS) {
+    if (response.status === 401 && Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
       renewedAt = Date.now();
       void renewOrEndSession(auth);
     }
@@ -89,10 +89,7 @@ export function createSupabase(config: ClientConfig): Supabase {
   };
 }
 
-/**
- * After a refused token: either this brings a new one, and the requests that wait go out, or it ends the session here as
- * well, and the page asks to sign in. auth-js keeps a session whose token has not run out by the clock, whatever servers say.
- */
+/** auth-js keeps a session until its token expires by the clock, even after the server has rejected the token. */
 async function renewOrEndSession(auth: Auth): Promise<void> {
   const { error } = await auth.refreshSession();
   if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });

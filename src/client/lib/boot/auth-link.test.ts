@@ -7,7 +7,7 @@ const at = (href: string) => {
 };
 const TOKENS = 'access_token=a.b.c&refresh_token=r&expires_in=3600&token_type=bearer';
 
-describe('a link leads to the page that explains it, whatever page it was opened on', () => {
+describe('an auth link opens the screen that handles it, from any page', () => {
   test.each([
     [`/#${TOKENS}&type=recovery`, '/reset-password'],
     [`/journal?date=2026-11-02#${TOKENS}&type=recovery`, '/reset-password'],
@@ -21,12 +21,12 @@ describe('a link leads to the page that explains it, whatever page it was opened
     ['/signup#error=server_error', '/login'],
     ['/?error=access_denied#error=access_denied', '/login'],
     ['/journal#message=Confirmation+link+accepted&sb=', '/login'],
-  ])('%s -> %s', (href, page) => expect(at(href)?.page).toBe(page));
+  ])('%s -> %s', (href, path) => expect(at(href)?.path).toBe(path));
 });
 
-test('query and fragment are read as one', () => {
-  const given = new URLSearchParams(at('/login?type=signup#token_hash=h')!.given);
-  expect([given.get('type'), given.get('token_hash')]).toEqual(['signup', 'h']);
+test('reads parameters from the query and the fragment', () => {
+  const params = new URLSearchParams(at('/login?type=signup#token_hash=h')!.params);
+  expect([params.get('type'), params.get('token_hash')]).toEqual(['signup', 'h']);
 });
 
 test.each([
@@ -36,4 +36,4 @@ test.each([
   '/receipt?payment=1b1e',
   '/#message=hello',
   '/#main',
-])('%s is left alone', (href) => expect(at(href)).toBeNull());
+])('ignores %s', (href) => expect(at(href)).toBeNull());

@@ -9,19 +9,19 @@ const isResult = (data: unknown): data is Result => typeof (data as Result).scor
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A server that answers this to whoever is signed in; what is asked of it is kept. */
-function serverOf(answer: (signal: AbortSignal) => Response | Promise<Response>, signedIn = 'ana') {
-  const asked: unknown[] = [];
+/** A client of a server that gives this response to the signed-in user. `bodies` records the request bodies. */
+function serverOf(respond: (signal: AbortSignal) => Response | Promise<Response>, signedIn = 'ana') {
+  const bodies: unknown[] = [];
   vi.stubGlobal('fetch', (_url: string, init: RequestInit) => {
-    asked.push(JSON.parse(init.body as string));
-    return Promise.resolve(answer(init.signal as AbortSignal));
+    bodies.push(JSON.parse(init.body as string));
+    return Promise.resolve(respond(init.signal as AbortSignal));
   });
   const supabase = {
     apiUrl: 'http://forge.test',
     withSession: (base: typeof fetch) => (url: string, init: RequestInit) =>
       base(url, { ...init, headers: { authorization: tokenOf(signedIn) } }),
   } as unknown as Supabase;
-  return { supabase, asked };
+  return { supabase, bodies };
 }
 
 function streamOf(...pieces: string[]): Response {
@@ -37,44 +37,44 @@ function streamOf(...pieces: string[]): Response {
 const tokenOf = (userId: string): string => `Bearer x.${btoa(JSON.stringify({ sub: userId }))}.x`;
 
 async function ask(supabase: Supabase, signal = new AbortController().signal, name: Name = 'ai-feedback') {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const answer = await askCoach<Result>(supabase, {
     name,
     userId: 'ana',
     body: { date: '2026-11-21' },
     signal,
-    onScore: (score) => heard.push(score),
-    onText: (delta) => heard.push(delta),
+    onScore: (score) => received.push(score),
+    onText: (delta) => received.push(delta),
     isResult,
   });
-  return { answer, heard };
+  return { answer, received };
 }
 
 const SCORE = 'event: score\ndata: {"score":7}\n\n';
 const TEXT = 'event: text\ndata: {"delta":"Héllo"}\n\n';
 const DONE = 'event: done\ndata: {"score":7}\n\n';
 
-test('the score, the text and the end, in their order', async () => {
-  const { supabase, asked } = serverOf(() => streamOf(': beat\n\n', SCORE + TEXT.slice(0, 20), TEXT.slice(20), DONE));
-  expect(await ask(supabase)).toEqual({ answer: { kind: 'done', result: { score: 7 } }, heard: [7, 'Héllo'] });
-  expect(asked).toEqual([{ date: '2026-11-21' }]);
+test('delivers the score, the text and the result in order', async () => {
+  const { supabase, bodies } = serverOf(() => streamOf(': beat\n\n', SCORE + TEXT.slice(0, 20), TEXT.slice(20), DONE));
+  expect(await ask(supabase)).toEqual({ answer: { kind: 'done', result: { score: 7 } }, received: [7, 'Héllo'] });
+  expect(bodies).toEqual([{ date: '2026-11-21' }]);
 });
 
-test('a stream that is cut before its end is a lost connection', async () => {
+test('reports a stream that ends early as a lost connection', async () => {
   const { supabase } = serverOf(() => streamOf(SCORE, TEXT));
   expect((await ask(supabase)).answer).toMatchObject({
     failure: { reason: 'network', message: ANALYSIS_PROBLEMS.network },
   });
 });
 
-test('an end that is no result, and data that is no JSON, are malformed', async () => {
+test('reports an invalid result and invalid JSON as malformed', async () => {
   for (const broken of ['event: done\ndata: {}\n\n', 'event: text\ndata: {\n\n']) {
     const { supabase } = serverOf(() => streamOf(broken));
     expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'format' } });
   }
 });
 
-test('a problem keeps its words and its time', async () => {
+test("keeps a problem event's message and retry time", async () => {
   const data = { class: 'rate', message: 'Slow down.', retryAt: '2026-11-22T01:00:00.000Z' };
   const { supabase } = serverOf(() => streamOf(`event: problem\ndata: ${JSON.stringify(data)}\n\n`));
   expect((await ask(supabase)).answer).toEqual({
@@ -83,7 +83,7 @@ test('a problem keeps its words and its time', async () => {
   });
 });
 
-test('a refusal is told from a failure', async () => {
+test('distinguishes a refusal from a failure', async () => {
   const refusal = { success: false, code: 'too_short', error: 'Write more.' };
   const refused = serverOf(() => Response.json(refusal, { status: 400 }));
   expect((await ask(refused.supabase)).answer).toEqual({
@@ -101,32 +101,32 @@ test.each([
   ['trend-analysis', 500, '{"message":"Internal server error"}', 'general', AI_MESSAGES.trendFailed],
   ['ai-feedback', 401, '{"code":"BAD","error":"Invalid JWT"}', 'signed_out', AI_MESSAGES.signedOut],
   ['trend-analysis', 401, '', 'signed_out', AI_MESSAGES.signedOut],
-] as const)('%s, answered %i in words that are not for a screen: %s', async (name, status, body, reason, message) => {
+] as const)('%s replaces a %i response that is not for a screen: %s', async (name, status, body, reason, message) => {
   const { supabase } = serverOf(() => new Response(body, { status }));
   expect((await ask(supabase, undefined, name)).answer).toMatchObject({ failure: { reason, message } });
 });
 
-test('a server that cannot be reached is a lost connection', async () => {
+test('reports an unreachable server as a lost connection', async () => {
   const { supabase } = serverOf(() => Promise.reject(new TypeError('Failed to fetch')));
   expect((await ask(supabase)).answer).toMatchObject({ failure: { reason: 'network' } });
 });
 
-test('somebody else, whom another tab has signed in since, is not asked for', async () => {
+test('sends no request for a different user who signed in in another tab', async () => {
   vi.stubGlobal('navigator', { onLine: true });
-  const { supabase, asked } = serverOf(() => streamOf(SCORE, TEXT, DONE), 'ben');
-  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'signed_out' } }, heard: [] });
-  expect(asked).toEqual([]);
+  const { supabase, bodies } = serverOf(() => streamOf(SCORE, TEXT, DONE), 'ben');
+  expect(await ask(supabase)).toMatchObject({ answer: { failure: { reason: 'signed_out' } }, received: [] });
+  expect(bodies).toEqual([]);
 });
 
-test('leaving ends the request', async () => {
-  const leave = new AbortController();
-  let given: AbortSignal | undefined;
+test('aborts the request when the caller aborts', async () => {
+  const caller = new AbortController();
+  let requestSignal: AbortSignal | undefined;
   const { supabase } = serverOf((signal) => {
-    given = signal;
+    requestSignal = signal;
     return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
   });
-  const asking = ask(supabase, leave.signal);
-  leave.abort();
-  await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
-  expect(given?.aborted).toBe(true);
+  const pending = ask(supabase, caller.signal);
+  caller.abort();
+  await expect(pending).rejects.toMatchObject({ name: 'AbortError' });
+  expect(requestSignal?.aborted).toBe(true);
 });

@@ -1,51 +1,54 @@
-/** Asks the coach, and follows the answer while it is written. */
+/** Requests an analysis from the coach and reads its event stream. */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS, isScore } from '#domain/coach/coach.ts';
 import type { AnalysisProblem, CoachEvent, CoachRefusal } from '#domain/coach/coach.ts';
 import { createEventParser } from '../api/event-stream.ts';
 import { fetchAsUser } from '../api/fetch-as-user.ts';
 import type { Supabase } from '../api/supabase.ts';
 
-/** The server sends a sign of life every ten seconds: after this long without one, nobody is there. */
-const SILENCE_MS = 30_000;
+/** The server sends a heartbeat every ten seconds. */
+const IDLE_TIMEOUT_MS = 30_000;
 
 export type CoachFailure = {
-  /** `refused`: nothing was begun. */
+  /** `refused`: the server has not started the analysis. */
   kind: 'refused' | 'problem';
   reason: CoachRefusal | AnalysisProblem | 'unsaved' | 'signed_out';
   message: string;
-  /** Milliseconds since 1970 before which another try is of no use. */
+  /** Retry no earlier than this time, in milliseconds since 1970. */
   retryAt: number | null;
 };
 
 export type CoachAnswer<Result> = { kind: 'done'; result: Result } | { kind: 'failed'; failure: CoachFailure };
 
-type Question<Result> = {
+type CoachRequest<Result> = {
   name: 'ai-feedback' | 'trend-analysis';
-  /** Whose logs are on the screen. */
+  /** The owner of the logs on the screen. */
   userId: string;
   body: object;
   signal: AbortSignal;
   onScore?: (score: number) => void;
   onText: (delta: string) => void;
-  /** Says whether what came is a result; anything else is a malformed answer. */
+  /** Validates the final event; anything else is a malformed answer. */
   isResult: (data: unknown) => data is Result;
 };
 
-/** Rejects with an AbortError when `signal` aborts, which also ends the request to the AI service; never otherwise. */
-export async function askCoach<Result>(supabase: Supabase, question: Question<Result>): Promise<CoachAnswer<Result>> {
-  const silence = new AbortController();
-  const signal = AbortSignal.any([question.signal, silence.signal]);
-  let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+/** Rejects only when `request.signal` aborts, with an AbortError. That also ends the request to the AI service. */
+export async function askCoach<Result>(
+  supabase: Supabase,
+  request: CoachRequest<Result>,
+): Promise<CoachAnswer<Result>> {
+  const idle = new AbortController();
+  const signal = AbortSignal.any([request.signal, idle.signal]);
+  let timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
   try {
-    const send = supabase.withSession(fetchAsUser(question.userId, fetch));
-    const response = await send(`${supabase.apiUrl}/functions/v1/${question.name}`, {
+    const send = supabase.withSession(fetchAsUser(request.userId, fetch));
+    const response = await send(`${supabase.apiUrl}/functions/v1/${request.name}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
-      body: JSON.stringify(question.body),
+      body: JSON.stringify(request.body),
       signal,
     });
-    const streams = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-    if (!response.ok || !streams || !response.body) return failed(await refusalOf(response, question.name));
+    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+    if (!response.ok || !isStream || !response.body) return failed(await refusalOf(response, request.name));
 
     const reader = response.body.getReader();
     const decoder = new TextDecoder();
@@ -54,39 +57,39 @@ export async function askCoach<Result>(supabase: Supabase, question: Question<Re
       const { done, value } = await reader.read();
       if (done) return problem('network');
       clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT_MS);
       for (const { event, data } of parse(decoder.decode(value, { stream: true }))) {
-        const answer = take(question, { event, data: JSON.parse(data) } as CoachEvent<Result>);
+        const answer = handleEvent(request, { event, data: JSON.parse(data) } as CoachEvent<Result>);
         if (answer) return answer;
       }
     }
   } catch (error) {
-    question.signal.throwIfAborted();
+    request.signal.throwIfAborted();
     return problem(error instanceof SyntaxError ? 'format' : 'network');
   } finally {
     clearTimeout(timer);
-    // Whatever ended it here, nothing more is wanted of this answer.
-    silence.abort();
+    // Close the connection, however the loop has ended.
+    idle.abort();
   }
 }
 
-/** Null while more is to come. */
-function take<Result>(question: Question<Result>, event: CoachEvent<Result>): CoachAnswer<Result> | null {
+/** Returns the outcome for a final event, otherwise null. */
+function handleEvent<Result>(request: CoachRequest<Result>, event: CoachEvent<Result>): CoachAnswer<Result> | null {
   switch (event.event) {
     case 'score':
-      if (isScore(event.data.score)) question.onScore?.(event.data.score);
+      if (isScore(event.data.score)) request.onScore?.(event.data.score);
       return null;
     case 'text':
-      if (typeof event.data.delta === 'string') question.onText(event.data.delta);
+      if (typeof event.data.delta === 'string') request.onText(event.data.delta);
       return null;
     case 'done':
-      return question.isResult(event.data) ? { kind: 'done', result: event.data } : problem('format');
+      return request.isResult(event.data) ? { kind: 'done', result: event.data } : problem('format');
     case 'problem': {
       const { class: reason, message, retryAt } = event.data;
       return failed({ kind: 'problem', reason, message, retryAt: retryAt === null ? null : Date.parse(retryAt) });
     }
     default:
-      // A newer server may say more.
+      // Ignore event types of a newer server.
       return null;
   }
 }
@@ -96,22 +99,22 @@ const failed = (failure: CoachFailure) => ({ kind: 'failed', failure }) as const
 const problem = (reason: AnalysisProblem) =>
   failed({ kind: 'problem', reason, message: ANALYSIS_PROBLEMS[reason], retryAt: null });
 
-/** What is said of an answer that says nothing itself (docs/specification/messages.md 7). */
-function unreadable(reason: 'network' | 'general', name: Question<unknown>['name']): CoachFailure {
+/** The failure for a response without a message of its own (docs/specification/messages.md 7). */
+function unreadable(reason: 'network' | 'general', name: CoachRequest<unknown>['name']): CoachFailure {
   const message = name === 'trend-analysis' ? AI_MESSAGES.trendFailed : ANALYSIS_PROBLEMS[reason];
   return { kind: 'problem', reason, message, retryAt: null };
 }
 
-/** What an answer without a stream says: `{ success: false, code, error }`, or nothing that can be read. */
-async function refusalOf(response: Response, name: Question<unknown>['name']): Promise<CoachFailure> {
-  // The connection hears of it as well: it renews the session, or ends it and the page asks to sign in.
+/** Parses a response that is no stream: `{ success: false, code, error }`, or a body that cannot be read. */
+async function refusalOf(response: Response, name: CoachRequest<unknown>['name']): Promise<CoachFailure> {
+  // `withSession` renews or ends the session.
   if (response.status === 401) {
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }
-  const said = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
-  // A page of a proxy before our server, say: it knows nothing of what was written, and asks for no other words.
-  if (said === null) return unreadable('network', name);
-  const { code, error } = said;
+  const body = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
+  // Such as the error page of a proxy: a connection problem, unrelated to the log.
+  if (body === null) return unreadable('network', name);
+  const { code, error } = body;
   if (typeof code !== 'string' || typeof error !== 'string') {
     return unreadable('general', name);
   }

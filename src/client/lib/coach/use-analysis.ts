@@ -1,4 +1,4 @@
-/** One analysis at a time, followed on the screen: asked for, written, done, failed or called off. */
+/** Runs one analysis at a time and tracks its state for the screen. */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Dispatch, SetStateAction } from 'react';
 import type { CoachAnswer, CoachFailure } from './coach-stream.ts';
@@ -6,35 +6,35 @@ import { useSession } from '../session/session.ts';
 
 export type AnalysisView = {
   phase: 'idle' | 'running' | 'done' | 'failed' | 'cancelled';
-  /** What was written so far; empty unless running. */
+  /** The text streamed so far; empty unless running. */
   text: string;
   score: number | null;
   failure: CoachFailure | null;
-  /** How many tries in a row were made and came to nothing. What was refused was none. */
+  /** Consecutive failed attempts. Refusals don't count as failures. */
   failures: number;
 };
 
-type Hearing = { signal: AbortSignal; onScore: (score: number) => void; onText: (delta: string) => void };
+type StreamHandlers = { signal: AbortSignal; onScore: (score: number) => void; onText: (delta: string) => void };
 
 const IDLE: AnalysisView = { phase: 'idle', text: '', score: null, failure: null, failures: 0 };
 
-/** What the profile says otherwise than this page has it: read again, the screen asks for it by itself. */
-const OF_PROFILE: ReadonlySet<CoachFailure['reason']> = new Set(['premium', 'ai_consent']);
-const OF_ACCOUNT: ReadonlySet<CoachFailure['reason']> = new Set([...OF_PROFILE, 'signed_out']);
-const OF_WORDS: ReadonlySet<CoachFailure['reason']> = new Set(['no_entry', 'too_short', 'canned', 'unsaved']);
+/** Refusals that show that this page's copy of the profile is stale. Reading it again makes the screen show the reason. */
+const PROFILE_REASONS: ReadonlySet<CoachFailure['reason']> = new Set(['premium', 'ai_consent']);
+const ACCOUNT_REASONS: ReadonlySet<CoachFailure['reason']> = new Set([...PROFILE_REASONS, 'signed_out']);
+const INPUT_REASONS: ReadonlySet<CoachFailure['reason']> = new Set(['no_entry', 'too_short', 'canned', 'unsaved']);
 
 /**
- * `run` begins one, unless one is under way; `onDone` is told its result before the screen shows the end. Leaving the
- * screen calls it off, and so does `cancel`. `words`: is another one whenever what is asked about is.
+ * `run` starts an analysis unless one is in flight, and awaits `onDone` before the view shows the end. Unmounting cancels
+ * it. `inputKey`: changes with the analysed text.
  */
-export function useAnalysis<Result>(words = '') {
+export function useAnalysis<Result>(inputKey = '') {
   const [view, setView] = useState<AnalysisView>(IDLE);
   const { profile, expired, refreshProfile } = useSession();
   const current = useRef<AbortController | null>(null);
   useEffect(() => () => current.current?.abort(), []);
 
   const run = useCallback(
-    async (ask: (hearing: Hearing) => Promise<CoachAnswer<Result>>, onDone: (result: Result) => unknown) => {
+    async (ask: (handlers: StreamHandlers) => Promise<CoachAnswer<Result>>, onDone: (result: Result) => unknown) => {
       if (current.current) return;
       const controller = new AbortController();
       const { signal } = controller;
@@ -56,7 +56,7 @@ export function useAnalysis<Result>(words = '') {
           return;
         }
         const { failure } = answer;
-        if (OF_PROFILE.has(failure.reason)) await refreshProfile();
+        if (PROFILE_REASONS.has(failure.reason)) await refreshProfile();
         set(({ failures }) => ({
           ...IDLE,
           phase: 'failed',
@@ -78,23 +78,23 @@ export function useAnalysis<Result>(words = '') {
     setView(({ failures }) => ({ ...IDLE, phase: 'cancelled', failures }));
   }, []);
 
-  const { ai_consent: agreed, subscription_plan: plan, access_valid_until: until } = profile ?? {};
-  useForgiven(setView, OF_ACCOUNT, JSON.stringify([agreed, plan, until, expired]));
-  useForgiven(setView, OF_WORDS, words);
+  const { ai_consent: consent, subscription_plan: plan, access_valid_until: until } = profile ?? {};
+  useClearFailureOnChange(setView, ACCOUNT_REASONS, JSON.stringify([consent, plan, until, expired]));
+  useClearFailureOnChange(setView, INPUT_REASONS, inputKey);
 
   return { view, run, cancel };
 }
 
-/** Takes back a refusal for one of these reasons once what it rested on has changed. Asks nobody. */
-function useForgiven(
+/** Clears a failure for one of these reasons when its cause, identified by `causeKey`, has changed. Sends no request. */
+function useClearFailureOnChange(
   setView: Dispatch<SetStateAction<AnalysisView>>,
   reasons: ReadonlySet<CoachFailure['reason']>,
-  basis: string,
+  causeKey: string,
 ): void {
-  const before = useRef(basis);
+  const previousKey = useRef(causeKey);
   useEffect(() => {
-    if (before.current === basis) return;
-    before.current = basis;
+    if (previousKey.current === causeKey) return;
+    previousKey.current = causeKey;
     setView((now) => (now.failure && reasons.has(now.failure.reason) ? IDLE : now));
-  }, [basis, reasons, setView]);
+  }, [causeKey, reasons, setView]);
 }

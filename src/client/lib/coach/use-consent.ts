@@ -1,4 +1,4 @@
-/** Whether the coach may read this account's logs (docs/specification/coach.md 1), and how its owner says so or takes it back. */
+/** Reads and changes the consent to send logs to the AI service (docs/specification/coach.md 1). */
 import { useState } from 'react';
 import { useData } from '../api/data-client.ts';
 import { useSession, useUser } from '../session/session.ts';
@@ -6,7 +6,7 @@ import { useSession, useUser } from '../session/session.ts';
 export type Consent = {
   given: boolean;
   busy: boolean;
-  /** The change could not be stored, so it does not hold. */
+  /** The last change was not stored and is not in effect. */
   failed: boolean;
   change: (given: boolean) => Promise<void>;
 };

@@ -23,14 +23,14 @@ function watch() {
   return { page, stop, words: () => words };
 }
 
-test('"Just now" moves on while the tab is visible', () => {
+test('updates "Just now" while the tab is visible', () => {
   const { words } = watch();
   expect(words()).toBe('Just now');
   vi.advanceTimersByTime(75_000);
   expect(words()).toBe('1m ago');
 });
 
-test('a hidden tab runs no timer, and is right once it is shown again', () => {
+test('runs no timer in a hidden tab and updates when the tab is shown again', () => {
   const { page, words, stop } = watch();
   page.show(false);
   expect(vi.getTimerCount()).toBe(0);

@@ -1,10 +1,10 @@
-/** What a screen says of the time: read again on focus, when the tab is shown, and every few seconds while it is visible. */
+/** Re-reads a value that depends on the time: on focus, when the tab is shown, and every few seconds while it is visible. */
 import { useSyncExternalStore } from 'react';
 
-/** A sleeping machine stops timers, so focus and visibility read the clock as well. */
+/** A sleeping machine stops timers, so focus and visibility changes update too. */
 const HEARTBEAT_MS = 15_000;
 
-/** A hidden tab has no timer: what nobody sees needs no clock. */
+/** Runs no timer while the tab is hidden. */
 export function subscribeToClock(listener: () => void, page: Document = document, view: EventTarget = window) {
   let heartbeat: ReturnType<typeof setInterval> | undefined;
   const restart = (): void => {
@@ -27,5 +27,5 @@ export function subscribeToClock(listener: () => void, page: Document = document
 
 const subscribe = (listener: () => void) => subscribeToClock(listener);
 
-/** `read` answers what is said now. Only another answer renders the component again, not each beat. */
-export const useClock = <Words extends string>(read: () => Words): Words => useSyncExternalStore(subscribe, read);
+/** `read` returns the current value. The component re-renders only when the value changes. */
+export const useClock = <Value extends string>(read: () => Value): Value => useSyncExternalStore(subscribe, read);

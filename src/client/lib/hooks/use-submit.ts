@@ -1,9 +1,9 @@
-/** One way to send a form: read it as it stands, refuse a second press, and keep what was typed when it fails. */
+/** Submits a form: ignores a second submit while one is in flight, and keeps the field values when it fails. */
 import { startTransition, useActionState } from 'react';
 import type { SubmitEvent } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 
-/** What came of it. `field` names the input that the text is about; without it the text is about the whole form. */
+/** `field` names the input that the text is about; without it the text is about the whole form. */
 export type Outcome = { kind: 'success' | 'error'; text: string; field?: string } | null;
 
 type Submission = {
@@ -26,7 +26,7 @@ export function useSubmit(send: (form: FormData) => Promise<Outcome>): Submissio
   return {
     outcome,
     busy,
-    // Not `<form action>`: React empties the fields after every action, a wrong password and all.
+    // Not `<form action>`: React resets the fields after every action, also after a failed one.
     onSubmit: (event) => {
       event.preventDefault();
       if (busy) return;
@@ -37,7 +37,7 @@ export function useSubmit(send: (form: FormData) => Promise<Outcome>): Submissio
   };
 }
 
-/** A text field of a form, never a file and never missing. */
+/** The value of a text field; empty if the form has no such field. */
 export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === 'string' ? value : '';

@@ -1,4 +1,4 @@
-/** The day on the user's wall: a tab open past midnight must not stay in yesterday. */
+/** The user's current day. It changes at midnight while the tab is open. */
 import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { useClock } from './use-clock.ts';

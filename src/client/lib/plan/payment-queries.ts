@@ -1,4 +1,4 @@
-/** What was paid, and what that did to the plan: the user's own rows, newest first. */
+/** Queries for the user's own payments and plan changes, newest first. */
 import { queryOptions } from '@tanstack/react-query';
 import type { DataClient } from '../api/data-client.ts';
 

@@ -1,9 +1,9 @@
-/** Whether the signed-in user is a Closer today, for comfort on the screen; the database decides. */
+/** Whether the signed-in user is a Closer today. For display only; the database enforces the plan. */
 import { isPremium } from '#domain/plan/plan.ts';
 import { useSession } from '../session/session.ts';
 import { useToday } from '../hooks/use-today.ts';
 
-/** Null while nobody knows: the profile is being read, or could not be. Then nothing is refused and nothing offered. */
+/** Null while the profile is loading or unavailable. Screens then neither lock features nor offer an upgrade. */
 export function usePremium(): boolean | null {
   const { profile, profileState } = useSession();
   const today = useToday();

@@ -1,11 +1,11 @@
-/** The two choices that stay in this browser: theme and editor font (docs/specification/product.md 5). */
+/** The preferences stored in this browser: theme and editor font (docs/specification/product.md 5). */
 import { FONT_KEY, SUSPENDED_FONT_KEY, THEME_KEY } from './storage-keys.ts';
 
 export type Theme = 'light' | 'dark';
 const EDITOR_FONTS = ['default', 'serif', 'monospace'] as const;
 export type EditorFont = (typeof EDITOR_FONTS)[number];
 
-/** What a browser that refuses storage (private windows, blocked cookies) answers: nothing kept. */
+/** Null also where the browser blocks storage (private windows, blocked cookies). */
 function read(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -18,7 +18,7 @@ function write(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // The choice still holds until the page is left.
+    // The choice still applies to this page.
   }
 }
 
@@ -31,10 +31,10 @@ const systemTheme = (): Theme => (matchMedia('(prefers-color-scheme: dark)').mat
 
 export const currentTheme = (): Theme => (document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light');
 
-/** Values of --paper, which the browser's own bars take on. */
+/** The values of --paper, for the browser's toolbar. */
 const PAPER = { light: '#fbf8f2', dark: '#171411' } as const;
 
-/** Puts the theme on the page: the attribute that the tokens hang on, and the colour of the browser's bars. */
+/** Sets the attribute that the design tokens depend on and the colour of the browser's toolbar. */
 export function applyTheme(theme: Theme = storedTheme() ?? systemTheme()): void {
   document.documentElement.dataset['theme'] = theme;
   document.querySelector('meta[name="theme-color"]')?.setAttribute('content', PAPER[theme]);
@@ -45,7 +45,7 @@ export function chooseTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-/** Follows the system while nothing was chosen here, and the other tabs always. Answers how to stop. */
+/** Applies theme changes of the system (unless the user has chosen a theme) and of other tabs. Returns the unsubscriber. */
 export function subscribeToTheme(onChange: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const follow = () => {
@@ -71,14 +71,14 @@ function fontUnder(key: string): EditorFont {
   return EDITOR_FONTS.find((known) => known === font) ?? 'default';
 }
 
-/** The editor's style sheet reads `data-editor-font` on the root element. */
+/** log-text.module.css reads `data-editor-font` on the root element. */
 export function applyEditorFont(font: EditorFont = storedEditorFont()): void {
   document.documentElement.dataset['editorFont'] = font;
 }
 
 /**
- * The font is a Closer's choice. When the plan ends it is put aside, so that no page begins in a font that would be taken
- * away a moment later; when the plan begins again it is taken up.
+ * Only a Closer can choose a font. The choice is suspended when the plan ends, so that the next page does not start in a
+ * font that is removed a moment later, and restored when the plan starts again.
  */
 export function syncEditorFontWithPlan(premium: boolean): void {
   const [from, to] = premium ? [SUSPENDED_FONT_KEY, FONT_KEY] : [FONT_KEY, SUSPENDED_FONT_KEY];

@@ -1,4 +1,4 @@
-/** Who is signed in, as every screen sees it. The provider that keeps it true is in app/session/session-provider.tsx. */
+/** The session context that all screens read. Its provider is app/session/session-provider.tsx. */
 import type { AuthError, User } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -8,35 +8,34 @@ export type SignOutScope = 'global' | 'local';
 
 export type SessionState = {
   status: 'loading' | 'signedOut' | 'signedIn';
-  /** The last user known; stays while `expired`, so that the page somebody is writing on keeps its owner. */
+  /** The last known user. Stays set while `expired`, so that the text on the page keeps its owner. */
   user: User | null;
   profile: Profile | null;
-  /** `missing`: there is no row. `unread`: it could not be read, so nothing is known about the plan (docs/specification/accounts.md 10). */
+  /** `missing`: there is no row. `unavailable`: reading it failed, so the plan is unknown (docs/specification/accounts.md 10). */
   profileState: 'loading' | 'ready' | 'missing' | 'unavailable';
-  /** The session ended without the user asking. The screen stays as it is and a sign-in overlay lies over it. */
+  /** The session has ended, but not by a sign-out. The screen stays, with the sign-in overlay on top. */
   expired: boolean;
-  /** Reads the profile again; true when there is one. */
+  /** Reads the profile again. Resolves with whether there is one. */
   refreshProfile: () => Promise<boolean>;
   /**
-   * Signs out, wipes every local copy of the user and leaves for the landing page, in all tabs of this browser. A tab with
-   * words that were typed after this call keeps them instead, and asks to sign in again. `local`
-   * forgets the session on this device even when the server cannot be reached; `global` then answers with the error and
-   * changes nothing. Never asks: buttons use `useSignOut`.
+   * Signs out in all tabs of this browser, wipes the user's local data and opens the landing page. A tab with text typed
+   * after this call keeps it and asks to sign in again. When the server is unreachable, `local` still removes the session
+   * from this device, and `global` returns the error and changes nothing. Shows no confirmation: buttons use `useSignOut`.
    */
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
-  /** Sends unsent words. Resolves with the days that could not be sent, after a few seconds at most. */
+  /** Sends unsaved text. Resolves within a few seconds with the days that could not be sent. */
   sendUnsavedText: () => Promise<readonly Day[]>;
-  /** Whoever saves the user's words registers here. Returns the function that takes it back. */
-  registerUnsavedText: (words: UnsavedText) => () => void;
+  /** Called by the saving engine. Returns a function that unregisters it. */
+  registerUnsavedText: (text: UnsavedText) => () => void;
 };
 
-/** The words of the signed-in user that may be in this browser alone. */
+/** Text of the signed-in user that may exist only in this browser. */
 export type UnsavedText = {
   send: () => Promise<readonly Day[]>;
-  /** Whether words were typed after this time, so that no sign-out of that time has asked about them. They are kept. */
-  keepNewerThan: (at: number) => boolean;
-  /** The user has signed out: nothing may be written to this browser again. */
-  forget: () => void;
+  /** Returns whether text was typed after `at`, and protects it: a sign-out requested at `at` has not asked about it. */
+  keepTypedAfter: (at: number) => boolean;
+  /** Drops the text after a sign-out and stops writing to this browser's storage. */
+  discard: () => void;
 };
 
 export const SessionContext = createContext<SessionState | null>(null);
@@ -47,14 +46,14 @@ export function useSession(): SessionState {
   return session;
 }
 
-/** The signed-in user inside protected screens, where there always is one. */
+/** The signed-in user, for screens behind the guard. */
 export function useUser(): User {
   const { user } = useSession();
   if (!user) throw new Error('useUser is for screens behind the guard');
   return user;
 }
 
-/** The name given at sign-up; empty for an account that was made without one. */
+/** The name from sign-up; empty for an account without one. */
 export function accountName(user: User | null): string {
   const name: unknown = user?.user_metadata['name'];
   return typeof name === 'string' ? name.trim() : '';

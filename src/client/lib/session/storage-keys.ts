@@ -1,14 +1,14 @@
-/** The names under which this browser keeps things, in one place because the early script reads them as well. */
+/** The keys of localStorage and sessionStorage. The boot script reads some of them too. */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
-/** The font of somebody whose plan has ended, for when it begins again. */
+/** The chosen font of a user whose plan has ended, restored when it starts again. */
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
-/** Plain text: the line a visitor typed on the landing page, carried into the first log after sign-up. */
+/** The line, in plain text, that a visitor typed on the landing page. It becomes the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
-/** The address that was typed on one account page, for the next; of this tab alone. */
+/** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
-/** The id of the user who asked to sign out here, and when: tells a wish from an expiry, in every tab (session-provider). */
+/** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
-/** Where supabase-js keeps the session, so that any Supabase client on this origin finds it (docs/specification/wire.md 18). */
+/** The key that supabase-js uses, so that any Supabase client on this origin finds the session (docs/specification/wire.md 18). */
 export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;

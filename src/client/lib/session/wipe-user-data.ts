@@ -1,10 +1,10 @@
-/** Removes every copy that this browser's storage has of a user who signed out. */
+/** Removes a signed-out user's data from this browser's storage. */
 import { FIRST_LINE_KEY, TYPED_ADDRESS_KEY } from './storage-keys.ts';
 
-/** Keys of one user's data name that user. What is left, theme and font, are choices for this browser (docs/specification/product.md 5). */
+/** The keys of a user's data contain the user's id. Theme and font belong to the browser and stay (docs/specification/product.md 5). */
 export function wipeUserData(userId: string): void {
   for (const key of Object.keys(localStorage)) if (key.includes(userId)) localStorage.removeItem(key);
-  // Threat: what one person typed is shown to the next, and begins their journal.
+  // Threat: the next user sees this user's text and email address, and the text starts their journal.
   localStorage.removeItem(FIRST_LINE_KEY);
   sessionStorage.removeItem(TYPED_ADDRESS_KEY);
 }

@@ -1,4 +1,4 @@
-/** Asks what shall become of unsent words before a user signs out, because signing out wipes them from this browser. */
+/** Asks what to do with unsaved text before a sign-out, which wipes it from this browser. */
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
@@ -8,27 +8,25 @@ import { Dialog } from '../dialog.tsx';
 import { Notice } from '../notice.tsx';
 import styles from './sign-out-dialog.module.css';
 
-/** Shows nothing while there is nothing to ask. */
+/** Renders nothing while there is no question. */
 export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
-  const { busy, question, sendAgain, discard, stay } = signingOut;
+  const { busy, question, retrySend, discard, cancel } = signingOut;
   const { expired } = useSession();
   if (!question) return null;
   const { days, scope, problem } = question;
-  const onlyHere = scope === 'local' && !expired ? ' on this device only' : '';
+  const scopeSuffix = scope === 'local' && !expired ? ' on this device only' : '';
   return (
-    <Dialog title="Some words were not sent" onClose={stay}>
-      <p>What you wrote on {days.length === 1 ? 'this day' : 'these days'} is only in this browser:</p>
+    <Dialog title="You have unsaved text" onClose={cancel}>
+      <p>Text on {days.length === 1 ? 'this day' : 'these days'} is not saved to your account:</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
       </ul>
-      <p className={styles.why}>
-        If you discard these words, they are gone for good. Your saved logs stay in your account.
-      </p>
+      <p className={styles.why}>If you discard this text, it is gone for good. Your saved logs stay in your account.</p>
       {problem && (
         <div className={styles.problem}>
-          <Notice kind="error">{problem === 'unreachable' ? MESSAGES.serverUnreachable : whyNotSent(expired)}</Notice>
+          <Notice kind="error">{problem === 'unreachable' ? MESSAGES.serverUnreachable : notSentText(expired)}</Notice>
         </div>
       )}
       <div className={styles.choices}>
@@ -36,30 +34,30 @@ export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
           tone="primary"
           data-autofocus
           busy={busy === 'sending'}
-          busyLabel="Sending..."
-          softDisabled={busy === 'leaving'}
-          onClick={sendAgain}
+          busyLabel="Saving..."
+          softDisabled={busy === 'signingOut'}
+          onClick={retrySend}
         >
-          Send and sign out
+          Save and sign out
         </Button>
         <Button
-          busy={busy === 'leaving'}
+          busy={busy === 'signingOut'}
           busyLabel="Signing out..."
           softDisabled={busy === 'sending'}
           onClick={discard}
         >
-          Discard and sign out{onlyHere}
+          Discard and sign out{scopeSuffix}
         </Button>
-        <Button tone="text" softDisabled={busy === 'leaving'} onClick={stay}>
-          Stay
+        <Button tone="text" softDisabled={busy === 'signingOut'} onClick={cancel}>
+          Cancel
         </Button>
       </div>
     </Dialog>
   );
 }
 
-function whyNotSent(expired: boolean): string {
-  if (!navigator.onLine) return 'You are offline, so they could not be sent. Connect and try again.';
-  if (expired) return 'Your session has ended, so they could not be sent. Stay, and sign in again to send them.';
-  return 'They could not be sent. Try again, or stay and open the day to see why.';
+function notSentText(expired: boolean): string {
+  if (!navigator.onLine) return "You are offline, so the text couldn't be saved. Connect and try again.";
+  if (expired) return "Your session has ended, so the text couldn't be saved. Cancel and sign in again to save it.";
+  return "The text couldn't be saved. Try again, or cancel and open the day to see why.";
 }

@@ -1,14 +1,14 @@
-/** Why there is no answer, how often it was tried, and when another try is of use. */
+/** Shows why an analysis failed and when a retry is allowed. */
 import { useEffect, useState } from 'react';
 import { failureMessage } from '#domain/coach/coach.ts';
 import type { CoachFailure } from '#client/lib/coach/coach-stream.ts';
 import { Notice } from '../notice.tsx';
 import { TextWithSupportLink } from '../account/support-link.tsx';
 
-/** Beyond this nobody waits on the page: the time of day says more than a count. */
-const COUNTED_MS = 10 * 60_000;
+/** Longer waits are shown as a time of day instead of a countdown. */
+const MAX_COUNTDOWN_MS = 10 * 60_000;
 
-/** `failures` in a row; the first of them was no retry. */
+/** `failures`: consecutive failed attempts, the first one included. */
 export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; failures: number }) {
   return (
     <Notice kind="error">
@@ -17,7 +17,7 @@ export function AnalysisFailure({ failure, failures }: { failure: CoachFailure; 
   );
 }
 
-/** How long another try is of no use, in words; null when it may be made. Looks at the clock once a second. */
+/** The wait before a retry as a text, updated every second; null when a retry is allowed. */
 export function useRetryWait(failure: CoachFailure | null): string | null {
   const until = failure?.retryAt ?? null;
   const [now, setNow] = useState(() => Date.now());
@@ -28,11 +28,11 @@ export function useRetryWait(failure: CoachFailure | null): string | null {
     return () => clearInterval(timer);
   }, [until]);
   if (until === null || until <= now) return null;
-  if (until - now > COUNTED_MS) {
+  if (until - now > MAX_COUNTDOWN_MS) {
     const time = new Date(until).toLocaleString([], { weekday: 'short', hour: '2-digit', minute: '2-digit' });
-    return `The next try can be made ${time}.`;
+    return `You can try again ${time}.`;
   }
   const seconds = Math.ceil((until - now) / 1_000);
   const wait = seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
-  return `The next try can be made in ${wait}.`;
+  return `You can try again in ${wait}.`;
 }

@@ -1,4 +1,4 @@
-/** Asked once per account, before the first word goes to an AI service: who will read it, and one button that agrees. */
+/** Asks for consent, once per account, before any log is sent to an AI service. */
 import { Link } from '@tanstack/react-router';
 import type { Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';
@@ -9,7 +9,7 @@ import styles from './coach-consent.module.css';
 import { Notice } from '../notice.tsx';
 import { SandboxModelNotice } from './sandbox-model-notice.tsx';
 
-/** `button`: told of the one that agrees. */
+/** `button`: a ref to the button that gives consent. */
 export function CoachConsent({ button }: { button?: Ref<HTMLButtonElement> }) {
   const { coachProvider } = useClientConfig();
   const { busy, failed, change } = useConsent();
@@ -19,16 +19,16 @@ export function CoachConsent({ button }: { button?: Ref<HTMLButtonElement> }) {
         When you ask the coach, the logs it needs are sent to {coachProvider ?? 'an AI service'}.
       </p>
       <p className={styles.quiet}>
-        Those are the day you ask about and up to three days before it, or the days of a review. Nothing is sent until
-        you ask. You can take this back on your{' '}
+        These are the day you ask about and up to three days before it, or the days of a review. Nothing is sent until
+        you ask. You can withdraw your consent on your{' '}
         <Link to={ROUTES.profile.path} className={styles.link}>
           profile
         </Link>
         .
       </p>
       <SandboxModelNotice />
-      {failed && <Notice kind="error">Your agreement could not be stored. Nothing was sent. Please try again.</Notice>}
-      <Button ref={button ?? null} tone="primary" busy={busy} busyLabel="Storing..." onClick={() => void change(true)}>
+      {failed && <Notice kind="error">Couldn't save your consent. Nothing was sent. Please try again.</Notice>}
+      <Button ref={button ?? null} tone="primary" busy={busy} busyLabel="Saving..." onClick={() => void change(true)}>
         I agree
       </Button>
     </div>

@@ -4,7 +4,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import { expect, test } from 'vitest';
 import { CoachText } from './coach-text.tsx';
 
-/** Tags with their attributes, as a browser would read them. */
+/** The tags of the markup, with their attributes. */
 const tagsOf = (html: string): string[] => html.match(/<[^>]*>/g) ?? [];
 const ALLOWED = /^<\/?(?:p|ul|ol|li|strong|em)>$/;
 
@@ -46,7 +46,7 @@ const output = fc.oneof(
   fc.string(),
 );
 
-test('no output of a model can make a link, an image or an attribute', () => {
+test('renders no link, image or attribute for any model output', () => {
   fc.assert(
     fc.property(output, fc.boolean(), (text, writing) => {
       const [, ...inside] = tagsOf(renderToStaticMarkup(<CoachText text={text} writing={writing} />));
@@ -64,7 +64,7 @@ const CITED = [
   { ref: 'Called Ann', line: 6 },
 ];
 
-test('where cited lines can be shown, their buttons are the only other thing, and only for lines that exist', () => {
+test('adds only buttons for citations of existing lines', () => {
   fc.assert(
     fc.property(output, (text) => {
       const html = renderToStaticMarkup(<CoachText text={text} cited={CITED} onCitation={() => undefined} />);
@@ -82,7 +82,7 @@ test('where cited lines can be shown, their buttons are the only other thing, an
   );
 });
 
-test('a citation of a line that exists is a button, another stays text', () => {
+test('renders a citation of a missing line as text', () => {
   const html = renderToStaticMarkup(<CoachText text="Items 1 and 9." cited={CITED} onCitation={() => undefined} />);
   expect(html.match(/<button/g)).toHaveLength(1);
   expect(html).toContain('9.');

@@ -1,4 +1,4 @@
-/** What the coach wrote, as React elements and nothing else: see `#domain/coach/coach-text.ts` for the threat. */
+/** Renders the coach's text as React elements, never as HTML: see `#domain/coach/coach-text.ts` for the threat. */
 import { useMemo } from 'react';
 import type { Citation } from '#domain/coach/citations.ts';
 import { parseCoachText } from '#domain/coach/coach-text.ts';
@@ -9,11 +9,11 @@ const NONE: readonly Citation[] = [];
 
 type CoachTextProps = {
   text: string;
-  /** More is to come. */
+  /** The text is still streaming. */
   writing?: boolean;
-  /** Shows the cited line by its place; without it citations are plain text. */
+  /** Called with the line number of a clicked citation; without it citations are plain text. */
   onCitation?: ((line: number) => void) | undefined;
-  /** The lines that can be shown. */
+  /** The citations whose line exists. */
   cited?: readonly Citation[];
 };
 

@@ -1,4 +1,4 @@
-/** Says that an answer is the sandbox's own, where it is: nobody shall take it for what a real model would say. */
+/** Tells users of the sandbox that its simulated model writes the answers. */
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import styles from './coach-consent.module.css';
 
@@ -7,7 +7,7 @@ export function SandboxModelNotice() {
   if (!sandboxModel) return null;
   return (
     <p className={styles.sandbox}>
-      Sandbox: the answers come from the sandbox's own model, which is no AI. Nothing leaves this machine.
+      Sandbox: a simulated model writes the answers, not an AI. Nothing leaves this machine.
     </p>
   );
 }

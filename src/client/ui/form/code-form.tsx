@@ -1,4 +1,4 @@
-/** The six digits of a mail, typed: for people who read their mail on another device. */
+/** A form for the six-digit code of a mail, for users who read their mail on another device. */
 import type { ReactNode } from 'react';
 import { parseCode } from '#domain/account/account.ts';
 import { codeMessage, MESSAGES } from '#domain/messages.ts';
@@ -9,16 +9,16 @@ import { Button } from '../button.tsx';
 import { Field } from './field.tsx';
 import { Notice } from '../notice.tsx';
 
-/** What came of a code: an error of the service, or what to say. */
+/** An error of the auth service, or the outcome to show. */
 export type CodeResult = { error: ProviderError } | { outcome: Outcome };
 
 type CodeFormProps = {
   className?: string | undefined;
   label?: string;
   autoFocus?: boolean;
-  /** Answers what came of the code. `form` holds the further fields. */
+  /** Sends the code. `form` holds the additional fields. */
   check: (code: string, form: FormData) => Promise<CodeResult>;
-  /** Further fields, above the code. */
+  /** Renders additional fields above the code. */
   children?: ((errorOf: (field: string) => string | null) => ReactNode) | undefined;
 };
 
@@ -37,7 +37,7 @@ export function CodeForm({ className, label = 'Code from your e-mail', autoFocus
     <form className={className} onSubmit={onSubmit} noValidate>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       {children?.(errorOf)}
-      {/* No limit of length: it would cut a code that is pasted with spaces. */}
+      {/* No maxLength: it would truncate a code that is pasted with spaces. */}
       <Field
         label={label}
         name="code"

@@ -1,4 +1,4 @@
-/** A labelled input with its hint and its error, tied together for screen readers. */
+/** An input with its label, hint and error, linked for screen readers. */
 import { useId } from 'react';
 import type { ComponentProps, ReactNode } from 'react';
 import styles from './field.module.css';
@@ -6,9 +6,9 @@ import styles from './field.module.css';
 type FieldProps = ComponentProps<'input'> & {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with this very field; shown under it and announced with it. */
+  /** Shown below the input and announced with it. */
   error?: string | null;
-  /** Stands inside the input's right edge. */
+  /** Rendered at the end of the input, inside its border. */
   trailing?: ReactNode;
 };
 

@@ -1,4 +1,4 @@
-/** A password with a button that shows it: people who see what they type make fewer mistakes. */
+/** A password input with a button that shows or hides the password. */
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
 import type { ComponentProps } from 'react';
@@ -11,19 +11,19 @@ type PasswordFieldProps = Omit<ComponentProps<typeof Field>, 'type' | 'trailing'
 };
 
 export function PasswordField({ label, ...rest }: PasswordFieldProps) {
-  const [shown, setShown] = useState(false);
-  // A name of its own: one that repeated the field's label would be found where the field is looked for.
-  const name = shown ? 'Hide what you typed' : 'Show what you typed';
+  const [isShown, setShown] = useState(false);
+  // Without the word "password": the button's name must not match a search for the field's label.
+  const name = isShown ? 'Hide what you typed' : 'Show what you typed';
   return (
     <Field
       label={label}
       {...rest}
-      type={shown ? 'text' : 'password'}
+      type={isShown ? 'text' : 'password'}
       spellCheck={false}
       autoCapitalize="none"
       trailing={
-        <IconButton label={name} className={styles.toggle} aria-pressed={shown} onClick={() => setShown(!shown)}>
-          {shown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+        <IconButton label={name} className={styles.toggle} aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
         </IconButton>
       }
     />

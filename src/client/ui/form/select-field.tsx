@@ -1,4 +1,4 @@
-/** A labelled choice from a long list: the browser's own, which every keyboard and phone already knows. */
+/** A native select with a label, for long lists. */
 import { ChevronDown } from 'lucide-react';
 import { useId } from 'react';
 import type { ComponentProps } from 'react';

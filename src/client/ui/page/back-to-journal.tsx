@@ -1,4 +1,4 @@
-/** The way back to the journal, the same on every page beside it. */
+/** The link back to the journal on every other protected screen. */
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** The name, with its ember. */
+/** The product's wordmark. */
 import styles from './brand.module.css';
 
 export function Brand() {

@@ -1,4 +1,4 @@
-/** The frame of the quiet pages beside the journal: a way back, a headline, one column. */
+/** The layout of the screens besides the journal: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
 
@@ -16,7 +16,7 @@ export function Page({ title, back, children }: { title: string; back: ReactNode
   );
 }
 
-/** A part of such a page: a rule, its name, and what is in it. */
+/** A section with a heading. `locked` dims it for users whose plan does not include it. */
 export function Section({
   title,
   children,

@@ -1,4 +1,4 @@
-/** The crown of a Closer under lock: marks what a Closer alone may do. The open crown is lucide's own. */
+/** The icon for features that only Closers can use. The crown without a lock is lucide's. */
 import type { ComponentProps } from 'react';
 
 export function LockedCrown(props: ComponentProps<'svg'>) {

@@ -1,5 +1,6 @@
-/** Where the plan decides and is not known: a wait, then that it could not be read. Never an offer to buy what one has. */
+/** Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid. */
 import { useState } from 'react';
+import { PROFILE_MESSAGES } from '#domain/account/profile-messages.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '../button.tsx';
 import styles from './plan-placeholder.module.css';
@@ -11,25 +12,23 @@ export function PlanPlaceholder() {
   return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
 }
 
-/** The failure is said here and not in a toast: a menu or panel would lie over that. */
+/** Shows a failure inline, because the menu or a panel would cover a toast. */
 export function PlanUnavailable() {
   const { refreshProfile } = useSession();
   const toast = useToast();
   const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState(false);
+  const [hasFailed, setHasFailed] = useState(false);
   const refresh = async (): Promise<void> => {
     setBusy(true);
     const found = await refreshProfile();
     setBusy(false);
-    setFailed(!found);
-    if (found) toast({ kind: 'success', text: 'Profile refreshed successfully!' });
+    setHasFailed(!found);
+    if (found) toast({ kind: 'success', text: PROFILE_MESSAGES.refreshed });
   };
   return (
     <div className={styles.unread}>
       <p role="status">
-        {failed
-          ? 'Failed to refresh profile. Please try again.'
-          : 'We could not read your plan. Your logs and your plan are safe.'}
+        {hasFailed ? PROFILE_MESSAGES.refreshFailed : "We couldn't load your plan. Your logs and your plan are safe."}
       </p>
       <Button onClick={refresh} busy={busy} busyLabel="Refreshing profile...">
         Refresh Profile

@@ -1,4 +1,4 @@
-/** The way to the offer, wherever it stands. Gives way while PayPal checks a payment. */
+/** Opens the upgrade dialog. Replaced by a notice while PayPal checks a payment. */
 import type { ReactNode, Ref } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
@@ -7,7 +7,7 @@ import { Notice } from '../notice.tsx';
 
 type UpgradeButtonProps = { button?: Ref<HTMLButtonElement>; onClick: () => void; children?: ReactNode };
 
-/** The same within a sentence. */
+/** The upgrade button within a sentence. */
 export function UpgradeLink({ className, onClick }: { className: string | undefined; onClick: () => void }) {
   if (usePaymentPending()) return MESSAGES.paymentPending;
   return (
