@@ -78,7 +78,7 @@ test.describe('without a server', () => {
     await page.route('**/auth/v1/logout**', (route) => route.abort());
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('button', { name: 'Logout' }).click();
-    await expect(page.getByRole('alert').filter({ hasText: 'The server cannot be reached' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'the server could not be reached' })).toBeVisible();
     await expect(page).toHaveURL('/journal');
     await page.getByRole('button', { name: 'Sign out on this device only' }).click();
     await expect(page).toHaveURL('/');
