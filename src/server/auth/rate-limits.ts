@@ -1,6 +1,6 @@
 /**
- * How often one network address may ask (docs/specification/accounts.md 9), and how often one account's password may be tried. The
- * counters live in the database.
+ * Rate limits per network address (docs/specification/accounts.md 9) and per account for passwords. The counters are stored
+ * in the database.
  */
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
@@ -23,8 +23,8 @@ const BUCKETS = {
 type Bucket = keyof typeof BUCKETS;
 
 /**
- * Wrong passwords for one account, from all addresses together. Ten guesses in a quarter of an hour, then fifty in a day:
- * an owner who mistypes waits minutes, and somebody with a thousand addresses gets no further than with one.
+ * Wrong passwords for one account, from all addresses together: ten in 15 minutes and fifty in a day. An owner who mistypes
+ * waits minutes, and an attacker with a thousand addresses gets no further than with one.
  */
 const SIGN_IN_WINDOWS = [
   { keyPrefix: 'sign-in', points: 10, duration: 900 },
@@ -35,9 +35,9 @@ export interface RateLimits {
   /** Throws `over_request_rate_limit`. */
   consume(bucket: Bucket, ip: string): Promise<void>;
   /**
-   * Counts a try before its password is compared, so that many at once are no more guesses than one by one.
+   * Counts an attempt before its password is compared, so that concurrent attempts gain no guesses.
    * @param account from `signInKey`
-   * @returns what takes the try back: it was no wrong guess
+   * @returns a function that refunds the attempt, for attempts that were not wrong guesses
    */
   consumeSignIn(account: string): Promise<() => Promise<void>>;
 }
@@ -63,9 +63,9 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         keyPrefix: bucket,
         points,
         duration: FIVE_MINUTES,
-        // One of them is enough to sweep the common table.
+        // One limiter is enough to purge the shared table.
         clearExpiredByTimeout: bucket === 'token',
-        // Whoever has used up a bucket costs no further statement until it is full again.
+        // A blocked client costs no further statement until its bucket refills.
         inMemoryBlockOnConsumed: points,
       };
       return [bucket, new RateLimiterPostgres(options)];
@@ -83,13 +83,13 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
 async function consumeOr429(limiter: RateLimiterPostgres, key: string): Promise<void> {
   try {
     await limiter.consume(key);
-  } catch (refusal) {
-    if (!(refusal instanceof RateLimiterRes)) throw refusal;
-    throw new AuthError('over_request_rate_limit', '', Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)));
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    throw new AuthError('over_request_rate_limit', '', Math.max(1, Math.ceil(error.msBeforeNext / 1000)));
   }
 }
 
-/** The limiter's view of a `pg` client: it builds its own SQL from the names above and passes values as parameters. */
+/** Adapts the database to a `pg` client. The limiter builds its SQL from the names above and passes values as parameters. */
 const toPgClient = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });

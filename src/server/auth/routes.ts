@@ -1,7 +1,6 @@
 /**
- * The auth wire under /auth/v1, as `@supabase/auth-js` speaks it: every endpoint on one screen.
- * An endpoint is a file with the name of its URL; what they share lies in `wire/` (bodies, answers, errors) and in
- * `accounts/` (rows). Codes and texts of errors stand in `wire/errors.ts` alone.
+ * The routes of the auth wire under /auth/v1, compatible with `@supabase/auth-js`. Each endpoint is a file in `endpoints/`
+ * named by its URL; `wire/` holds shared request and response code, `accounts/` the database access.
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -26,7 +25,7 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not here yet, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
+ * Not implemented, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
  * /authorize /callback /user/identities (OAuth), /sso (SAML), /passkeys, /invite and /admin.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[] = [
@@ -66,7 +65,7 @@ export function authRoutes(routesDeps: AuthRoutesDeps): Hono<AppEnv> {
   routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
   routes.use(async (context, next) => {
     await next();
-    // Tokens and accounts must not stay in any cache on the way.
+    // No cache may store tokens or accounts.
     if (!context.res.headers.has('Cache-Control')) context.header('Cache-Control', 'no-store');
   });
   for (const [method, path, endpoint] of ENDPOINTS) {

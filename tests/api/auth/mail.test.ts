@@ -1,4 +1,4 @@
-/** What comes by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
+/** Flows by mail: confirmation, recovery, address changes, codes (docs/specification/wire.md 8, 13, 14, 15 and 16). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from './world.ts';
 import type { AuthWorld, WireBody } from './world.ts';
@@ -6,7 +6,7 @@ import type { AuthWorld, WireBody } from './world.ts';
 const MINUTE = 60_000;
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 
-/** An answer without what differs by chance: two are alike when only ids, times and the address differ. */
+/** Replaces ids, times and the address, so that two responses of the same shape are equal. */
 const shape = (body: WireBody, email: string): string =>
   JSON.stringify(body)
     .replaceAll(body.id, 'ID')
@@ -22,19 +22,19 @@ describe('with confirmation by mail', () => {
   afterAll(() => world.close());
 
   const signUp = (email: string, data = {}) =>
-    world.ask('POST', '/signup', { body: { email, password: PASSWORD, data } });
+    world.request('POST', '/signup', { body: { email, password: PASSWORD, data } });
   const signIn = (email: string, password = PASSWORD) =>
-    world.ask('POST', '/token?grant_type=password', { body: { email, password } });
+    world.request('POST', '/token?grant_type=password', { body: { email, password } });
   async function confirmed(): Promise<string> {
     const email = newAddress();
     await signUp(email);
     const mail = await world.mailTo(email);
-    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    const { status } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
     expect(status).toBe(200);
     return email;
   }
 
-  test('signing up answers a user without a session, and the link opens the journal', async () => {
+  test('sign-up returns a user without a session, and the link signs in', async () => {
     const email = newAddress();
     const client = world.client();
     const { data, error } = await client.auth.signUp({ email, password: PASSWORD });
@@ -56,7 +56,7 @@ describe('with confirmation by mail', () => {
     expect((await signIn(email)).status).toBe(200);
   });
 
-  test('the code does the same, under both names of its type', async () => {
+  test('the code signs in with type signup and type email', async () => {
     for (const type of ['signup', 'email'] as const) {
       const email = newAddress();
       await signUp(email);
@@ -71,86 +71,87 @@ describe('with confirmation by mail', () => {
     const email = newAddress();
     await signUp(email);
     const token_hash = hashIn(await world.mailTo(email));
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => world.ask('POST', '/verify', { body: { type: 'signup', token_hash } })),
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => world.request('POST', '/verify', { body: { type: 'signup', token_hash } })),
     );
-    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
-    const again = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    expect(responses.filter((response) => response.status === 200)).toHaveLength(1);
+    const again = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect([again.status, again.body]).toEqual([
       403,
       { code: 'otp_expired', message: 'Email link is invalid or has expired' },
     ]);
   });
 
-  test('a password that a stranger chose for the address does not outlive its recovery', async () => {
+  test('a recovery removes the password that a stranger chose for the address', async () => {
     const email = newAddress();
-    const strange = (path: string) => world.ask('POST', path, { body: { email, password: 'chosen by a stranger' } });
+    const strange = (path: string) =>
+      world.request('POST', path, { body: { email, password: 'chosen by a stranger' } });
     await strange('/signup');
-    await world.ask('POST', '/recover', { body: { email } });
+    await world.request('POST', '/recover', { body: { email } });
     const token_hash = hashIn(await world.mailTo(email, 2));
-    expect((await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
+    expect((await world.request('POST', '/verify', { body: { type: 'recovery', token_hash } })).status).toBe(200);
     expect((await strange('/token?grant_type=password')).body.code).toBe('invalid_credentials');
   });
 
-  test('a link dies after an hour', async () => {
+  test('a link expires after an hour', async () => {
     const email = newAddress();
     await signUp(email);
     const token_hash = hashIn(await world.mailTo(email));
     world.clock.advance(60 * MINUTE);
-    const { status } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    const { status } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(status).toBe(403);
   });
 
-  test('five wrong codes end the code, however many arrive at once, and leave the link alone', async () => {
+  test('five wrong codes invalidate the code, also when concurrent, and keep the link valid', async () => {
     const email = newAddress();
     await signUp(email);
     const mail = await world.mailTo(email);
-    const guess = (token: string) => world.ask('POST', '/verify', { body: { type: 'signup', email, token } });
+    const guess = (token: string) => world.request('POST', '/verify', { body: { type: 'signup', email, token } });
     const guesses = await Promise.all(Array.from({ length: 10 }, () => guess(wrong(mail.code!))));
-    expect(new Set(guesses.map((answer) => answer.status))).toEqual(new Set([403]));
+    expect(new Set(guesses.map((response) => response.status))).toEqual(new Set([403]));
     const right = await guess(mail.code!);
     expect([right.status, right.body]).toEqual([
       403,
       { code: 'otp_expired', message: 'Token has expired or is invalid' },
     ]);
-    const link = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
+    const link = await world.request('POST', '/verify', { body: { type: 'signup', token_hash: hashIn(mail) } });
     expect(link.status).toBe(200);
   });
 
-  test('new mails do not buy new guesses', async () => {
+  test('new mails gain no new guesses', async () => {
     const email = await confirmed();
     for (let round = 0; round < 3; round += 1) {
-      await world.ask('POST', '/recover', { body: { email } });
+      await world.request('POST', '/recover', { body: { email } });
       const { code } = await world.mailTo(email, 2 + round);
       for (let guess = 0; guess < 5; guess += 1) {
-        await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: wrong(code!) } });
+        await world.request('POST', '/verify', { body: { type: 'recovery', email, token: wrong(code!) } });
       }
     }
-    await world.ask('POST', '/recover', { body: { email } });
+    await world.request('POST', '/recover', { body: { email } });
     const { code } = await world.mailTo(email, 5);
-    const { status } = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: code! } });
+    const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code! } });
     expect(status).toBe(403);
   });
 
-  test('signing up does not tell whether an address is new, waiting or has an account', async () => {
+  test('sign-up responds the same for a new address, an unconfirmed one and one with an account', async () => {
     const [fresh, waiting, owner] = [newAddress(), newAddress(), await confirmed()];
     await signUp(waiting);
-    const answers = [];
+    const responses = [];
     for (const email of [fresh, waiting, owner])
-      answers.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
-    const shapes = answers.flatMap((pair, index) =>
+      responses.push([await signUp(email, { name: 'Ada' }), await signUp(email, { name: 'Ada' })]);
+    const shapes = responses.flatMap((pair, index) =>
       pair.map(({ status, body }) => `${status} ${shape(body, [fresh, waiting, owner][index]!)}`),
     );
     expect(new Set(shapes).size).toBe(1);
-    for (const [first, second] of answers) expect(first!.body.id).toBe(second!.body.id);
-    for (const [first] of answers)
+    for (const [first, second] of responses) expect(first!.body.id).toBe(second!.body.id);
+    for (const [first] of responses)
       expect(first!.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const notice = await world.mailTo(owner, 2);
     expect(notice.subject).toBe('You already have an account');
     expect(notice.code).toBeNull();
   });
 
-  test('signing up and guessing a code take a time of their own, whatever is behind the address', async () => {
+  test('sign-up and a wrong code take a minimum time for every address', async () => {
     const owner = await confirmed();
     const timed = async (asked: () => Promise<unknown>): Promise<number> => {
       const start = performance.now();
@@ -159,44 +160,44 @@ describe('with confirmation by mail', () => {
     };
     for (const email of [newAddress(), owner]) {
       expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(149);
-      const guess = () => world.ask('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
+      const guess = () => world.request('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
       expect(await timed(guess)).toBeGreaterThanOrEqual(59);
     }
   });
 
-  test('a second sign-up with the same password changes nothing of the first', async () => {
+  test('a second sign-up with the same password does not change the first', async () => {
     const email = newAddress();
     await signUp(email, { name: 'First' });
     await signUp(email, { name: 'Second' });
     const token_hash = hashIn(await world.mailTo(email, 2));
-    const { body } = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    const { body } = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(body.user.user_metadata.name).toBe('First');
     expect((await signIn(email)).status).toBe(200);
   });
 
-  test('a password that a stranger chose before the owner signed up opens nothing after the owner confirms', async () => {
+  test('a password of an earlier sign-up by a stranger does not work after the owner confirms', async () => {
     const email = newAddress();
     await signUp(email);
     const own = 'another password';
-    const answer = await world.ask('POST', '/signup', { body: { email, password: own } });
-    expect(answer.status).toBe(200);
+    const response = await world.request('POST', '/signup', { body: { email, password: own } });
+    expect(response.status).toBe(200);
     const token_hash = hashIn(await world.mailTo(email, 2));
-    const opened = await world.ask('POST', '/verify', { body: { type: 'signup', token_hash } });
+    const opened = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(opened.body.access_token).toBeTruthy();
-    // Neither of the two is known to be the owner's; who reads the mailbox chooses a new one by recovery.
+    // Neither password is known to be the owner's; the owner of the mailbox sets a new one by recovery.
     expect((await signIn(email)).status).toBe(400);
     expect((await signIn(email, own)).status).toBe(400);
   });
 
-  test('resend mails again while it waits, and nothing once it is confirmed', async () => {
+  test('resend sends the mail again before confirmation and no mail afterwards', async () => {
     const email = newAddress();
     await signUp(email);
     expect((await world.client().auth.resend({ type: 'signup', email })).error).toBeNull();
     await world.mailTo(email, 2);
     const owner = await confirmed();
-    const { status, body } = await world.ask('POST', '/resend', { body: { type: 'signup', email: owner } });
+    const { status, body } = await world.request('POST', '/resend', { body: { type: 'signup', email: owner } });
     expect([status, body]).toEqual([200, {}]);
-    const stranger = await world.ask('POST', '/resend', { body: { type: 'signup', email: newAddress() } });
+    const stranger = await world.request('POST', '/resend', { body: { type: 'signup', email: newAddress() } });
     expect([stranger.status, stranger.body]).toEqual([status, body]);
   });
 
@@ -205,9 +206,9 @@ describe('with confirmation by mail', () => {
     [{ type: 'signup' }, 'Missing email address or phone number'],
     [{ type: 'signup', phone: '1' }, 'Type provided requires an email address'],
     [{ type: 'signup', email: 'x' }, 'Unable to validate email address: invalid format'],
-  ])('resend refuses %j', async (body, message) => {
-    const answer = await world.ask('POST', '/resend', { body });
-    expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+  ])('resend rejects %j', async (body, message) => {
+    const response = await world.request('POST', '/resend', { body });
+    expect([response.status, response.body]).toEqual([400, { code: 'validation_failed', message }]);
   });
 });
 
@@ -218,7 +219,7 @@ describe('an account', () => {
   });
   afterAll(() => world.close());
 
-  test('is recovered by link: a session, a new password, every other device out', async () => {
+  test('is recovered by link, which starts a session, and a new password signs out every other device', async () => {
     const { email, access } = await world.signedUp();
     const client = world.client();
     const events: string[] = [];
@@ -232,46 +233,46 @@ describe('an account', () => {
     expect(events).toContain('PASSWORD_RECOVERY');
     const { error } = await client.auth.updateUser({ password: 'a better password' });
     expect(error).toBeNull();
-    expect((await world.ask('GET', '/user', { token: access })).body.code).toBe('session_not_found');
+    expect((await world.request('GET', '/user', { token: access })).body.code).toBe('session_not_found');
     expect((await client.auth.getUser()).error).toBeNull();
     const signIn = await world.client().auth.signInWithPassword({ email, password: 'a better password' });
     expect(signIn.error).toBeNull();
     expect((await world.mailTo(email, 2)).subject).toBe('Your password was changed');
   });
 
-  test('is recovered by code, and the code of an older mail dies with a newer one', async () => {
+  test('is recovered by code, and a newer mail invalidates the code of an older one', async () => {
     const { email } = await world.signedUp();
-    await world.ask('POST', '/recover', { body: { email } });
+    await world.request('POST', '/recover', { body: { email } });
     const first = await world.mailTo(email);
-    await world.ask('POST', '/recover', { body: { email } });
+    await world.request('POST', '/recover', { body: { email } });
     const second = await world.mailTo(email, 2);
-    const verify = (token: string) => world.ask('POST', '/verify', { body: { type: 'recovery', email, token } });
+    const verify = (token: string) => world.request('POST', '/verify', { body: { type: 'recovery', email, token } });
     if (first.code !== second.code) expect((await verify(first.code!)).status).toBe(403);
     expect((await verify(second.code!)).status).toBe(200);
   });
 
   const openRecovery = async (mail: { links: string[] }) =>
-    (await world.ask('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } })).status;
+    (await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } })).status;
 
-  test('is recovered by an earlier link after a stranger asked for more mails, and one use ends all links', async () => {
+  test('is recovered by an earlier link after a stranger requested more mails, and one use invalidates all links', async () => {
     const { email } = await world.signedUp();
     const mails = [];
     for (let count = 1; count <= 3; count += 1) {
-      await world.ask('POST', '/recover', { body: { email } });
+      await world.request('POST', '/recover', { body: { email } });
       mails.push(await world.mailTo(email, count));
     }
     expect(await openRecovery(mails[0]!)).toBe(200);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
-    // A later mail does not bring them back.
-    await world.ask('POST', '/recover', { body: { email } });
+    // A later mail does not make them valid again.
+    await world.request('POST', '/recover', { body: { email } });
     await world.mailTo(email, 4);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
   });
 
-  test('has no live link of an earlier mail after an hour, or after its password changed', async () => {
+  test('invalidates the links of earlier mails after an hour and after a password change', async () => {
     const { email } = await world.signedUp();
     const mailAgain = async (count: number) => {
-      await world.ask('POST', '/recover', { body: { email } });
+      await world.request('POST', '/recover', { body: { email } });
       return world.mailTo(email, count);
     };
     const first = await mailAgain(1);
@@ -280,32 +281,32 @@ describe('an account', () => {
     world.clock.advance(20 * MINUTE);
     const third = await mailAgain(3);
     expect(await openRecovery(first)).toBe(403);
-    // The access token of the sign-up has expired with the first link.
-    const signedIn = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    // The access token of the sign-up has expired as well.
+    const signedIn = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     const token = signedIn.body.access_token;
-    expect((await world.ask('PUT', '/user', { token, body: { password: 'quite another' } })).status).toBe(200);
+    expect((await world.request('PUT', '/user', { token, body: { password: 'quite another' } })).status).toBe(200);
     expect([await openRecovery(second), await openRecovery(third)]).toEqual([403, 403]);
   });
 
-  test('recovery answers the same for an address without account', async () => {
+  test('recovery responds the same for an address without an account', async () => {
     const { email } = await world.signedUp();
-    const known = await world.ask('POST', '/recover', { body: { email } });
-    const unknown = await world.ask('POST', '/recover', { body: { email: newAddress() } });
+    const known = await world.request('POST', '/recover', { body: { email } });
+    const unknown = await world.request('POST', '/recover', { body: { email: newAddress() } });
     expect([known.status, known.body]).toEqual([200, {}]);
     expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
     for (const [body, message] of [
       [{}, 'Password recovery requires an email'],
       [{ email: 'x y' }, 'Unable to validate email address: invalid format'],
     ]) {
-      const answer = await world.ask('POST', '/recover', { body });
-      expect([answer.status, answer.body]).toEqual([400, { code: 'validation_failed', message }]);
+      const response = await world.request('POST', '/recover', { body });
+      expect([response.status, response.body]).toEqual([400, { code: 'validation_failed', message }]);
     }
   });
 
-  test('moves to another address when both have agreed, and the old one is told', async () => {
+  test('changes its address after both addresses confirm, and notifies the old one', async () => {
     const { email, access, id } = await world.signedUp();
     const newEmail = newAddress();
-    const asked = await world.ask('PUT', '/user', { token: access, body: { email: newEmail } });
+    const asked = await world.request('PUT', '/user', { token: access, body: { email: newEmail } });
     expect(asked.status).toBe(200);
     expect(asked.body).toMatchObject({ email, new_email: newEmail });
     const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
@@ -314,7 +315,7 @@ describe('an account', () => {
     const client = world.client();
     const half = await client.auth.verifyOtp({ type: 'email_change', token_hash: hashIn(toNew) });
     expect(half).toMatchObject({ error: null, data: { session: null, user: null } });
-    const raw = await world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(toNew) } });
+    const raw = await world.request('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(toNew) } });
     expect(raw.status).toBe(403);
     const whole = await client.auth.verifyOtp({ type: 'email_change', email, token: toOld.code! });
     expect(whole.error).toBeNull();
@@ -326,48 +327,48 @@ describe('an account', () => {
     expect(signIn.error).toBeNull();
   });
 
-  test('cannot move to an address that has an account, and does not learn so', async () => {
+  test('cannot change to an address with an account, with the same response as for a free one', async () => {
     const owner = await world.signedUp();
     const { email, access } = await world.signedUp();
     const free = newAddress();
     const { access: otherAccess } = await world.signedUp();
-    const taken = await world.ask('PUT', '/user', { token: access, body: { email: owner.email } });
-    const open = await world.ask('PUT', '/user', { token: otherAccess, body: { email: free } });
+    const taken = await world.request('PUT', '/user', { token: access, body: { email: owner.email } });
+    const open = await world.request('PUT', '/user', { token: otherAccess, body: { email: free } });
     expect(taken.status).toBe(open.status);
     expect(Object.keys(taken.body)).toEqual(Object.keys(open.body));
     expect((await world.mailTo(owner.email)).subject).toBe('You already have an account');
-    const half = await world.ask('POST', '/verify', {
+    const half = await world.request('POST', '/verify', {
       body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email)) },
     });
     expect(half.body).toMatchObject({ code: '200' });
   });
 
-  test('never moves to an address that has not agreed, even while the change to it begins', async () => {
+  test('never changes to an unconfirmed address, even while the change to it begins', async () => {
     const { email, access } = await world.signedUp();
     const [own, foreign] = [newAddress(), newAddress()];
-    await world.ask('PUT', '/user', { token: access, body: { email: own } });
+    await world.request('PUT', '/user', { token: access, body: { email: own } });
     const verify = (mail: { links: string[] }) =>
-      world.ask('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
+      world.request('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
     expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
-    // The moment between the row and the tokens of a second change.
+    // The state between the row update and the new tokens of a second change.
     await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
     expect((await verify(await world.mailTo(email))).body.code).toBe('otp_expired');
-    expect((await world.ask('GET', '/user', { token: access })).body.email).toBe(email);
+    expect((await world.request('GET', '/user', { token: access })).body.email).toBe(email);
   });
 
-  test('starts over with another address, and the first links are dead', async () => {
+  test('restarts an address change with another address, which invalidates the first links', async () => {
     const { email, access } = await world.signedUp();
     const [typo, right] = [newAddress(), newAddress()];
-    await world.ask('PUT', '/user', { token: access, body: { email: typo } });
-    await world.ask('PUT', '/user', { token: access, body: { email: right } });
-    const dead = await world.ask('POST', '/verify', {
+    await world.request('PUT', '/user', { token: access, body: { email: typo } });
+    await world.request('PUT', '/user', { token: access, body: { email: right } });
+    const dead = await world.request('POST', '/verify', {
       body: { type: 'email_change', token_hash: hashIn(await world.mailTo(typo)) },
     });
     expect(dead.status).toBe(403);
-    await world.ask('POST', '/verify', {
+    await world.request('POST', '/verify', {
       body: { type: 'email_change', token_hash: hashIn(await world.mailTo(email, 2)) },
     });
-    const done = await world.ask('POST', '/verify', {
+    const done = await world.request('POST', '/verify', {
       body: { type: 'email_change', token_hash: hashIn(await world.mailTo(right)) },
     });
     expect(done.body.user.email).toBe(right);
@@ -382,22 +383,25 @@ describe('an account', () => {
     return { action: field(/action="([^"]*)"/).replace('/auth/v1', ''), body: body.toString() };
   };
   const press = ({ action, body }: ReturnType<typeof formOf>, headers = {}) =>
-    world.ask('POST', action, { body, headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers } });
-  const fragmentOf = (answer: { headers: Headers }) =>
-    new URLSearchParams(new URL(answer.headers.get('location')!).hash.slice(1));
+    world.request('POST', action, {
+      body,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+    });
+  const fragmentOf = (response: { headers: Headers }) =>
+    new URLSearchParams(new URL(response.headers.get('location')!).hash.slice(1));
 
-  test('opening a link for somebody else’s page uses nothing up, and its button ends there with a session', async () => {
+  test('opening a link to a third-party page consumes no token, and its button redirects there with a session', async () => {
     const { email } = await world.signedUp();
     const page = 'http://127.0.0.1:4100/welcome';
-    await world.ask('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
+    await world.request('POST', `/recover?redirect_to=${encodeURIComponent(page)}`, { body: { email } });
     const link = new URL((await world.mailTo(email)).links[0]!);
     expect(link.pathname).toBe('/auth/v1/verify');
     const path = link.href.slice(`${world.config.publicUrl}/auth/v1`.length);
-    for (const method of ['HEAD', 'GET', 'GET']) expect((await world.ask(method, path)).status).toBe(200);
-    const shown = await world.ask('GET', path);
+    for (const method of ['HEAD', 'GET', 'GET']) expect((await world.request(method, path)).status).toBe(200);
+    const shown = await world.request('GET', path);
     expect(Object.fromEntries(shown.headers)).toMatchObject({
       'cache-control': 'no-store',
-      // A form of a page with "no-referrer" names no origin, and would look like one from elsewhere.
+      // With "no-referrer" the form would send no origin and look cross-site.
       'referrer-policy': 'strict-origin',
       'x-frame-options': 'DENY',
       'content-security-policy': expect.stringMatching(
@@ -407,13 +411,13 @@ describe('an account', () => {
     expect(shown.body).toContain('The button signs you in to <strong>127.0.0.1:4100</strong>');
 
     const form = formOf(shown.body);
-    // Browsers that send no fetch metadata, or none over plain http, name the page in `Origin`.
-    for (const elsewhere of [
+    // Browsers without fetch metadata, or over plain http, send the page's `Origin`.
+    for (const crossSite of [
       { 'Sec-Fetch-Site': 'cross-site' },
       { Origin: 'https://evil.example' },
       { Origin: 'null' },
     ]) {
-      const forced = await press(form, elsewhere);
+      const forced = await press(form, crossSite);
       expect(new URL(forced.headers.get('location')!, world.url).pathname).toBe('/auth/v1/verify');
     }
     const pressed = await press(form, { Origin: world.url });
@@ -422,13 +426,13 @@ describe('an account', () => {
     expect(pressed.headers.get('cache-control')).toBe('no-store');
     const fragment = fragmentOf(pressed);
     expect([...fragment.keys()]).toEqual(['access_token', 'expires_in', 'refresh_token', 'sb', 'token_type', 'type']);
-    expect((await world.ask('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
+    expect((await world.request('GET', '/user', { token: fragment.get('access_token')! })).body.email).toBe(email);
 
-    // The page is the same for a token that was used, and for one that never was.
-    const afterwards = await world.ask('GET', path);
+    // The page is the same for a used token and for an unknown one.
+    const afterwards = await world.request('GET', path);
     expect(afterwards.body).toBe(shown.body);
     const token = link.searchParams.get('token')!;
-    const unknown = await world.ask('GET', path.replace(token, 'x'.repeat(43)));
+    const unknown = await world.request('GET', path.replace(token, 'x'.repeat(43)));
     expect(unknown.body).toBe(shown.body.replace(token, 'x'.repeat(43)));
     expect(Object.fromEntries(fragmentOf(await press(form)))).toEqual({
       error: 'access_denied',
@@ -438,24 +442,24 @@ describe('an account', () => {
     });
   });
 
-  test('the page of a link to an app names its scheme, which alone says what opens', async () => {
+  test('the page of a link to an app names its scheme', async () => {
     const target = encodeURIComponent('myapp://journal.example.com/done');
-    const { body } = await world.ask('GET', `/verify?type=recovery&token=x&redirect_to=${target}`);
+    const { body } = await world.request('GET', `/verify?type=recovery&token=x&redirect_to=${target}`);
     expect(body).toContain('Continue to myapp<');
   });
 
-  test('the page of a link shows words as words', async () => {
+  test('the page of a link escapes HTML', async () => {
     const odd = encodeURIComponent('"><script>alert(1)</script>');
-    const { status, body } = await world.ask('GET', `/verify?type=${odd}&token=${odd}&redirect_to=${odd}`);
+    const { status, body } = await world.request('GET', `/verify?type=${odd}&token=${odd}&redirect_to=${odd}`);
     expect(status).toBe(200);
     expect(body).not.toContain('<script');
     expect(body).toContain('name="token" value="&quot;&gt;&lt;script&gt;');
     expect(body).toContain('<strong>Hustle Forge</strong>');
   });
 
-  test('a page that is not allowed is replaced by our own', async () => {
+  test('a redirect target that is not allowed is replaced with PUBLIC_URL', async () => {
     const { email } = await world.signedUp();
-    await world.ask('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
+    await world.request('POST', '/recover?redirect_to=https%3A%2F%2Fevil.example%2F', { body: { email } });
     expect(new URL((await world.mailTo(email)).links[0]!).origin).toBe(new URL(world.config.publicUrl).origin);
   });
 
@@ -488,8 +492,8 @@ describe('an account', () => {
     ['POST', '', { type: 'signup', token: '1', email: 'a b' }, 422, 'Invalid email format'],
     ['GET', '?token=x', undefined, 400, 'Verify requires a verification type'],
     ['GET', '?type=signup', undefined, 400, 'Verify requires a token or a token hash'],
-  ])('%s /verify%s refuses %j', async (method, query, body, status, message) => {
-    const answer = await world.ask(method, `/verify${query}`, { body });
-    expect([answer.status, answer.body]).toEqual([status, { code: 'validation_failed', message }]);
+  ])('%s /verify%s rejects %j', async (method, query, body, status, message) => {
+    const response = await world.request(method, `/verify${query}`, { body });
+    expect([response.status, response.body]).toEqual([status, { code: 'validation_failed', message }]);
   });
 });

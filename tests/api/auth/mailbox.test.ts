@@ -1,4 +1,4 @@
-/** The sandbox's mailbox, as scripts and people read it (docs/specification/sandbox-and-running.md 2). */
+/** The sandbox's mailbox, as JSON and as a page (docs/specification/sandbox-and-running.md 2). */
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startMailbox } from '../../../simulators/mailbox.ts';
@@ -24,7 +24,7 @@ async function deliver(to: string, subject: string, text: string): Promise<void>
 const json = async (query = ''): Promise<unknown> =>
   (await mailbox.handle(new Request(`${HERE}/messages${query}`)))!.json();
 
-test('messages come newest first, with links and code, for one address or for all', async () => {
+test('returns messages newest first with links and code, for one address or for all', async () => {
   await deliver(
     'Ada@example.com',
     'First',
@@ -47,7 +47,7 @@ test('messages come newest first, with links and code, for one address or for al
   expect(await json()).toHaveLength(3);
 });
 
-test('the page shows words as words', async () => {
+test('escapes HTML on the page', async () => {
   await deliver(
     'a@example.com',
     '<script>alert(1)</script>',
@@ -59,7 +59,7 @@ test('the page shows words as words', async () => {
   expect(page).toContain('<a href="https://x.example/?a="');
 });
 
-test('says when there is nothing, and leaves other addresses to others', async () => {
+test('shows an empty state, and ignores requests for other paths', async () => {
   expect(await (await mailbox.handle(new Request(HERE)))!.text()).toContain('No mail yet');
   expect(await mailbox.handle(new Request('http://127.0.0.1/sandbox/payments'))).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Renewing a session: rotation, two tabs, lost answers and stolen tokens (docs/specification/wire.md 10). */
+/** Renewing a session: rotation, concurrent tabs, lost responses and stolen tokens (docs/specification/wire.md 10). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
@@ -14,13 +14,14 @@ afterAll(() => world.close());
 const HOUR = 3_600_000;
 
 const renew = (token: string) =>
-  world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
+  world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: token } });
 const renewed = async (token: string): Promise<string> => {
   const { status, body } = await renew(token);
   expect(status, JSON.stringify(body)).toBe(200);
   return body.refresh_token;
 };
-const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+const isAlive = async (token: string): Promise<boolean> =>
+  (await world.request('GET', '/user', { token })).status === 200;
 const generations = async (userId: string): Promise<number> => {
   const { rows } = await world.admin.query(
     'select max(generation) as highest from auth.refresh_tokens t join auth.sessions s on s.id = t.session_id where s.user_id = $1',
@@ -32,7 +33,7 @@ const generations = async (userId: string): Promise<number> => {
 const amrOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()).amr;
 
 describe('a renewal', () => {
-  test('answers a whole session with another refresh token', async () => {
+  test('returns a complete session with a new refresh token', async () => {
     const { refresh, email, access } = await world.signedUp();
     const { status, body } = await renew(refresh);
     expect(status).toBe(200);
@@ -52,7 +53,7 @@ describe('a renewal', () => {
     expect((await client.auth.getUser()).error).toBeNull();
   });
 
-  test('carries on for as long as the session lives', async () => {
+  test('can be repeated as long as the session exists', async () => {
     let { refresh } = await world.signedUp();
     for (let round = 0; round < 5; round += 1) {
       world.clock.advance(3_600_000);
@@ -62,8 +63,8 @@ describe('a renewal', () => {
   });
 });
 
-describe('a token that was used already', () => {
-  test('of which the answer was lost gives the active token again, as often as it is lost within two days', async () => {
+describe('a used token', () => {
+  test('whose response was lost returns the active token again, any number of times within two days', async () => {
     const { refresh, id } = await world.signedUp();
     const lost = await renewed(refresh);
     world.clock.advance(47 * HOUR);
@@ -81,11 +82,11 @@ describe('a token that was used already', () => {
     expect((await renew(active)).body.code).toBe('refresh_token_not_found');
   });
 
-  test('ends the session of an owner and a thief who take turns', async () => {
+  test('ends the session of an owner and a thief who alternate', async () => {
     const { refresh } = await world.signedUp();
     let [owner, thief] = [await renewed(refresh), refresh];
     const codes: (string | undefined)[] = [];
-    for (let turn = 0; turn < 4; turn += 1) {
+    for (let round = 0; round < 4; round += 1) {
       world.clock.advance(HOUR / 2);
       const { body } = await renew(thief);
       codes.push(body.code);
@@ -97,7 +98,7 @@ describe('a token that was used already', () => {
     expect((await renew(thief)).body.code).toBe('refresh_token_not_found');
   });
 
-  test('by twenty tabs at once gives all of them the same token', async () => {
+  test('presented by twenty concurrent tabs returns the same token to all of them', async () => {
     const { refresh, id } = await world.signedUp();
     const tokens = await Promise.all(Array.from({ length: 20 }, () => renewed(refresh)));
     expect(new Set(tokens).size).toBe(1);
@@ -105,7 +106,7 @@ describe('a token that was used already', () => {
     expect(await renewed(tokens[0]!)).not.toBe(tokens[0]);
   });
 
-  test('two generations ago is fine within ten seconds, and answers the active token', async () => {
+  test('of two generations ago returns the active token within ten seconds', async () => {
     const { refresh, id } = await world.signedUp();
     const active = await renewed(await renewed(await renewed(refresh)));
     world.clock.advance(9_000);
@@ -113,7 +114,7 @@ describe('a token that was used already', () => {
     expect(await generations(id)).toBe(4);
   });
 
-  test('two generations ago ends the session after ten seconds, its access token included', async () => {
+  test('of two generations ago ends the session after ten seconds, including its access token', async () => {
     const { refresh, access } = await world.signedUp();
     const active = await renewed(await renewed(refresh));
     world.clock.advance(10_000);
@@ -124,9 +125,9 @@ describe('a token that was used already', () => {
     expect(await isAlive(access)).toBe(false);
   });
 
-  test('ends its own session alone', async () => {
+  test('ends only its own session', async () => {
     const { email, refresh } = await world.signedUp();
-    const other = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const other = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     await renewed(await renewed(refresh));
     world.clock.advance(10_000);
     await renew(refresh);
@@ -134,7 +135,7 @@ describe('a token that was used already', () => {
   });
 });
 
-describe('any order of tokens', () => {
+describe('any sequence of tokens', () => {
   type Step = { age: number } | { wait: true };
   const steps = fc.array(
     fc.oneof(
@@ -145,15 +146,15 @@ describe('any order of tokens', () => {
   );
 
   test(
-    'is answered as the rules say',
+    'matches the model',
     async () => {
       await fc.assert(
         fc.asyncProperty(steps, async (walk: Step[]) => {
-          // The model: every token so far, oldest first, and when each was replaced, in minutes that the test waits.
+          // The model: every token so far, oldest first, and when each was replaced, in minutes of the test clock.
           const tokens = [(await world.signedUp()).refresh];
           const replacedAt: number[] = [];
           const reissued = new Set<number>();
-          let [minute, isOver] = [0, false];
+          let [minute, hasEnded] = [0, false];
           for (const step of walk) {
             if ('wait' in step) {
               world.clock.advance(60_000);
@@ -163,7 +164,7 @@ describe('any order of tokens', () => {
             const active = tokens.length - 1;
             const presented = Math.max(0, active - step.age);
             const { status, body } = await renew(tokens[presented]!);
-            if (isOver) expect(body.code).toBe('refresh_token_not_found');
+            if (hasEnded) expect(body.code).toBe('refresh_token_not_found');
             else if (presented === active) {
               expect(tokens).not.toContain(body.refresh_token);
               tokens.push(body.refresh_token);
@@ -175,7 +176,7 @@ describe('any order of tokens', () => {
               reissued.add(active);
             } else {
               expect(body.code).toBe('refresh_token_already_used');
-              isOver = true;
+              hasEnded = true;
             }
           }
         }),
@@ -186,7 +187,7 @@ describe('any order of tokens', () => {
   );
 });
 
-describe('a token that is none', () => {
+describe('an invalid token', () => {
   test.each([
     ['missing', {}, 'validation_failed', 'Refresh token is not valid'],
     ['null', { refresh_token: null }, 'validation_failed', 'Refresh token is not valid'],
@@ -203,12 +204,12 @@ describe('a token that is none', () => {
       'bad_json',
       'Could not parse request body as JSON: refresh_token must be a string',
     ],
-  ])('is refused when %s', async (_name, body, code, message) => {
-    const answer = await world.ask('POST', '/token?grant_type=refresh_token', { body });
-    expect([answer.status, answer.body]).toEqual([400, { code, message }]);
+  ])('is rejected: %s', async (_name, body, code, message) => {
+    const response = await world.request('POST', '/token?grant_type=refresh_token', { body });
+    expect([response.status, response.body]).toEqual([400, { code, message }]);
   });
 
-  test('of a banned user is refused', async () => {
+  test('is rejected for a banned user', async () => {
     const { refresh, id } = await world.signedUp();
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
     expect((await renew(refresh)).body).toEqual({ code: 'user_banned', message: 'Invalid Refresh Token: User Banned' });

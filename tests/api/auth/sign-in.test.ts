@@ -1,4 +1,4 @@
-/** Signing up, in and out, over the real client and by hand (docs/specification/wire.md 8, 9, 11 and 12). */
+/** Signing up, in and out, with the real client and with raw requests (docs/specification/wire.md 8, 9, 11 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
 import type { AuthWorld, WireBody } from './world.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('signing up with autoconfirm', () => {
-  test('starts a session and answers the user', async () => {
+  test('starts a session and returns the user', async () => {
     const email = newAddress();
     const { data, error } = await world
       .client()
@@ -31,12 +31,12 @@ describe('signing up with autoconfirm', () => {
     expect(data.user?.email_confirmed_at).toMatch(/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/);
   });
 
-  test('leaves expires_at to the clock of the device', async () => {
-    const { body } = await world.ask('POST', '/signup', { body: { email: newAddress(), password: PASSWORD } });
+  test('omits expires_at, so the client uses its own clock', async () => {
+    const { body } = await world.request('POST', '/signup', { body: { email: newAddress(), password: PASSWORD } });
     expect(Object.keys(body).toSorted()).toEqual(['access_token', 'expires_in', 'refresh_token', 'token_type', 'user']);
   });
 
-  test('makes the profile row, and stores neither password nor token as it is', async () => {
+  test('creates the profile row, and stores password and token only as hashes', async () => {
     const { id, refresh } = await world.signedUp();
     const profiles = await world.admin.query('select id from public.profiles where id = $1', [id]);
     expect(profiles.rowCount).toBe(1);
@@ -49,26 +49,26 @@ describe('signing up with autoconfirm', () => {
     expect(JSON.stringify(tokens.rows)).not.toContain(refresh);
   });
 
-  test('compares addresses without regard to case', async () => {
+  test('compares addresses case-insensitively', async () => {
     const email = newAddress();
     await world.signedUp(email.toUpperCase());
     const { data } = await world.client().auth.signInWithPassword({ email, password: PASSWORD });
     expect(data.user?.email).toBe(email);
   });
 
-  test('says that an address is taken', async () => {
+  test('rejects an address that is taken', async () => {
     const { email } = await world.signedUp();
-    const { status, body } = await world.ask('POST', '/signup', { body: { email, password: PASSWORD } });
+    const { status, body } = await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
     expect(status).toBe(422);
     expect(body).toEqual({ code: 'user_already_exists', message: 'User already registered' });
   });
 
-  test('gives an address to one of two who ask at the same moment', async () => {
+  test('gives an address to one of several concurrent sign-ups', async () => {
     const email = newAddress();
-    const answers = await Promise.all(
-      [1, 2, 3].map(() => world.ask('POST', '/signup', { body: { email, password: PASSWORD } })),
+    const responses = await Promise.all(
+      [1, 2, 3].map(() => world.request('POST', '/signup', { body: { email, password: PASSWORD } })),
     );
-    expect(answers.map((answer) => String(answer.status)).toSorted()).toEqual(['200', '422', '422']);
+    expect(responses.map((response) => String(response.status)).toSorted()).toEqual(['200', '422', '422']);
   });
 
   test.each([
@@ -159,30 +159,30 @@ describe('signing up with autoconfirm', () => {
       'validation_failed',
       'User metadata must not exceed 8192 bytes of JSON',
     ],
-  ])('refuses %s', async (_name, body, status, code, message) => {
-    const answer = await world.ask('POST', '/signup', { body });
-    expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject({ code, message });
+  ])('rejects %s', async (_name, body, status, code, message) => {
+    const response = await world.request('POST', '/signup', { body });
+    expect(response.status).toBe(status);
+    expect(response.body).toMatchObject({ code, message });
   });
 
-  test('tells the reason of a weak password to the client', async () => {
+  test('returns the reason of a weak password to the client', async () => {
     const { error } = await world.client().auth.signUp({ email: newAddress(), password: '12345' });
     expect(error).toMatchObject({ name: 'AuthWeakPasswordError', status: 422, reasons: ['length'] });
   });
 });
 
 describe('signing in with a password', () => {
-  test('starts another session each time and leaves the others alone', async () => {
+  test('starts a new session each time and keeps the others', async () => {
     const { email, access } = await world.signedUp();
     const client = world.client();
     const { data, error } = await client.auth.signInWithPassword({ email, password: PASSWORD });
     expect(error).toBeNull();
     expect(data.session?.access_token).not.toBe(access);
-    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
     expect((await client.auth.getUser()).data.user?.last_sign_in_at).toBeTruthy();
   });
 
-  test('signs claims as the clients read them', async () => {
+  test('signs the claims that clients read', async () => {
     const { email, id, access } = await world.signedUp();
     const [header, payload] = access
       .split('.')
@@ -207,7 +207,7 @@ describe('signing in with a password', () => {
     });
   });
 
-  test('lets the client check the token with the published key', async () => {
+  test('issues tokens that the client verifies with the published key', async () => {
     const { email } = await world.signedUp();
     const client = world.client();
     await client.auth.signInWithPassword({ email, password: PASSWORD });
@@ -216,10 +216,12 @@ describe('signing in with a password', () => {
     expect(data?.claims).toMatchObject({ email, role: 'authenticated' });
   });
 
-  test('answers a wrong password and an unknown address alike', async () => {
+  test('responds the same to a wrong password and an unknown address', async () => {
     const { email } = await world.signedUp();
-    const wrong = await world.ask('POST', '/token?grant_type=password', { body: { email, password: 'not this one' } });
-    const unknown = await world.ask('POST', '/token?grant_type=password', {
+    const wrong = await world.request('POST', '/token?grant_type=password', {
+      body: { email, password: 'not this one' },
+    });
+    const unknown = await world.request('POST', '/token?grant_type=password', {
       body: { email: newAddress(), password: PASSWORD },
     });
     expect(wrong.status).toBe(400);
@@ -227,11 +229,13 @@ describe('signing in with a password', () => {
     expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
   });
 
-  test('tells a ban only to those who know the password', async () => {
+  test('reveals a ban only with the correct password', async () => {
     const { email, id } = await world.signedUp();
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 day' where id = $1`, [id]);
-    const right = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-    const wrong = await world.ask('POST', '/token?grant_type=password', { body: { email, password: 'not this one' } });
+    const right = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const wrong = await world.request('POST', '/token?grant_type=password', {
+      body: { email, password: 'not this one' },
+    });
     expect(right.body).toEqual({ code: 'user_banned', message: 'User is banned' });
     expect(wrong.body.code).toBe('invalid_credentials');
   });
@@ -253,43 +257,46 @@ describe('signing in with a password', () => {
       'validation_failed',
       'Only an email address or phone number should be provided on login.',
     ],
-  ])('refuses %s', async (_name, path, body, code, message) => {
-    const answer = await world.ask('POST', path, { body });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ code, message });
+  ])('rejects %s', async (_name, path, body, code, message) => {
+    const response = await world.request('POST', path, { body });
+    expect(response.status).toBe(400);
+    expect(response.body).toEqual({ code, message });
   });
 });
 
 const signIn = async (email: string): Promise<WireBody> =>
-  (await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
-const isAlive = async (token: string): Promise<boolean> => (await world.ask('GET', '/user', { token })).status === 200;
+  (await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
+const isAlive = async (token: string): Promise<boolean> =>
+  (await world.request('GET', '/user', { token })).status === 200;
 
 describe('signing out', () => {
-  test('global ends every session of the user, and of nobody else', async () => {
+  test('with scope global ends every session of the user and of no other user', async () => {
     const { email, access, refresh } = await world.signedUp();
     const other = await world.signedUp();
     const second = await signIn(email);
-    const { status, body } = await world.ask('POST', '/logout', { token: access });
+    const { status, body } = await world.request('POST', '/logout', { token: access });
     expect([status, body]).toEqual([204, '']);
     expect(await Promise.all([access, second.access_token, other.access].map(isAlive))).toEqual([false, false, true]);
-    const renewed = await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+    const renewed = await world.request('POST', '/token?grant_type=refresh_token', {
+      body: { refresh_token: refresh },
+    });
     expect(renewed.body.code).toBe('refresh_token_not_found');
   });
 
-  test('local ends this session, others ends all but this one', async () => {
+  test('with scope local ends this session, with scope others all but this one', async () => {
     const { email, access } = await world.signedUp();
     const [second, third] = [await signIn(email), await signIn(email)];
-    await world.ask('POST', '/logout?scope=local', { token: access });
+    await world.request('POST', '/logout?scope=local', { token: access });
     expect(await Promise.all([access, second.access_token, third.access_token].map(isAlive))).toEqual([
       false,
       true,
       true,
     ]);
-    await world.ask('POST', '/logout?scope=others', { token: second.access_token });
+    await world.request('POST', '/logout?scope=others', { token: second.access_token });
     expect(await Promise.all([second.access_token, third.access_token].map(isAlive))).toEqual([true, false]);
   });
 
-  test('is noticed by the data wire at once', async () => {
+  test('takes effect on the data wire at once', async () => {
     const client = world.client();
     await client.auth.signUp({ email: newAddress(), password: PASSWORD });
     const token = (await client.auth.getSession()).data.session!.access_token;
@@ -299,13 +306,13 @@ describe('signing out', () => {
     expect((await read()).status).toBe(401);
   });
 
-  test('refuses an unknown scope, a missing token and a dead session', async () => {
+  test('rejects an unknown scope, a missing token and an ended session', async () => {
     const { access } = await world.signedUp();
-    const unknown = await world.ask('POST', '/logout?scope=galaxy', { token: access });
+    const unknown = await world.request('POST', '/logout?scope=galaxy', { token: access });
     expect([unknown.status, unknown.body.message]).toEqual([400, 'Unsupported logout scope "galaxy"']);
-    expect((await world.ask('POST', '/logout')).status).toBe(401);
-    await world.ask('POST', '/logout', { token: access });
-    const dead = await world.ask('POST', '/logout', { token: access });
+    expect((await world.request('POST', '/logout')).status).toBe(401);
+    await world.request('POST', '/logout', { token: access });
+    const dead = await world.request('POST', '/logout', { token: access });
     expect([dead.status, dead.body.code]).toEqual([403, 'session_not_found']);
   });
 });

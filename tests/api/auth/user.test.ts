@@ -1,4 +1,4 @@
-/** The caller's own account, and who counts as a caller (docs/specification/wire.md 5 and 12). */
+/** The signed-in user's account and the authentication of protected routes (docs/specification/wire.md 5 and 12). */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const claimsIn = (token: string): JWTPayload => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
 
-/** Signs with the server's own key, as nobody but the server can. */
+/** Signs with the server's own key. */
 async function signed(claims: JWTPayload, header: Record<string, unknown> = {}): Promise<string> {
   const key = await importJWK(
     JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8')),
@@ -29,37 +29,37 @@ async function signed(claims: JWTPayload, header: Record<string, unknown> = {}):
 }
 
 describe('GET /user', () => {
-  test('answers the bare user', async () => {
+  test('returns the user', async () => {
     const { email, id, access } = await world.signedUp();
-    const { status, headers, body } = await world.ask('GET', '/user', { token: access });
+    const { status, headers, body } = await world.request('GET', '/user', { token: access });
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toMatchObject({ id, email, phone: '', is_anonymous: false, identities: [{ provider: 'email' }] });
     expect(Object.values(body)).not.toContain(null);
   });
 
-  test('refuses a missing or ill-formed Bearer', async () => {
+  test('rejects a missing or malformed Bearer', async () => {
     for (const headers of [{}, { Authorization: 'Basic abc' }, { Authorization: 'Bearer ' }]) {
-      const answer = await world.ask('GET', '/user', { headers });
-      expect([answer.status, answer.body]).toEqual([
+      const response = await world.request('GET', '/user', { headers });
+      expect([response.status, response.body]).toEqual([
         401,
         { code: 'no_authorization', message: 'This endpoint requires a valid Bearer token' },
       ]);
     }
   });
 
-  test('refuses the publishable key, and words that are no token', async () => {
+  test('rejects the publishable key and malformed tokens', async () => {
     for (const token of [world.config.publishableKey, 'a.b.c', 'x']) {
-      const { status, body } = await world.ask('GET', '/user', { token });
+      const { status, body } = await world.request('GET', '/user', { token });
       expect([status, body.code]).toEqual([403, 'bad_jwt']);
     }
   });
 
-  test('refuses every forged token', async () => {
+  test('rejects every forged token', async () => {
     const { access } = await world.signedUp();
     const claims = claimsIn(access);
     const [header, payload, signature] = access.split('.') as [string, string, string];
-    const { body: jwks } = await world.ask('GET', '/.well-known/jwks.json');
+    const { body: jwks } = await world.request('GET', '/.well-known/jwks.json');
     const publicPem = createPublicKey({ key: jwks.keys[0], format: 'jwk' }).export({
       type: 'spki',
       format: 'pem',
@@ -86,20 +86,20 @@ describe('GET /user', () => {
       'a signature of zeros': `${header}.${payload}.${Buffer.alloc(64).toString('base64url')}`,
     };
     for (const [name, token] of Object.entries(forged)) {
-      const { status, body } = await world.ask('GET', '/user', { token });
+      const { status, body } = await world.request('GET', '/user', { token });
       expect([status, body.code], name).toEqual([403, 'bad_jwt']);
       expect(body.message, name).toMatch(/^invalid JWT: unable to parse or verify signature, /);
       const data = await fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${token}` } });
       expect(data.status, name).toBe(401);
     }
-    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
   });
 
-  test('refuses an expired token, also one that it has seen before', async () => {
+  test('rejects an expired token, also when it is cached', async () => {
     const { access } = await world.signedUp();
-    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
+    expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
     world.clock.advance(HOUR);
-    const { status, body } = await world.ask('GET', '/user', { token: access });
+    const { status, body } = await world.request('GET', '/user', { token: access });
     expect([status, body]).toEqual([
       403,
       {
@@ -109,7 +109,7 @@ describe('GET /user', () => {
     ]);
   });
 
-  test('judges the claims of a genuine token one by one', async () => {
+  test('validates each claim of a genuine token', async () => {
     const { access, id } = await world.signedUp();
     const claims = claimsIn(access);
     const cases: [JWTPayload, number, string][] = [
@@ -121,25 +121,25 @@ describe('GET /user', () => {
       [{ ...claims, session_id: '00000000-0000-4000-8000-000000000000' }, 403, 'session_not_found'],
     ];
     for (const [changed, status, code] of cases) {
-      const answer = await world.ask('GET', '/user', { token: await signed(changed) });
-      expect([answer.status, answer.body.code]).toEqual([status, code]);
+      const response = await world.request('GET', '/user', { token: await signed(changed) });
+      expect([response.status, response.body.code]).toEqual([status, code]);
     }
-    const { exp: _exp, ...withoutEnd } = claims;
-    expect((await world.ask('GET', '/user', { token: await signed(withoutEnd) })).body.code).toBe('bad_jwt');
-    expect((await world.ask('GET', '/user', { token: await signed(claims, { kid: 'another' }) })).body.code).toBe(
+    const { exp: _exp, ...withoutExpiry } = claims;
+    expect((await world.request('GET', '/user', { token: await signed(withoutExpiry) })).body.code).toBe('bad_jwt');
+    expect((await world.request('GET', '/user', { token: await signed(claims, { kid: 'another' }) })).body.code).toBe(
       'bad_jwt',
     );
     const { session_id: _session, ...withoutSession } = claims;
-    expect((await world.ask('GET', '/user', { token: await signed(withoutSession) })).body.id).toBe(id);
+    expect((await world.request('GET', '/user', { token: await signed(withoutSession) })).body.id).toBe(id);
   });
 
-  test('refuses a session of somebody else', async () => {
+  test('rejects a session of another user', async () => {
     const [one, other] = [await world.signedUp(), await world.signedUp()];
     const mixed = await signed({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
-    expect((await world.ask('GET', '/user', { token: mixed })).body.code).toBe('session_not_found');
+    expect((await world.request('GET', '/user', { token: mixed })).body.code).toBe('session_not_found');
   });
 
-  test('notices within thirty seconds what another server has ended', async () => {
+  test('rejects within thirty seconds a session that another server ended', async () => {
     const { id, access } = await world.signedUp();
     const read = () => fetch(`${world.url}/rest/v1/profiles`, { headers: { Authorization: `Bearer ${access}` } });
     expect((await read()).status).toBe(200);
@@ -149,11 +149,11 @@ describe('GET /user', () => {
     expect((await read()).status).toBe(401);
   });
 
-  test('makes the client drop a dead session', async () => {
+  test('makes the client drop an ended session', async () => {
     const client = world.client();
     await client.auth.signUp({ email: newAddress(), password: PASSWORD });
     const token = (await client.auth.getSession()).data.session!.access_token;
-    await world.ask('POST', '/logout', { token });
+    await world.request('POST', '/logout', { token });
     const { error } = await client.auth.getUser();
     expect(error).toMatchObject({ name: 'AuthSessionMissingError' });
     expect((await client.auth.getSession()).data.session).toBeNull();
@@ -161,7 +161,7 @@ describe('GET /user', () => {
 });
 
 describe('PUT /user', () => {
-  test('merges metadata and removes what is null', async () => {
+  test('merges metadata and removes null values', async () => {
     const client = world.client();
     await client.auth.signUp({
       email: newAddress(),
@@ -176,31 +176,32 @@ describe('PUT /user', () => {
 
   test('a password change keeps this session and ends the others', async () => {
     const { email, access } = await world.signedUp();
-    const other = (await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } })).body;
-    const { status } = await world.ask('PUT', '/user', { token: access, body: { password: 'quite another' } });
+    const other = (await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } }))
+      .body;
+    const { status } = await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
     expect(status).toBe(200);
-    expect((await world.ask('GET', '/user', { token: access })).status).toBe(200);
-    expect((await world.ask('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
-    const old = await world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
+    expect((await world.request('GET', '/user', { token: other.access_token })).body.code).toBe('session_not_found');
+    const old = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
     expect(old.body.code).toBe('invalid_credentials');
     expect((await world.mailTo(email)).subject).toBe('Your password was changed');
   });
 
-  test('a password change ends every link on its way', async () => {
+  test('a password change invalidates every outstanding link', async () => {
     const { email, access } = await world.signedUp();
-    await world.ask('POST', '/recover', { body: { email } });
+    await world.request('POST', '/recover', { body: { email } });
     const { code } = await world.mailTo(email);
-    await world.ask('PUT', '/user', { token: access, body: { password: 'quite another' } });
-    const { status } = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: code } });
+    await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
+    const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code } });
     expect(status).toBe(403);
   });
 
-  test('an old session proves itself with a code before it changes password or address', async () => {
+  test('an old session must reauthenticate with a code before it changes password or address', async () => {
     const { email, refresh } = await world.signedUp();
     world.clock.advance(24 * HOUR);
-    const token = (await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } }))
+    const token = (await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } }))
       .body.access_token;
-    const change = (body: unknown) => world.ask('PUT', '/user', { token, body });
+    const change = (body: unknown) => world.request('PUT', '/user', { token, body });
     expect((await change({ password: 'quite another' })).body).toEqual({
       code: 'reauthentication_needed',
       message: 'Password update requires reauthentication',
@@ -208,7 +209,7 @@ describe('PUT /user', () => {
     expect((await change({ email: newAddress() })).body.code).toBe('reauthentication_needed');
     expect((await change({ data: { name: 'Still fine' } })).status).toBe(200);
 
-    const asked = await world.ask('GET', '/reauthenticate', { token });
+    const asked = await world.request('GET', '/reauthenticate', { token });
     expect([asked.status, asked.body]).toEqual([200, {}]);
     const mail = await world.mailTo(email);
     expect(mail.links).toEqual([]);
@@ -217,7 +218,7 @@ describe('PUT /user', () => {
     expect((await change({ password: 'quite another', nonce: mail.code })).status).toBe(200);
     const again = await change({ password: 'yet another', nonce: mail.code });
     expect(again.body.code).toBe('reauthentication_not_valid');
-    const signIn = await world.ask('POST', '/verify', { body: { type: 'recovery', email, token: mail.code } });
+    const signIn = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: mail.code } });
     expect(signIn.status).toBe(403);
   });
 
@@ -230,9 +231,9 @@ describe('PUT /user', () => {
     [{ app_metadata: { role: 'admin' } }, 403, 'not_admin'],
     [{ data: [] }, 400, 'bad_json'],
     [{ data: { name: 'x'.repeat(9_000) } }, 400, 'validation_failed'],
-  ])('refuses body %#', async (body, status, code) => {
+  ])('rejects body %#', async (body, status, code) => {
     const { access } = await world.signedUp();
-    const answer = await world.ask('PUT', '/user', { token: access, body });
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    const response = await world.request('PUT', '/user', { token: access, body });
+    expect([response.status, response.body.code]).toEqual([status, code]);
   });
 });

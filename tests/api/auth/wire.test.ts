@@ -1,4 +1,4 @@
-/** What holds for the whole auth wire: error shapes, bodies, limits, keys, storms (docs/specification/wire.md 2, 3 and 17). */
+/** Common behaviour of the auth wire: error formats, bodies, limits, keys, overload (docs/specification/wire.md 2, 3 and 17). */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ const failing = (version: string | undefined) =>
   });
 
 describe('errors', () => {
-  test.each(['2024-01-01', '2025-06-30'])('have the new shape for version %s', async (version) => {
+  test.each(['2024-01-01', '2025-06-30'])('have the new format for version %s', async (version) => {
     const response = await failing(version);
     expect(response.headers.get('x-supabase-api-version')).toBe('2024-01-01');
     expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials');
     expect(await response.json()).toEqual({ code: 'invalid_credentials', message: 'Invalid login credentials' });
   });
 
-  test.each([undefined, '2023-12-31', 'soon', '2024'])('have the old shape for version %s', async (version) => {
+  test.each([undefined, '2023-12-31', 'soon', '2024'])('have the old format for version %s', async (version) => {
     const response = await failing(version);
     expect(response.headers.has('x-supabase-api-version')).toBe(false);
     expect(response.headers.get('x-sb-error-code')).toBe('invalid_credentials');
@@ -41,11 +41,11 @@ describe('errors', () => {
     });
   });
 
-  test('say why a password is weak in both shapes', async () => {
+  test('contain the reasons of a weak password in both formats', async () => {
     const body = { email: newAddress(), password: 'short' };
     const [fresh, old] = [
-      await world.ask('POST', '/signup', { body }),
-      await world.ask('POST', '/signup', { body, headers: { 'X-Supabase-Api-Version': '' } }),
+      await world.request('POST', '/signup', { body }),
+      await world.request('POST', '/signup', { body, headers: { 'X-Supabase-Api-Version': '' } }),
     ];
     const weak_password = { reasons: ['length'] };
     expect(fresh.body).toEqual({
@@ -61,32 +61,32 @@ describe('errors', () => {
     });
   });
 
-  test('refuse a common password at sign-up and at a change', async () => {
+  test('reject a common password at sign-up and at a password change', async () => {
     const { access } = await world.signedUp();
     const refused = {
       code: 'weak_password',
       message: 'Password is known to be weak and easy to guess, please choose a different one.',
       weak_password: { reasons: ['pwned'] },
     };
-    const signUp = await world.ask('POST', '/signup', { body: { email: newAddress(), password: '123456' } });
-    const change = await world.ask('PUT', '/user', { token: access, body: { password: 'Password1' } });
+    const signUp = await world.request('POST', '/signup', { body: { email: newAddress(), password: '123456' } });
+    const change = await world.request('PUT', '/user', { token: access, body: { password: 'Password1' } });
     expect([signUp.status, signUp.body, change.status, change.body]).toEqual([422, refused, 422, refused]);
     const { error } = await world.client().auth.signUp({ email: newAddress(), password: 'qwerty' });
     expect(error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['pwned'] });
   });
 
-  test('name their code to the real client', async () => {
+  test('give the real client their code', async () => {
     const { error } = await world.client().auth.signInWithPassword({ email: 'a@b.co', password: 'wrong one' });
     expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: 'invalid_credentials' });
   });
 
   test('echo no version on success', async () => {
-    expect((await world.ask('GET', '/health')).headers.has('x-supabase-api-version')).toBe(false);
+    expect((await world.request('GET', '/health')).headers.has('x-supabase-api-version')).toBe(false);
   });
 
-  test('are JSON for paths that do not exist', async () => {
+  test('are JSON for unknown paths', async () => {
     for (const path of ['/otp', '/factors', '/authorize?provider=github', '/sso', '/nonsense']) {
-      const { status, body } = await world.ask('GET', path);
+      const { status, body } = await world.request('GET', path);
       expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
     }
   });
@@ -94,18 +94,21 @@ describe('errors', () => {
 
 describe('bodies', () => {
   test.each(['', '{', '[]', '"text"', 'null', '7', '{"email":}', '\ufeff{}x'])(
-    'that are %j are bad JSON',
+    '%j are rejected as bad JSON',
     async (body) => {
-      const answer = await world.ask('POST', '/signup', { body, headers: { 'Content-Type': 'application/json' } });
-      expect([answer.status, answer.body.code]).toEqual([400, 'bad_json']);
-      expect(answer.body.message).toMatch(/^Could not parse request body as JSON: /);
+      const response = await world.request('POST', '/signup', {
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      });
+      expect([response.status, response.body.code]).toEqual([400, 'bad_json']);
+      expect(response.body.message).toMatch(/^Could not parse request body as JSON: /);
     },
   );
 
-  test('of more than 1 MiB are refused, with and without a stated length', async () => {
+  test('over 1 MiB are rejected, with and without Content-Length', async () => {
     const large = JSON.stringify({ email: 'a@b.co', password: PASSWORD, data: { x: 'x'.repeat(1_048_576) } });
-    // The server answers before it has read everything, so this connection is not used again.
-    const stated = await world.ask('POST', '/signup', { body: large, headers: { Connection: 'close' } });
+    // The server responds before it has read the whole body, so this connection cannot be reused.
+    const stated = await world.request('POST', '/signup', { body: large, headers: { Connection: 'close' } });
     expect([stated.status, stated.body]).toEqual([
       413,
       { code: 'request_entity_too_large', message: 'Request body too large (max 1048576 bytes)' },
@@ -119,9 +122,9 @@ describe('bodies', () => {
     expect(streamed.status).toBe(413);
   });
 
-  test('that are nested without end are refused', async () => {
+  test('that are nested too deeply are rejected', async () => {
     const data = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
-    const { status, body } = await world.ask('POST', '/signup', {
+    const { status, body } = await world.request('POST', '/signup', {
       body: `{"email":"a@b.co","password":"123456","data":${data}}`,
     });
     expect([status, body.code]).toEqual([400, 'validation_failed']);
@@ -164,11 +167,11 @@ describe('bodies', () => {
     '/recover',
     '/resend',
   ])(
-    'of any form never make POST %s fail',
+    'with arbitrary values never cause a 500 on POST %s',
     async (path) => {
       await fc.assert(
         fc.asyncProperty(oddBody, async (body) => {
-          const { status } = await world.ask('POST', path, { body: JSON.stringify(body) });
+          const { status } = await world.request('POST', path, { body: JSON.stringify(body) });
           expect(status).toBeLessThan(500);
         }),
         { numRuns: fuzzBudget(60) },
@@ -178,14 +181,14 @@ describe('bodies', () => {
   );
 
   test(
-    'of any form never make PUT /user fail, nor store what was not sent',
+    'with arbitrary values never cause a 500 on PUT /user',
     async () => {
       const { access } = await world.signedUp();
       await fc.assert(
         fc.asyncProperty(
           fc.dictionary(fc.constantFrom('data', 'nonce', 'app_metadata', 'phone'), oddValue),
           async (body) => {
-            const { status } = await world.ask('PUT', '/user', { token: access, body: JSON.stringify(body) });
+            const { status } = await world.request('PUT', '/user', { token: access, body: JSON.stringify(body) });
             expect(status).toBeLessThan(500);
           },
         ),
@@ -195,39 +198,39 @@ describe('bodies', () => {
     fuzzBudget(60_000),
   );
 
-  test('keep any storable text as it was sent', async () => {
+  test('store any valid Unicode text unchanged', async () => {
     const { access } = await world.signedUp();
     const name = 'Zoë 👩🏽‍💻 مرحبا e\u0301 <script>';
-    const { body } = await world.ask('PUT', '/user', { token: access, body: { data: { name } } });
+    const { body } = await world.request('PUT', '/user', { token: access, body: { data: { name } } });
     expect(body.user_metadata.name).toBe(name);
   });
 });
 
-describe('what is published', () => {
-  test('one public key, cacheable, and nothing private in it', async () => {
-    const { headers, body } = await world.ask('GET', '/.well-known/jwks.json');
+describe('public endpoints', () => {
+  test('publish one cacheable public key without private members', async () => {
+    const { headers, body } = await world.request('GET', '/.well-known/jwks.json');
     expect(headers.get('cache-control')).toBe('public, max-age=600');
     expect(body.keys).toHaveLength(1);
     expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'crv', 'key_ops', 'kid', 'kty', 'use', 'x', 'y']);
   });
 
-  test('the key file is for its owner alone', async () => {
+  test('keep the key file readable only by its owner', async () => {
     expect((await stat(join(world.config.dataDir, 'signing-key.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('settings and health', async () => {
-    const { body } = await world.ask('GET', '/settings');
+  test('return settings and health', async () => {
+    const { body } = await world.request('GET', '/settings');
     expect(body).toMatchObject({
       external: { email: true, google: false },
       disable_signup: false,
       mailer_autoconfirm: true,
     });
-    expect((await world.ask('GET', '/health')).body).toMatchObject({ name: 'GoTrue', version: expect.any(String) });
+    expect((await world.request('GET', '/health')).body).toMatchObject({ name: 'GoTrue', version: expect.any(String) });
   });
 });
 
-describe('an operator’s key', () => {
-  test('signs with RS256, and needs no kid in a token', async () => {
+describe('the operator’s signing key', () => {
+  test('signs with RS256 without a kid in the key file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-key-'));
     const file = join(folder, 'key.json');
     const { privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -236,8 +239,8 @@ describe('an operator’s key', () => {
     try {
       const { access } = await other.signedUp();
       expect(JSON.parse(Buffer.from(access.split('.')[0]!, 'base64url').toString()).alg).toBe('RS256');
-      expect((await other.ask('GET', '/user', { token: access })).status).toBe(200);
-      const { body } = await other.ask('GET', '/.well-known/jwks.json');
+      expect((await other.request('GET', '/user', { token: access })).status).toBe(200);
+      const { body } = await other.request('GET', '/.well-known/jwks.json');
       expect(Object.keys(body.keys[0]).toSorted()).toEqual(['alg', 'e', 'key_ops', 'kid', 'kty', 'n', 'use']);
     } finally {
       await other.close();
@@ -246,15 +249,17 @@ describe('an operator’s key', () => {
   });
 });
 
-describe('a storm of sign-ins', () => {
-  test('is told to try again, in a way that signs nobody out', async () => {
+describe('a burst of sign-ins', () => {
+  test('gets 503 with Retry-After, while a renewal succeeds', async () => {
     const { email, refresh } = await world.signedUp();
-    const signIn = () => world.ask('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
-    const storm = Promise.all(Array.from({ length: 80 }, signIn));
-    const renewal = await world.ask('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+    const signIn = () => world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    const burst = Promise.all(Array.from({ length: 80 }, signIn));
+    const renewal = await world.request('POST', '/token?grant_type=refresh_token', {
+      body: { refresh_token: refresh },
+    });
     expect(renewal.status).toBe(200);
-    const answers = await storm;
-    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200, 503]));
-    expect(answers.find((answer) => answer.status === 503)!.headers.get('retry-after')).toBe('1');
+    const responses = await burst;
+    expect(new Set(responses.map((response) => response.status))).toEqual(new Set([200, 503]));
+    expect(responses.find((response) => response.status === 503)!.headers.get('retry-after')).toBe('1');
   });
 });

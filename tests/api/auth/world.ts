@@ -1,4 +1,4 @@
-/** What every test of the auth wire needs: a server, real clients, plain requests, and the mail that arrived. */
+/** Test fixture of the auth wire: a server, real clients, raw requests and received mail. */
 import { randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { expect, vi } from 'vitest';
@@ -6,23 +6,23 @@ import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
-const NEW_SHAPE = { 'X-Supabase-Api-Version': '2024-01-01' };
+const NEW_ERROR_FORMAT = { 'X-Supabase-Api-Version': '2024-01-01' };
 
 export const newAddress = (): string => `user-${randomBytes(6).toString('hex')}@example.com`;
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a body may have any form; each test says which
+// oxlint-disable-next-line typescript/no-explicit-any -- bodies have many forms; each test asserts its own
 export type WireBody = any;
-type Answer = { status: number; headers: Headers; body: WireBody };
+type WireResponse = { status: number; headers: Headers; body: WireBody };
 
 export type AuthWorld = TestServer & {
-  /** The real client, as a browser tab without storage. */
+  /** The real client without storage. */
   client(): ReturnType<typeof createClient>;
-  /** A raw request to /auth/v1, in the newer error shape unless told otherwise. */
-  ask(
+  /** A raw request to /auth/v1, by default with the new error format. */
+  request(
     method: string,
     path: string,
-    given?: { body?: unknown; token?: string; headers?: Record<string, string> },
-  ): Promise<Answer>;
+    options?: { body?: unknown; token?: string; headers?: Record<string, string> },
+  ): Promise<WireResponse>;
   /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
   signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
   /** The newest mail to an address, once `count` have arrived. */
@@ -32,12 +32,12 @@ export type AuthWorld = TestServer & {
 export async function startAuthWorld(settings: Record<string, string> = {}): Promise<AuthWorld> {
   const server = await startTestServer({ settings });
 
-  const ask: AuthWorld['ask'] = async (method, path, { body, token, headers } = {}) => {
+  const request: AuthWorld['request'] = async (method, path, { body, token, headers } = {}) => {
     const response = await fetch(`${server.url}/auth/v1${path}`, {
       method,
       redirect: 'manual',
       headers: {
-        ...NEW_SHAPE,
+        ...NEW_ERROR_FORMAT,
         ...(body === undefined ? {} : { 'Content-Type': 'application/json;charset=UTF-8' }),
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
         ...headers,
@@ -51,13 +51,13 @@ export async function startAuthWorld(settings: Record<string, string> = {}): Pro
 
   return {
     ...server,
-    ask,
+    request,
     client: () =>
       createClient(server.url, server.config.publishableKey, {
         auth: { persistSession: false, autoRefreshToken: false },
       }),
     async signedUp(email = newAddress()) {
-      const { status, body } = await ask('POST', '/signup', { body: { email, password: PASSWORD } });
+      const { status, body } = await request('POST', '/signup', { body: { email, password: PASSWORD } });
       expect(status, JSON.stringify(body)).toBe(200);
       return { email, id: body.user.id, access: body.access_token, refresh: body.refresh_token };
     },

@@ -19,35 +19,38 @@ export async function findUserById(service: AsService, id: string): Promise<User
   return rows[0] ?? null;
 }
 
+export const isBanned = (user: Pick<UserRow, 'banned_until'>, now: Date): boolean =>
+  user.banned_until !== null && user.banned_until > now;
+
 export async function listIdentities(service: AsService, userId: string): Promise<IdentityRow[]> {
   return service.run(
     queryBuilder.selectFrom('auth.identities').selectAll().where('user_id', '=', userId).orderBy('created_at'),
   );
 }
 
-/** Throws when the user is gone: callers have just read or written the row. */
+/** Throws if the user was deleted concurrently; callers have just read or written the row. */
 export async function getAccount(service: AsService, id: string): Promise<Account> {
   const [user, identities] = [await findUserById(service, id), await listIdentities(service, id)];
-  if (!user) throw new Error('the account has been deleted meanwhile');
+  if (!user) throw new Error('the account was deleted concurrently');
   return { user, identities };
 }
 
 type NewAccount = { email: string; passwordHash: string; data: JsonObject; confirmed: boolean; now: Date };
 
 /** Throws a DatabaseError 23505 when the address is taken. */
-export async function createAccount(service: AsService, given: NewAccount): Promise<Account> {
+export async function createAccount(service: AsService, account: NewAccount): Promise<Account> {
   const id = randomUUID();
-  const { email, now, confirmed } = given;
+  const { email, now, confirmed } = account;
   const [user] = await service.run(
     queryBuilder
       .insertInto('auth.users')
       .values({
         id,
         email,
-        password_hash: given.passwordHash,
+        password_hash: account.passwordHash,
         email_confirmed_at: confirmed ? now : null,
         raw_app_meta_data: JSON.stringify(EMAIL_APP_METADATA),
-        raw_user_meta_data: JSON.stringify({ ...given.data, ...emailIdentityData(id, email, confirmed) }),
+        raw_user_meta_data: JSON.stringify({ ...account.data, ...emailIdentityData(id, email, confirmed) }),
         created_at: now,
         updated_at: now,
       })
@@ -60,7 +63,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
         user_id: id,
         provider: 'email',
         provider_id: id,
-        identity_data: JSON.stringify({ ...given.data, ...emailIdentityData(id, email, confirmed) }),
+        identity_data: JSON.stringify({ ...account.data, ...emailIdentityData(id, email, confirmed) }),
         last_sign_in_at: now,
         created_at: now,
         updated_at: now,
@@ -72,7 +75,7 @@ export async function createAccount(service: AsService, given: NewAccount): Prom
 
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
-/** What an e-mail identity knows; copied into the user's metadata as Supabase does (docs/specification/wire.md 7). */
+/** The data of an e-mail identity; Supabase copies it into the user's metadata (docs/specification/wire.md 7). */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,
   email_verified: verified,
@@ -89,8 +92,9 @@ export async function updateUser(
 }
 
 /**
- * Threat: a stranger signs up with somebody's address and waits for its owner to confirm it, and the stranger's password
- * opens the owner's journal. So it goes where its owner says not to know it. A confirmed account is left alone.
+ * Threat: a stranger signs up with another person's address and waits for the owner to confirm it; the stranger's password
+ * would then open the owner's journal. The password is removed as soon as the owner shows that they do not know it. A
+ * confirmed account is not changed.
  */
 export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   await service.run(
@@ -103,7 +107,7 @@ export async function clearUnconfirmedPassword(service: AsService, id: string): 
   );
 }
 
-/** Makes an address the user's confirmed one: on the row, in the metadata and in the e-mail identity. */
+/** Sets the user's confirmed address in the row, the metadata and the e-mail identity. */
 export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
   const { user } = account;
   const facts = emailIdentityData(user.id, email, true);
@@ -113,7 +117,7 @@ export async function confirmAddress(service: AsService, account: Account, email
     raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...facts }),
     updated_at: now,
   });
-  const known = account.identities.find((identity) => identity.provider === 'email');
+  const existing = account.identities.find((identity) => identity.provider === 'email');
   await service.run(
     queryBuilder
       .insertInto('auth.identities')
@@ -121,7 +125,7 @@ export async function confirmAddress(service: AsService, account: Account, email
         user_id: user.id,
         provider: 'email',
         provider_id: user.id,
-        identity_data: JSON.stringify({ ...known?.identity_data, ...facts }),
+        identity_data: JSON.stringify({ ...existing?.identity_data, ...facts }),
         last_sign_in_at: now,
         created_at: now,
         updated_at: now,
@@ -136,7 +140,7 @@ export async function confirmAddress(service: AsService, account: Account, email
   );
 }
 
-/** The columns that say when a kind of mail last left for a user. */
+/** The column per kind of mail that holds when it was last sent to the user. */
 export type SentColumn =
   | 'confirmation_sent_at'
   | 'recovery_sent_at'
@@ -145,8 +149,8 @@ export type SentColumn =
   | 'existing_account_notice_sent_at';
 
 /**
- * True when a mail of this kind may leave now; the moment is recorded in the same statement, so that of two requests
- * at once only one sends. `intervalMs` 0 always allows it.
+ * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time, so
+ * only one of two concurrent requests sends. `intervalMs` 0 always allows it.
  */
 export async function claimMail(
   service: AsService,

@@ -1,9 +1,8 @@
 /**
- * What a mail carries: a link's token and six digits, either of which proves once that its reader owns the address.
+ * One-time tokens of mails: a link token and a six-digit code. Either one proves once that the reader owns the address.
  *
- * The link's token cannot be guessed; the digits could. So they die after five wrong guesses, and after fifteen within
- * a day whatever number of mails is asked for, while the link lives on: a stranger who guesses neither gets in nor
- * locks the owner out.
+ * Threat: the link token cannot be guessed, but the code can. A code is invalidated after five wrong guesses, and after
+ * fifteen in a day across all mails. The link stays valid, so a guessing stranger neither gets in nor locks the owner out.
  */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
@@ -24,15 +23,16 @@ export type IssuedToken = { linkToken: string; code: string };
 type Issue = { userId: string; purpose: OneTimePurpose; address: string; now: Date; key: Buffer };
 
 /**
- * Replaces the token that the user had for this purpose. Its digits die, so that new mails do not buy new guesses.
+ * Replaces the user's token for this purpose. The previous code is invalidated and its wrong guesses still count, so
+ * requesting new mails gains no guesses.
  *
- * Threat: a stranger asks for a recovery mail whenever the owner does, and the link that the owner is about to open is
- * dead. So the link of a sign-up or a recovery lives on until it expires; every one of them went to the owner's mailbox.
+ * Threat: a stranger requests a recovery mail whenever the owner does, to invalidate the link that the owner is about to
+ * open. Earlier links of sign-up and recovery therefore stay valid until they expire; all of them went to the owner.
  */
 export async function issueOneTimeToken(service: AsService, issue: Issue): Promise<IssuedToken> {
   const linkToken = randomBytes(32).toString('base64url');
   const code = String(randomInt(1_000_000)).padStart(6, '0');
-  const fresh = {
+  const token = {
     address: issue.address,
     link_hash: issue.purpose === 'reauthentication' ? null : hashToken(linkToken),
     code_hash: hashCode(issue, code),
@@ -46,10 +46,10 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   await service.run(
     queryBuilder
       .insertInto('auth.one_time_tokens')
-      .values({ user_id: issue.userId, purpose: issue.purpose, ...fresh })
+      .values({ user_id: issue.userId, purpose: issue.purpose, ...token })
       .onConflict((conflict) =>
         conflict.columns(['user_id', 'purpose']).doUpdateSet((row) => ({
-          ...fresh,
+          ...token,
           earlier_wrong_codes: row
             .case()
             .when('auth.one_time_tokens.created_at', '>', yesterday)
@@ -63,7 +63,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   return { linkToken, code };
 }
 
-/** As many as mails can leave within the life of one, at one a minute. Only without that limit are any cut. */
+/** The number of mails that can be sent within a token's lifetime at one a minute; excess occurs only without that limit. */
 const MAX_EARLIER_LINKS = 60;
 
 async function saveEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
@@ -98,7 +98,7 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('link_hash', 'is not', null)
           .where('expires_at', '>', now),
       )
-      // Of two mails at the same moment both find the same link to keep.
+      // Two concurrent mails save the same link.
       .onConflict((conflict) => conflict.doNothing())
       .returning('link_hash'),
   );
@@ -106,15 +106,15 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
 
 type LinkLookup = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
-/** The live token that the link belongs to; for an earlier link, the one that stands in its place. */
-export async function findByLink(service: AsService, presented: LinkLookup): Promise<OneTimeRow | null> {
-  const linkHash = hashToken(presented.linkToken);
+/** Returns the valid token of the link; for an earlier link, the token that replaced it. */
+export async function findByLink(service: AsService, lookup: LinkLookup): Promise<OneTimeRow | null> {
+  const linkHash = hashToken(lookup.linkToken);
   const live = queryBuilder
     .selectFrom('auth.one_time_tokens as token')
     .selectAll('token')
-    .where('token.purpose', 'in', presented.purposes)
+    .where('token.purpose', 'in', lookup.purposes)
     .where('token.confirmed_at', 'is', null)
-    .where('token.expires_at', '>', presented.now);
+    .where('token.expires_at', '>', lookup.now);
   const [newest] = await service.run(live.where('token.link_hash', '=', linkHash));
   if (newest) return newest;
   const [replacement] = await service.run(
@@ -126,7 +126,7 @@ export async function findByLink(service: AsService, presented: LinkLookup): Pro
           .onRef('earlier.address', '=', 'token.address'),
       )
       .where('earlier.link_hash', '=', linkHash)
-      .where('earlier.expires_at', '>', presented.now),
+      .where('earlier.expires_at', '>', lookup.now),
   );
   return replacement ?? null;
 }
@@ -137,35 +137,35 @@ type CodeLookup = {
   purposes: readonly OneTimePurpose[];
   now: Date;
   key: Buffer;
-  /** Set where the user is known already. */
+  /** Set when the user is already known. */
   userId?: string;
 };
 
 /**
- * Every guess is counted, and committed, before it is compared: however many arrive at once, only five are looked at.
- * So this must run outside the transaction that uses the answer.
+ * Counts and commits every guess before it compares the code, so at most five of any number of concurrent guesses are
+ * compared. It must therefore run outside the transaction that uses the result.
  */
-export async function findByCode(service: AsService, presented: CodeLookup): Promise<OneTimeRow | null> {
-  let counted = queryBuilder
+export async function findByCode(service: AsService, lookup: CodeLookup): Promise<OneTimeRow | null> {
+  let countGuess = queryBuilder
     .updateTable('auth.one_time_tokens')
     .set((row) => ({ wrong_codes: row('wrong_codes', '+', 1) }))
-    .where('address', '=', presented.address)
-    .where('purpose', 'in', presented.purposes)
+    .where('address', '=', lookup.address)
+    .where('purpose', 'in', lookup.purposes)
     .where('confirmed_at', 'is', null)
-    .where('expires_at', '>', presented.now)
+    .where('expires_at', '>', lookup.now)
     .where('wrong_codes', '<', MAX_WRONG_CODES)
     .where((row) => row(row('wrong_codes', '+', row.ref('earlier_wrong_codes')), '<', MAX_WRONG_CODES_PER_DAY))
     .returningAll();
-  if (presented.userId !== undefined) counted = counted.where('user_id', '=', presented.userId);
-  const rows = await service.run(counted);
-  const isRight = (row: OneTimeRow): boolean => {
+  if (lookup.userId !== undefined) countGuess = countGuess.where('user_id', '=', lookup.userId);
+  const rows = await service.run(countGuess);
+  const isMatch = (row: OneTimeRow): boolean => {
     const { user_id: userId, purpose, address } = row;
-    return timingSafeEqual(row.code_hash, hashCode({ userId, purpose, address, key: presented.key }, presented.code));
+    return timingSafeEqual(row.code_hash, hashCode({ userId, purpose, address, key: lookup.key }, lookup.code));
   };
-  return rows.find(isRight) ?? null;
+  return rows.find(isMatch) ?? null;
 }
 
-/** True for the one caller who uses the token up; of two at once, the other gets false. */
+/** Deletes the token. Returns true to exactly one of several concurrent callers. */
 export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder
@@ -178,7 +178,7 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
   return rows.length > 0;
 }
 
-/** Ends every link and code that is on its way to the user, and with them an address change that waited for its own. */
+/** Invalidates every outstanding link and code of the user, and cancels a pending address change. */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
     queryBuilder

@@ -1,4 +1,4 @@
-/** The thread that computes argon2id, one password at a time, at a lower priority than the thread that saves. */
+/** Worker thread that computes argon2id, one password at a time, at a lower priority than the thread that serves requests. */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
@@ -13,12 +13,12 @@ export type PasswordResult =
   | { id: number; matches: boolean }
   | { id: number; failed: true };
 
-// On Linux process 0 means the calling thread, elsewhere the whole process: only there it may be lowered.
+// On Linux pid 0 means the calling thread; on other systems it means the whole process, which must keep its priority.
 if (process.platform === 'linux') {
   try {
     setPriority(0, LOWER_PRIORITY);
   } catch {
-    // A sandbox may forbid it; sign-ins then compete with saves on equal terms.
+    // A sandbox may forbid it; sign-ins then compete with saves at the same priority.
   }
 }
 

@@ -5,7 +5,7 @@ const passwords = createPasswords();
 afterAll(() => passwords.close());
 
 describe('passwords', () => {
-  test('match their own hash and no other', async () => {
+  test('match only their own hash', async () => {
     const hash = await passwords.hash('correct horse');
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await passwords.hash('correct horse')).not.toBe(hash);
@@ -14,7 +14,7 @@ describe('passwords', () => {
     expect(await passwords.matches('', hash)).toBe(false);
   });
 
-  test('cost as much to refuse for nobody as for somebody', async () => {
+  test('take as long to reject for an unknown account as for a known one', async () => {
     const hash = await passwords.hash('correct horse');
     const timed = async (against: string | null): Promise<number> => {
       const times: number[] = [];
@@ -30,16 +30,16 @@ describe('passwords', () => {
     expect(ratio).toBeLessThan(2);
   });
 
-  test('never match a hash that is none', async () => {
-    await expect(passwords.matches('x', 'not a hash')).rejects.toThrow('could not be checked');
+  test('throw on a malformed hash and never match a missing one', async () => {
+    await expect(passwords.matches('x', 'not a hash')).rejects.toThrow('cannot verify the password hash');
     expect(await passwords.matches('x', null)).toBe(false);
   });
 
-  test('wait in a queue with an end, and the event loop goes on meanwhile', async () => {
-    const few = createPasswords(3);
+  test('wait in a bounded queue and are rejected beyond it', async () => {
+    const bounded = createPasswords(3);
     try {
-      const asked = Array.from({ length: 5 }, () => few.hash('x'));
-      const settled = await Promise.allSettled(asked);
+      const hashes = Array.from({ length: 5 }, () => bounded.hash('x'));
+      const settled = await Promise.allSettled(hashes);
       expect(settled.map((result) => result.status)).toEqual([
         'fulfilled',
         'fulfilled',
@@ -48,16 +48,16 @@ describe('passwords', () => {
         'rejected',
       ]);
       expect(settled[3]).toMatchObject({ reason: expect.any(PasswordQueueFullError) });
-      expect(await few.hash('y')).toBeTruthy();
+      expect(await bounded.hash('y')).toBeTruthy();
     } finally {
-      await few.close();
+      await bounded.close();
     }
   });
 
-  test('that wait when the thread ends are told, and the next ones get another thread', async () => {
+  test('are rejected when the thread exits, and later ones start a new thread', async () => {
     const own = createPasswords();
-    const waiting = own.hash('x');
-    await Promise.all([expect(waiting).rejects.toThrow('ended'), own.close()]);
+    const pending = own.hash('x');
+    await Promise.all([expect(pending).rejects.toThrow('exited'), own.close()]);
     expect(await own.hash('x')).toBeTruthy();
     await own.close();
   });

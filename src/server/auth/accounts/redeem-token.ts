@@ -1,7 +1,14 @@
-/** What a link or a code does once it is right: confirm the address, change the address, start a session. */
+/** Redeems a verified link or code: confirms or changes the address, and starts a session. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { getAccount, confirmAddress, clearUnconfirmedPassword, findUserByEmail, findUserById } from './accounts.ts';
+import {
+  getAccount,
+  confirmAddress,
+  clearUnconfirmedPassword,
+  findUserByEmail,
+  findUserById,
+  isBanned,
+} from './accounts.ts';
 import type { Account } from './accounts.ts';
 import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
@@ -9,22 +16,22 @@ import { startSession } from './sessions.ts';
 import type { Device, StartedSession } from './sessions.ts';
 
 export type RedeemResult =
-  /** `previousEmail` is set when the account has moved to another address. */
+  /** `previousEmail` is set after an address change. */
   | { outcome: 'session'; account: Account; started: StartedSession; previousEmail: string | null }
-  /** One of the two addresses has agreed; the other is still to be asked. */
+  /** One of the two addresses of a change is confirmed; the other is pending. */
   | { outcome: 'awaiting_other_address' }
   | { outcome: 'invalid' }
   | { outcome: 'banned' }
   | { outcome: 'address_taken' };
 
-type Given = { token: OneTimeRow; device: Device; now: Date };
+type RedeemInput = { token: OneTimeRow; device: Device; now: Date };
 
-/** To be run in a transaction. The user's row is locked first, so both halves of a change cannot pass each other. */
-export async function redeemToken(transaction: AsService, { token, device, now }: Given): Promise<RedeemResult> {
+/** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
+export async function redeemToken(transaction: AsService, { token, device, now }: RedeemInput): Promise<RedeemResult> {
   await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
   const user = await findUserById(transaction, token.user_id);
   if (!user) return { outcome: 'invalid' };
-  if (user.banned_until !== null && user.banned_until > now) return { outcome: 'banned' };
+  if (isBanned(user, now)) return { outcome: 'banned' };
 
   let email = user.email;
   if (isAddressChange(token)) {
@@ -37,7 +44,7 @@ export async function redeemToken(transaction: AsService, { token, device, now }
   } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
     return { outcome: 'invalid' };
   }
-  // Whoever asks for a new password does not know that of the sign-up.
+  // Recovering shows that the owner does not know the password of the sign-up.
   if (token.purpose === 'recovery') await clearUnconfirmedPassword(transaction, user.id);
   if (email !== null) await confirmAddress(transaction, await getAccount(transaction, user.id), email, now);
   await deleteOneTimeTokens(transaction, user.id);
@@ -50,8 +57,8 @@ const isAddressChange = (token: OneTimeRow): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
 
 /**
- * Threat: in the moment in which a change to a second address begins, the row names that one already while the tokens
- * still are those of the first, which agreed. What is agreed to is the address that the mail went to, and no other.
+ * Threat: when a change to a second address begins, the user's row already names it while the tokens still belong to the
+ * first, which has confirmed. A confirmation therefore counts only for the address that the mail was sent to.
  */
 async function confirmAddressChange(
   transaction: AsService,

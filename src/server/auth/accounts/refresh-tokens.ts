@@ -1,20 +1,20 @@
 /**
- * Refresh tokens: each is used once, and using one twice ends the session, because one of the two users is a thief.
+ * Refresh token rotation with reuse detection: a token is used once, and its reuse ends the session, because one of the two
+ * users may be a thief.
  *
- * Except that honest browsers also use one twice: two tabs wake at the same moment, or the answer with the new token is
- * lost on the way. Both are given the active token again (docs/specification/wire.md 10 b, c). Only hashes are stored, so the
- * active token must be computable from the one presented: a token is the HMAC of its parent, with a salt from its row
- * and a key from outside the database. Who has a parent token can have its child anyway; who has only read the
- * database can compute nothing.
+ * Honest browsers reuse a token in two cases: two tabs refresh concurrently, or the response with the new token is lost.
+ * Both get the active token again (docs/specification/wire.md 10 b, c). Only hashes are stored, so the active token must
+ * be computable from the presented one: a token is the HMAC of its parent, with a salt from its row and a key from outside
+ * the database. A holder of a parent token could get its child anyway; a reader of the database can compute nothing.
  *
- * Threat: an owner and a thief who hold the same token take limiter. One renews, the other presents what is now the parent
- * and gets the active token, and so on, and reuse is never noticed. So the parent is accepted after the reuse window only
- * as often and as long as a lost answer needs:
- * - Not twice in a row. A token that was itself handed out to a late parent is no late parent at the next turn. An honest
- *   browser uses what it got, so its next renewal comes with the active token; of two who share a session, the slower one
- *   comes late again at the very next turn, and the session ends.
- * - Not after two days. A journal is opened once a day: an answer that was lost when the phone was put away is asked for
- *   again on the next evening. A used token that is older than that is nobody's lost answer.
+ * Threat: an owner and a thief who hold the same token alternate. One rotates it, the other presents the parent and gets the
+ * active token, and so on; reuse would never be detected. After the reuse window the parent is therefore accepted only as
+ * often and as long as a lost response needs:
+ * - Not twice in a row. A token that was reissued for a late parent is not accepted as a late parent itself. An honest
+ *   browser uses the token that it got, so its next refresh presents the active token. Of two parties who share a session,
+ *   the slower one is late again at the next refresh, and the session ends.
+ * - Not after two days. A journal is opened once a day: a response that was lost when the phone was put away is requested
+ *   again on the next evening.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
@@ -24,10 +24,10 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 
 const REUSE_WINDOW_MS = 10_000;
 const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;
-/** How many used tokens a session remembers in order to notice their reuse: about eight days of hourly renewal. */
+/** How many used tokens a session stores to detect reuse: about eight days of hourly refreshes. */
 const MAX_STORED_GENERATIONS = 200;
 
-/** Ours have 43 characters; anything that could be somebody's token is looked up, the rest is malformed. */
+/** Issued tokens have 43 characters; the range also accepts those of other issuers. */
 export const hasRefreshTokenFormat = (token: string): boolean => /^[A-Za-z0-9_-]{12,128}$/.test(token);
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
@@ -43,24 +43,24 @@ export type RenewalResult =
   /** The session has been deleted; its owner must sign in again. */
   | { outcome: 'reused'; sessionId: string };
 
-type Presented = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
+type RenewalRequest = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
 
-/** To be run in a transaction: the session's row is locked first, so one session's renewals happen one after another. */
-export async function renewSession(transaction: AsService, presented: Presented): Promise<RenewalResult> {
+/** Requires a transaction. Locks the session's row first, which serializes the renewals of a session. */
+export async function renewSession(transaction: AsService, request: RenewalRequest): Promise<RenewalResult> {
   const [found] = await transaction.run(
     queryBuilder
       .selectFrom('auth.sessions as session')
       .innerJoin('auth.refresh_tokens as token', 'token.session_id', 'session.id')
       .selectAll('session')
       .select('token.generation')
-      .where('token.token_hash', '=', hashToken(presented.token))
+      .where('token.token_hash', '=', hashToken(request.token))
       .forUpdate('session'),
   );
   if (!found) return { outcome: 'unknown' };
   const { generation, ...session } = found;
 
-  // Read after the lock was given: whatever a renewal before this one did is seen.
-  const [own, ...later] = await transaction.run(
+  // Read after locking, to see the result of the previous renewal.
+  const [used, ...descendants] = await transaction.run(
     queryBuilder
       .selectFrom('auth.refresh_tokens')
       .selectAll()
@@ -68,23 +68,24 @@ export async function renewSession(transaction: AsService, presented: Presented)
       .where('generation', '>=', generation)
       .orderBy('generation'),
   );
-  if (!own) return { outcome: 'unknown' };
-  const successor = later[0];
-  if (!successor) return { outcome: 'renewed', token: await rotate(transaction, own, presented), session };
+  if (!used) return { outcome: 'unknown' };
+  const successor = descendants[0];
+  if (!successor) return { outcome: 'renewed', token: await rotate(transaction, used, request), session };
 
-  const replacedMsAgo = presented.now.getTime() - successor.created_at.getTime();
+  const replacedMsAgo = request.now.getTime() - successor.created_at.getTime();
   if (replacedMsAgo >= REUSE_WINDOW_MS) {
-    const isLostResponse = later.length === 1 && own.reissued_at === null && replacedMsAgo < LOST_RESPONSE_WINDOW_MS;
+    const isLostResponse =
+      descendants.length === 1 && used.reissued_at === null && replacedMsAgo < LOST_RESPONSE_WINDOW_MS;
     if (!isLostResponse) {
       await transaction.run(queryBuilder.deleteFrom('auth.sessions').where('id', '=', session.id).returning('id'));
       return { outcome: 'reused', sessionId: session.id };
     }
-    await markReissued(transaction, successor, presented.now);
+    await markReissued(transaction, successor, request.now);
   }
-  const active = deriveActiveToken(presented, later);
+  const active = deriveActiveToken(request, descendants);
   if (active !== null) return { outcome: 'renewed', token: active, session };
-  // The signing key has been replaced since, so the active token cannot be computed: a new one takes its place.
-  return { outcome: 'renewed', token: await rotate(transaction, later.at(-1)!, presented), session };
+  // The signing key was replaced, so the active token cannot be derived: issue a new one.
+  return { outcome: 'renewed', token: await rotate(transaction, descendants.at(-1)!, request), session };
 }
 
 async function markReissued(transaction: AsService, token: TokenRow, now: Date): Promise<void> {
@@ -98,9 +99,9 @@ async function markReissued(transaction: AsService, token: TokenRow, now: Date):
   );
 }
 
-async function rotate(transaction: AsService, from: TokenRow, presented: Presented): Promise<string> {
+async function rotate(transaction: AsService, from: TokenRow, request: RenewalRequest): Promise<string> {
   const salt = randomBytes(16);
-  const next = withHash(deriveChildToken(presented.token, salt, presented.key), salt);
+  const next = withHash(deriveChildToken(request.token, salt, request.key), salt);
   const { session_id, generation } = from;
   await transaction.run(
     queryBuilder
@@ -113,7 +114,7 @@ async function rotate(transaction: AsService, from: TokenRow, presented: Present
       .with('used', (query) =>
         query
           .updateTable('auth.sessions')
-          .set({ refreshed_at: presented.now, ip: presented.ip, user_agent: presented.userAgent })
+          .set({ refreshed_at: request.now, ip: request.ip, user_agent: request.userAgent })
           .where('id', '=', session_id),
       )
       .insertInto('auth.refresh_tokens')
@@ -122,18 +123,18 @@ async function rotate(transaction: AsService, from: TokenRow, presented: Present
         generation: generation + 1,
         token_hash: next.hash,
         salt: next.salt,
-        created_at: presented.now,
+        created_at: request.now,
       })
       .returning('generation'),
   );
   return next.token;
 }
 
-/** The active token, computed from an ancestor; null when the stored hashes say that the key was another. */
-function deriveActiveToken(presented: Presented, later: readonly TokenRow[]): string | null {
-  let token = presented.token;
-  for (const row of later) {
-    token = deriveChildToken(token, row.salt, presented.key);
+/** Derives the active token from an ancestor. Null if the stored hashes do not match, because the key was replaced. */
+function deriveActiveToken(request: RenewalRequest, descendants: readonly TokenRow[]): string | null {
+  let token = request.token;
+  for (const row of descendants) {
+    token = deriveChildToken(token, row.salt, request.key);
     if (!hashToken(token).equals(row.token_hash)) return null;
   }
   return token;

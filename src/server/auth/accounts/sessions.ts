@@ -1,4 +1,3 @@
-/** Sessions: one row for each sign-in, gone when it ends. */
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
@@ -9,17 +8,17 @@ import { createFirstRefreshToken } from './refresh-tokens.ts';
 export type SessionRow = Selectable<AuthTables['auth.sessions']>;
 export type Device = { ip: string; userAgent: string | null };
 
-/** How a session began, in the words of the `amr` claim (docs/specification/wire.md 7). */
+/** Values of the `amr` claim (docs/specification/wire.md 7). */
 type SignInMethod = 'password' | 'otp';
 
-type Start = { userId: string; method: SignInMethod; device: Device; now: Date };
+type NewSession = { userId: string; method: SignInMethod; device: Device; now: Date };
 export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; refreshToken: string };
 
-/** One statement, so one round trip: session, first refresh token, and the time of the sign-in. */
-export async function startSession(service: AsService, start: Start): Promise<StartedSession> {
+/** Inserts session and first refresh token and updates the sign-in time in one round trip. */
+export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
   const id = randomUUID();
-  const { userId, device, now } = start;
-  const amr: AuthenticationMethod[] = [{ method: start.method, timestamp: Math.floor(now.getTime() / 1000) }];
+  const { userId, device, now } = newSession;
+  const amr: AuthenticationMethod[] = [{ method: newSession.method, timestamp: Math.floor(now.getTime() / 1000) }];
   const refresh = createFirstRefreshToken();
   await service.run(
     queryBuilder
@@ -64,10 +63,10 @@ export async function findSession(service: AsService, id: string, userId: string
   return rows[0] ?? null;
 }
 
-/** Which sessions of a user to end, seen from the one that asks. */
+/** The sessions of a user to end; `only` and `except` take a session id. */
 export type SessionScope = { all: true } | { only: string } | { except: string };
 
-/** Answers the ids of the sessions that ended, so that their access tokens can be forgotten. */
+/** Returns the ids of the ended sessions, for `AccessTokens.invalidateSession`. */
 export async function endSessions(service: AsService, userId: string, scope: SessionScope): Promise<string[]> {
   let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
   if ('only' in scope) query = query.where('id', '=', scope.only);

@@ -1,9 +1,9 @@
 /**
- * GET /verify and the button on its page: a link that leads to somebody else's app (docs/specification/wire.md 15).
+ * GET /verify and the button on its page: a link to a third-party app (docs/specification/wire.md 15).
  *
- * Threat: mail programs and scanners open every link, and upstream's GET would use the token up. Here GET, and HEAD with
- * it, shows a page and asks the database nothing, so it also tells nobody whether a token is good. The button's POST uses
- * the token up and answers as upstream's GET does: with a redirect that carries the session in its fragment.
+ * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here GET
+ * and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The button's POST
+ * consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the session in its fragment.
  */
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import type { Endpoint } from '../auth-deps.ts';
@@ -21,7 +21,7 @@ export const showLink: Endpoint = (context, { config }) => {
   return context.html(body, 200, headers);
 };
 
-/** The `error` of a redirect by an error's status (docs/specification/wire.md 15); others have none. */
+/** The `error` parameter of a redirect by HTTP status (docs/specification/wire.md 15). */
 const OAUTH_ERRORS: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   401: 'unauthorized_client',
@@ -33,7 +33,7 @@ export const followLink: Endpoint = async (context, deps) => {
   const form = new URLSearchParams(await context.req.text());
   const { type, token } = parseLink(form.get('type'), form.get('token'));
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
-  // Threat: a page elsewhere sends the form itself, with a link of its author's account, and nobody clicks.
+  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account.
   if (isCrossSiteRequest(context, deps.config)) {
     const query = new URLSearchParams({ token, type, redirect_to: target });
     return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
@@ -47,10 +47,10 @@ export const followLink: Endpoint = async (context, deps) => {
   try {
     const device = deviceOf(context, deps);
     await deps.limits.consume('verify', device.ip);
-    const answer = await redeemForSession(deps, await findTokenByLink(deps, type, token), device);
-    if (answer === null) return redirectWith({ message: FIRST_LINK_ACCEPTED });
-    rememberDevice(context, deps, answer.user);
-    const { access_token, refresh_token, expires_in, token_type } = answer;
+    const session = await redeemForSession(deps, await findTokenByLink(deps, type, token), device);
+    if (session === null) return redirectWith({ message: FIRST_LINK_ACCEPTED });
+    rememberDevice(context, deps, session.user);
+    const { access_token, refresh_token, expires_in, token_type } = session;
     return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {
     if (!(error instanceof AuthError)) throw error;

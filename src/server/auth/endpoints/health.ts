@@ -1,4 +1,4 @@
-/** GET /health: who answers here, in the form that clients of this wire know. */
+/** GET /health, in the format of supabase/auth. */
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { Endpoint } from '../auth-deps.ts';
 

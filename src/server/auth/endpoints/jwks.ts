@@ -1,4 +1,4 @@
-/** GET /.well-known/jwks.json: the public key, with which anybody can check our access tokens. */
+/** GET /.well-known/jwks.json: the public key that verifies access tokens. */
 import type { Endpoint } from '../auth-deps.ts';
 
 export const jwks: Endpoint = (context, { signingKeys }) => {

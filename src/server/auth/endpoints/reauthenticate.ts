@@ -1,4 +1,4 @@
-/** GET /reauthenticate: mails the code that PUT /user asks of an old session (docs/specification/wire.md 14). */
+/** GET /reauthenticate: mails the code that PUT /user requires of an old session (docs/specification/wire.md 14). */
 import { mailReauthentication } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { requireUser } from '../wire/require-user.ts';

@@ -1,4 +1,4 @@
-/** POST /recover: mails a link and a code with which to choose a new password (docs/specification/wire.md 14). */
+/** POST /recover: mails a link and a code for choosing a new password (docs/specification/wire.md 14). */
 import { mailRecovery } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail } from '../accounts/accounts.ts';
@@ -10,11 +10,11 @@ import { redirectTarget } from '../wire/redirects.ts';
 
 export const recover: Endpoint = async (context, deps) => {
   await deps.limits.consume('recover', deviceOf(context, deps).ip);
-  const given = (await readBody(context)).text('email');
-  if (given === '') throw new AuthError('recovery_without_email');
-  const email = parseEmail(given);
+  const input = (await readBody(context)).text('email');
+  if (input === '') throw new AuthError('recovery_without_email');
+  const email = parseEmail(input);
   const redirectTo = redirectTarget(context, deps.config);
-  // The account is looked up after the answer, so that neither its words nor its time tell whether there is one.
+  // Looked up after the response, so neither its content nor its timing reveals whether the account exists.
   deps.mailer.prepare(async () => {
     const service = deps.database.asService('recover an account');
     const user = await findUserByEmail(service, email);

@@ -1,4 +1,4 @@
-/** POST /resend: the mail of a sign-up or an address change once more (docs/specification/wire.md 14). */
+/** POST /resend: sends the mail of a sign-up or an address change again (docs/specification/wire.md 14). */
 import { mailAddressChange, mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
@@ -20,13 +20,13 @@ export const resend: Endpoint = async (context, deps) => {
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
   const address = parseEmail(email);
   const redirectTo = redirectTarget(context, deps.config);
-  // After the answer, as in recover.ts.
+  // After the response, as in recover.ts.
   deps.mailer.prepare(() => resendMail(deps, type, address, redirectTo));
   return context.json({});
 };
 
 async function resendMail(deps: AuthDeps, type: MailType, address: string, redirectTo: string): Promise<void> {
-  const service = deps.database.asService('send a mail again');
+  const service = deps.database.asService('resend a mail');
   const user = await findUserByEmail(service, address);
   if (!user) return;
   if (type === 'signup') {

@@ -1,4 +1,4 @@
-/** GET /settings: which ways of signing in are open (docs/specification/wire.md 17). */
+/** GET /settings: the enabled sign-in methods (docs/specification/wire.md 17). */
 import type { Endpoint } from '../auth-deps.ts';
 
 const PROVIDERS_OFF = [

@@ -1,10 +1,10 @@
 /**
- * POST /signup: a new account (docs/specification/wire.md 8).
+ * POST /signup: creates an account (docs/specification/wire.md 8).
  *
- * Without autoconfirm the answer is the same whether the address is new, waits for its confirmation or has an account
- * (docs/specification/accounts.md 2), and so is its time: a password is hashed in each case, and no answer leaves early. Upstream's
- * "obfuscated user" has no identities and another id at each call, by which anybody can tell; ours is built like a new
- * one, with ids that stay the same for an address.
+ * Threat: account enumeration. Without autoconfirm the response is the same for a new address, one that waits for
+ * confirmation and one with an account (docs/specification/accounts.md 2). So is its timing: a password is hashed in each
+ * case, and every response takes a minimum time. The "obfuscated user" of supabase/auth has no identities and a new id at
+ * each call, which reveals it; here it is built like a new user, with ids that are stable per address.
  */
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
@@ -51,7 +51,7 @@ export const signup: Endpoint = async (context, deps) => {
     : signUpWithConfirmation(context, deps, newUser);
 };
 
-/** With autoconfirm the wire demands an answer that tells: the session starts, or the address is taken. */
+/** With autoconfirm the wire requires a response that reveals whether the address is taken: a session or an error. */
 async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
   const { database, clock, passwords, accessTokens } = deps;
   const { email, data } = newUser;
@@ -71,7 +71,7 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await sessionResponse(accessTokens, signedUp.account, signedUp.started));
 }
 
-/** A few row writes differ between the cases; this is longer than any of them. */
+/** Longer than any difference in database writes between the cases. */
 const MIN_SIGN_UP_MS = 150;
 
 async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
@@ -84,7 +84,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
   const existing = await findUserByEmail(service, email);
   let created: Account | null = null;
   if (existing) {
-    // As much work as hashing, in every case.
+    // Takes as long as hashing.
     const matches = await passwords.matches(newUser.password, existing.password_hash);
     if (!matches) await clearUnconfirmedPassword(service, existing.id);
   } else {
@@ -110,23 +110,23 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
   return context.json(signUpResponse({ ...ids, email, data, now }));
 }
 
-/** Null when somebody else has taken the address in the same moment. */
+/** Null if a concurrent request took the address. */
 async function createAccountIfFree(
   service: AsService,
-  given: Parameters<typeof createAccount>[1],
+  account: Parameters<typeof createAccount>[1],
 ): Promise<Account | null> {
   try {
-    return await createAccount(service, given);
+    return await createAccount(service, account);
   } catch (error) {
     if (error instanceof pg.DatabaseError && error.code === '23505') return null;
     throw error;
   }
 }
 
-type SignedUp = { userId: string; identityId: string; email: string; data: JsonObject; now: Date };
+type SignUpFields = { userId: string; identityId: string; email: string; data: JsonObject; now: Date };
 
-/** The one answer for all three cases, made from the request and two ids alone. */
-function signUpResponse({ userId, identityId, email, data, now }: SignedUp) {
+/** The response of all three cases, built only from the request and two ids. */
+function signUpResponse({ userId, identityId, email, data, now }: SignUpFields) {
   const at = now.toISOString();
   const facts = { ...data, ...emailIdentityData(userId, email, false) };
   const identity = {
@@ -156,7 +156,7 @@ function signUpResponse({ userId, identityId, email, data, now }: SignedUp) {
   };
 }
 
-/** Looks like a random UUID (version 4), and is the same for an address every time. */
+/** Deterministic per name, and indistinguishable from a random UUID (version 4) without the key. */
 function deriveUuid(key: Buffer, name: string): string {
   const bytes = createHmac('sha256', key).update(name).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);

@@ -1,9 +1,8 @@
-/** POST /token?grant_type=password: signs in. Every call is a session of its own (docs/specification/wire.md 9). */
+/** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
 import type { Endpoint } from '../auth-deps.ts';
-import { getAccount, findUserByEmail } from '../accounts/accounts.ts';
+import { findUserByEmail, getAccount, isBanned } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
-import { isBanned } from '../wire/require-user.ts';
 import { deviceOf } from '../wire/device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { rememberDevice, signInKey } from '../wire/known-device.ts';
@@ -22,8 +21,8 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const service = database.asService('sign in');
   const user = await findUserByEmail(service, email.toLowerCase());
   const now = clock.now();
-  // An unknown address costs as much work as a wrong password. Everything that only an existing account can be, banned
-  // or unconfirmed, is told to those who know its password alone.
+  // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password reveals
+  // that an account is banned or unconfirmed.
   const refund = await limits.consumeSignIn(signInKey(context, deps, email));
   const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
     await refund();

@@ -1,4 +1,4 @@
-/** POST /token?grant_type=…: a session for a password, or the next tokens of a session (docs/specification/wire.md 9 and 10). */
+/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9 and 10). */
 import type { Endpoint } from '../auth-deps.ts';
 import { grantPassword } from './token-password.ts';
 import { grantRefreshToken } from './token-refresh.ts';

@@ -1,4 +1,4 @@
-/** GET and PUT /user: the caller's own account (docs/specification/wire.md 12). */
+/** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
 import { mailAddressChange, mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -16,7 +16,7 @@ import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { userJson } from '../wire/user-json.ts';
 
-/** An older session must prove itself again before it changes how the account is reached (docs/specification/accounts.md 7). */
+/** An older session must reauthenticate before it changes password or address (docs/specification/accounts.md 7). */
 const FRESH_SESSION_MS = 24 * 3_600_000;
 
 export const showUser: Endpoint = async (context, deps) =>
@@ -33,16 +33,17 @@ export const changeUser: Endpoint = async (context, deps) => {
   const newEmail = body.text('email') === '' ? user.email : parseEmail(body.text('email'));
   const changesEmail = newEmail !== null && newEmail !== user.email;
 
-  // Everything is checked before anything is changed.
+  // Validate everything before changing anything.
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkNewPassword(password);
-  const proof =
+  const reauthentication =
     changesEmail || password !== '' ? await requireReauthentication(deps, { user, session, nonce, password }) : null;
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, password);
-  // Asking again for the same address soon after is answered like the first time and sends nothing.
+  // A repeated request for the same address gets the same response and sends no mail.
   const sendsAddressMail = changesEmail && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
   const service = deps.database.asService('change an account');
-  if (proof !== null && !(await consumeToken(service, proof))) throw new AuthError('reauthentication_not_valid');
+  if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
+    throw new AuthError('reauthentication_not_valid');
 
   if (metadata !== null) {
     const change = { raw_user_meta_data: JSON.stringify(metadata), updated_at: deps.clock.now() };
@@ -58,17 +59,17 @@ export const changeUser: Endpoint = async (context, deps) => {
   return context.json(userJson(await getAccount(service, user.id)));
 };
 
-/** A shallow merge; null removes a key. */
-function mergeMetadata(now: JsonObject, change: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...now, ...change }).filter(([, value]) => value !== null));
+/** Shallow merge; null removes a key. */
+function mergeMetadata(current: JsonObject, change: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null));
 }
 
-type Asking = { user: UserRow; session: SessionRow | null; nonce: string; password: string };
+type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; password: string };
 
-/** Null where the session is young enough; else the code that was mailed, which is still to be used up. */
+/** Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. */
 async function requireReauthentication(
   deps: AuthDeps,
-  { user, session, nonce, password }: Asking,
+  { user, session, nonce, password }: ChangeRequest,
 ): Promise<OneTimeRow | null> {
   const now = deps.clock.now();
   if (session !== null && now.getTime() - session.created_at.getTime() < FRESH_SESSION_MS) return null;
@@ -93,17 +94,22 @@ async function hashNewPassword({ passwords }: AuthDeps, user: UserRow, password:
   return passwords.hash(password);
 }
 
-async function claimAddressMail(deps: AuthDeps, user: UserRow, newEmail: string, wipes: boolean): Promise<boolean> {
-  const service = deps.database.asService('ask for an address change');
+async function claimAddressMail(
+  deps: AuthDeps,
+  user: UserRow,
+  newEmail: string,
+  changesPassword: boolean,
+): Promise<boolean> {
+  const service = deps.database.asService('request an address change');
   const [intervalMs, now] = [mailIntervalMs(deps), deps.clock.now()];
   if (await claimMail(service, { userId: user.id, column: 'email_change_sent_at', intervalMs, now })) return true;
-  if (user.new_email === newEmail && !wipes) return false;
+  if (user.new_email === newEmail && !changesPassword) return false;
   const waitMs = (user.email_change_sent_at?.getTime() ?? 0) + intervalMs - now.getTime();
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
 }
 
-/** Ends every other session and every link on its way: whoever else had the old password is out (docs/specification/wire.md 12). */
+/** Also ends every other session and outstanding link, which locks out anyone with the old password (docs/specification/wire.md 12). */
 async function changePassword(deps: AuthDeps, user: UserRow, session: SessionRow | null, passwordHash: string) {
   const ended = await deps.database.transactAsService('change a password', async (transaction) => {
     const change = { password_hash: passwordHash, updated_at: deps.clock.now() };

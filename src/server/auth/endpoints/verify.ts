@@ -1,4 +1,4 @@
-/** POST /verify: a link or a code from a mail becomes a session (docs/specification/wire.md 16). */
+/** POST /verify: exchanges a link or code from a mail for a session (docs/specification/wire.md 16). */
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -15,7 +15,7 @@ import { AuthError } from '../wire/errors.ts';
 import { rememberDevice } from '../wire/known-device.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 
-/** Which of our tokens a type of the wire stands for; invitations and magic links do not exist yet. */
+/** Token purposes by wire type. Invitations and magic links are not implemented. */
 const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
   ['signup', ['signup']],
   ['email', ['signup']],
@@ -28,7 +28,7 @@ const PHONE_TYPES = new Set(['sms', 'phone_change']);
 
 export const FIRST_LINK_ACCEPTED = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
 
-/** A wrong code is answered no sooner, so that the time does not tell whether a code was on its way to the address. */
+/** Threat: timing. A wrong code takes at least this long, which hides whether the address has a pending code. */
 const MIN_WRONG_CODE_MS = 60;
 
 export const verify: Endpoint = async (context, deps) => {
@@ -40,9 +40,9 @@ export const verify: Endpoint = async (context, deps) => {
   if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
   const token =
     body.text('token_hash') === '' ? await findTokenByCode(deps, type, body) : await findTokenByHash(deps, type, body);
-  const answer = await redeemForSession(deps, token, device);
-  if (answer !== null) rememberDevice(context, deps, answer.user);
-  return context.json(answer ?? { msg: FIRST_LINK_ACCEPTED, code: '200' });
+  const session = await redeemForSession(deps, token, device);
+  if (session !== null) rememberDevice(context, deps, session.user);
+  return context.json(session ?? { msg: FIRST_LINK_ACCEPTED, code: '200' });
 };
 
 async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
@@ -69,14 +69,14 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promis
   if (!purposes) throw new AuthError(PHONE_TYPES.has(type) ? 'verify_bad_email_type' : 'verify_unsupported_type');
   const address = parseEmail(email, 'verify_bad_email');
   const { clock, secrets } = deps;
-  const presented = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
-  const token = purposes.length === 0 ? null : await findByCode(deps.database.asService('verify a code'), presented);
+  const lookup = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
+  const token = purposes.length === 0 ? null : await findByCode(deps.database.asService('verify a code'), lookup);
   if (token) return token;
   await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
   throw new AuthError('code_expired');
 }
 
-/** The new session's answer, or null after the first half of an address change. */
+/** Returns the session response, or null after the first of two confirmations of an address change. */
 export async function redeemForSession(deps: AuthDeps, token: OneTimeRow, device: Device) {
   const { database, clock } = deps;
   const result = await database.transactAsService('redeemToken a token', (transaction) =>

@@ -1,9 +1,9 @@
 /**
- * Access tokens: signed for an hour, checked at every request.
+ * Issues access tokens, valid for an hour, and verifies them on every request.
  *
- * Checking a signature costs more than reading a day, so what has been verified is remembered by the whole token.
- * A signature stays true for ever, a session does not: whether it still exists is asked when it is first seen and then
- * every 30 seconds, and signing out forgets it at once.
+ * Verifying a signature costs more than reading a day, so the claims of verified tokens are cached by token. A session can
+ * end before its token expires: its existence is checked on first use and then every 30 seconds, and signing out invalidates
+ * that cache at once.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
@@ -16,20 +16,20 @@ import type { SigningKeys } from './signing-keys.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3_600;
 const SESSION_CHECK_MS = 30_000;
-/** Bounds the memory that a stream of different tokens can take. */
+/** Bounds the memory that a flood of different tokens can take. */
 const MAX_CACHED_TOKENS = 2_000;
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export type AccessClaims = {
-  /** The user's id; empty for a token that belongs to nobody. */
+  /** The user's id; empty for a token without a user. */
   sub: string;
   role: string;
   sessionId: string | null;
   /** Unix seconds. */
   exp: number;
   aal: string;
-  /** The claims that policies may ask for, as JSON text for `request.jwt.claims`. */
+  /** The claims that policies may read, as JSON text for `request.jwt.claims`. */
   json: string;
 };
 
@@ -45,7 +45,7 @@ export class AccessTokenError extends Error {
   }
 }
 
-/** What a token says about its user and session (docs/specification/wire.md 7). */
+/** The input of the claims in docs/specification/wire.md 7. */
 type Subject = {
   userId: string;
   email: string;
@@ -62,25 +62,25 @@ type Subject = {
 
 export interface AccessTokens {
   issue(subject: Subject): Promise<string>;
-  /** Signature, time and form. Throws an AccessTokenError. */
-  read(token: string): Promise<AccessClaims>;
-  /** As `read`, and the session still exists. Throws an AccessTokenError. */
+  /** Checks signature, expiry and format. Throws an AccessTokenError. */
+  readClaims(token: string): Promise<AccessClaims>;
+  /** As `readClaims`, and checks that the session still exists. Throws an AccessTokenError. */
   verify(token: string): Promise<AccessClaims>;
-  /** To be called once a session's row is gone: its tokens stop working at once. */
+  /** Call after deleting a session's row: its tokens stop working at once on this server. */
   invalidateSession(sessionId: string): void;
 }
 
-type Parts = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
+type AccessTokenDeps = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
 
-export function createAccessTokens({ keys, issuer, clock, database }: Parts): AccessTokens {
+export function createAccessTokens({ keys, issuer, clock, database }: AccessTokenDeps): AccessTokens {
   const claimsByToken = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
   const sessionCheckedAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
   let invalidations = 0;
 
-  async function read(token: string): Promise<AccessClaims> {
-    const known = claimsByToken.get(token);
-    if (known) {
-      if (known.exp * 1000 > clock.now().getTime()) return known;
+  async function readClaims(token: string): Promise<AccessClaims> {
+    const cached = claimsByToken.get(token);
+    if (cached) {
+      if (cached.exp * 1000 > clock.now().getTime()) return cached;
       claimsByToken.delete(token);
       throw new AccessTokenError('expired', 'token has invalid claims: token is expired');
     }
@@ -99,7 +99,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: Parts): Ac
       .run(
         queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
       );
-    // A sign-out may have overtaken this question; then its answer counts once and is not remembered.
+    // A concurrent sign-out may have overtaken this query; its result is then used once and not cached.
     if (rows.length > 0 && invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
     return rows.length > 0;
   }
@@ -107,11 +107,11 @@ export function createAccessTokens({ keys, issuer, clock, database }: Parts): Ac
   return {
     issue: (subject) => {
       const now = Math.floor(clock.now().getTime() / 1000);
-      return keys.sign(readClaims(subject, issuer, now));
+      return keys.sign(buildClaims(subject, issuer, now));
     },
-    read,
+    readClaims,
     async verify(token) {
-      const claims = await read(token);
+      const claims = await readClaims(token);
       if (claims.sub !== '' && !UUID.test(claims.sub))
         throw new AccessTokenError('malformed', 'sub claim must be a UUID');
       if (claims.sessionId !== null && !(await isSessionAlive(claims.sessionId, claims.sub))) {
@@ -126,7 +126,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: Parts): Ac
   };
 }
 
-function readClaims(subject: Subject, issuer: string, now: number) {
+function buildClaims(subject: Subject, issuer: string, now: number) {
   return {
     iss: issuer,
     sub: subject.userId,
@@ -145,7 +145,7 @@ function readClaims(subject: Subject, issuer: string, now: number) {
   };
 }
 
-/** The algorithm is pinned to the key's own: a token cannot choose `none`, nor HMAC with the public key. */
+/** Threat: algorithm confusion. The algorithm is pinned to the key's: a token cannot choose `none` or HMAC with the public key. */
 async function verifySignature(token: string, keys: SigningKeys, now: Date): Promise<AccessClaims> {
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keys.publicKey, {
@@ -174,8 +174,8 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
 }
 
 /**
- * What policies may ask for. Not the whole token: the database reads this text anew for every statement, and a user's
- * own metadata can make it thousands of characters long.
+ * Only the claims that policies may read: PostgreSQL parses this text for every statement, and the user's own metadata can
+ * make a whole token thousands of characters long.
  */
 function policyClaimsJson({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
   return JSON.stringify({ sub, role, aal, session_id, is_anonymous });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true }));
 
-test('a key is made once, also when several processes start together', async () => {
+test('generates one key when several processes start concurrently', async () => {
   const loaded = await Promise.all([1, 2, 3, 4].map(() => loadSigningKeys({ signingKeyFile: null, dataDir })));
   expect(new Set(loaded.map((keys) => keys.kid)).size).toBe(1);
   expect(new Set(loaded.map((keys) => keys.deriveSecret('refresh-tokens').toString('hex'))).size).toBe(1);
@@ -21,7 +21,7 @@ test('a key is made once, also when several processes start together', async () 
   expect(await readdir(dataDir)).toEqual(['signing-key.json']);
 });
 
-test.each(['ES256', 'RS256'])('a %s key whose key_ops name both sign and verify signs', async (algorithm) => {
+test.each(['ES256', 'RS256'])('accepts a %s key whose key_ops include sign and verify', async (algorithm) => {
   const file = join(dataDir, 'key.json');
   const { privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), alg: algorithm, use: 'sig', key_ops: ['sign', 'verify'] };
@@ -34,10 +34,10 @@ test.each(['ES256', 'RS256'])('a %s key whose key_ops name both sign and verify 
   expect(payload.sub).toBe('ana');
   expect(keys.jwks.keys[0]!.key_ops).toEqual(['verify']);
   await writeFile(file, JSON.stringify({ ...jwk, key_ops: ['verify'] }));
-  await expect(loadSigningKeys({ signingKeyFile: file, dataDir })).rejects.toThrow('its key_ops do not name sign');
+  await expect(loadSigningKeys({ signingKeyFile: file, dataDir })).rejects.toThrow('its key_ops do not include sign');
 });
 
-test('an unusable key is refused by name, and never quoted', async () => {
+test('rejects an unusable key with an error that names the file and never quotes the key', async () => {
   const file = join(dataDir, 'key.json');
   const { publicKey } = await generateKeyPair('ES256', { extractable: true });
   const { privateKey } = await generateKeyPair('ES384', { extractable: true });

@@ -1,4 +1,4 @@
-/** The key that signs access tokens: the operator's, or one made at the first start and kept in the data directory. */
+/** Loads the key that signs access tokens: the operator's, or one generated into the data directory at the first start. */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ type Algorithm = (typeof ALGORITHMS)[number];
 export type SigningKeys = {
   readonly algorithm: Algorithm;
   readonly kid: string;
-  /** What `/.well-known/jwks.json` publishes: public members only. */
+  /** The content of `/.well-known/jwks.json`: public members only. */
   readonly jwks: { readonly keys: readonly JWK[] };
   readonly publicKey: CryptoKey;
   sign(claims: JWTPayload): Promise<string>;
   /**
-   * A 32-byte secret for one other purpose, derived from the private key, so that what depends on it (refresh tokens,
-   * codes in mails) cannot be computed by somebody who has only read the database.
+   * A 32-byte secret for one other purpose, derived from the private key. Threat: a reader of the database alone cannot
+   * compute refresh tokens or mailed codes.
    */
   deriveSecret(purpose: 'refresh-tokens' | 'one-time-codes' | 'known-devices' | 'unknown-accounts'): Buffer;
 };
@@ -41,9 +41,9 @@ class UnusableKeyError extends Error {}
 
 async function createSigningKeys(jwk: JWK): Promise<SigningKeys> {
   const algorithm = selectAlgorithm(jwk);
-  if (typeof jwk.d !== 'string') throw new UnusableKeyError('it has no private part');
-  // Key generators name what the pair can do, sign and verify. WebCrypto imports a private key for signing alone.
-  if (jwk.key_ops && !jwk.key_ops.includes('sign')) throw new UnusableKeyError('its key_ops do not name sign');
+  if (typeof jwk.d !== 'string') throw new UnusableKeyError('it has no private member');
+  // Key generators list sign and verify for the pair, but WebCrypto imports a private key for signing only.
+  if (jwk.key_ops && !jwk.key_ops.includes('sign')) throw new UnusableKeyError('its key_ops do not include sign');
   const kid = jwk.kid ?? (await calculateJwkThumbprint(jwk));
   const privateKey = (await importJWK({ ...jwk, key_ops: ['sign'] }, algorithm)) as CryptoKey;
   const published: JWK = { ...pickPublicMembers(jwk), kid, alg: algorithm, use: 'sig', key_ops: ['verify'] };
@@ -60,8 +60,8 @@ async function createSigningKeys(jwk: JWK): Promise<SigningKeys> {
 }
 
 function selectAlgorithm(jwk: JWK): Algorithm {
-  const named = jwk.alg ?? (jwk.kty === 'EC' ? 'ES256' : 'RS256');
-  const algorithm = ALGORITHMS.find((known) => known === named);
+  const declared = jwk.alg ?? (jwk.kty === 'EC' ? 'ES256' : 'RS256');
+  const algorithm = ALGORITHMS.find((known) => known === declared);
   if (!algorithm) throw new UnusableKeyError('its algorithm is neither ES256 nor RS256');
   if (algorithm === 'ES256' && (jwk.kty !== 'EC' || jwk.crv !== 'P-256'))
     throw new UnusableKeyError('ES256 needs a P-256 key');
@@ -69,15 +69,15 @@ function selectAlgorithm(jwk: JWK): Algorithm {
   return algorithm;
 }
 
-/** Named one by one, so that no private member can slip through. */
+/** An allow-list, so that no private member is published. */
 function pickPublicMembers(jwk: JWK): JWK {
   if (jwk.kty === 'EC') return { kty: 'EC', crv: jwk.crv!, x: jwk.x!, y: jwk.y! };
   return { kty: 'RSA', n: jwk.n!, e: jwk.e! };
 }
 
 /**
- * Creates the key file with its content in one step: another process that starts at the same moment, or the next start
- * after a crash, sees the whole key or none. `link` fails where the file exists, so the first process wins.
+ * Creates the key file atomically: a concurrent process, or the next start after a crash, sees the whole key or no file.
+ * `link` fails if the file exists, so the first process wins.
  */
 async function readOrCreateKey(file: string, dataDir: string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -88,15 +88,15 @@ async function readOrCreateKey(file: string, dataDir: string): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true });
   const text = `${JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' })}\n`;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const unfinished = `${file}.${randomUUID()}`;
-  await writeFile(unfinished, text, { mode: 0o600, flag: 'wx' });
+  const temporary = `${file}.${randomUUID()}`;
+  await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
   try {
-    await link(unfinished, file);
+    await link(temporary, file);
     return text;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return await readFile(file, 'utf8');
   } finally {
-    await rm(unfinished, { force: true });
+    await rm(temporary, { force: true });
   }
 }

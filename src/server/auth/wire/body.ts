@@ -1,4 +1,4 @@
-/** Reads a JSON body and gives out its fields by type. Whatever is sent, the outcome is a value or an AuthError. */
+/** Reads a JSON body and its fields by type. Any input yields a value or an AuthError. */
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -6,9 +6,9 @@ import { readText } from '#server/http/requests/limit-body.ts';
 import { hasMoreValues } from '#server/parse-json.ts';
 import { AuthError } from './errors.ts';
 
-/** Deeper than any form, and shallow enough for every JSON reader behind us. */
+/** Deeper than any valid request, and shallow enough for PostgreSQL and recursive JSON code. */
 const MAX_DEPTH = 32;
-/** User metadata has 8 KB at most, so no body that can be accepted holds as many. Guests send these bodies too. */
+/** User metadata is limited to 8 KB, so no valid body holds as many. Threat: guests can send these bodies too. */
 const MAX_VALUES = 5_000;
 
 export class Body {
@@ -18,14 +18,14 @@ export class Body {
     this.#fields = fields;
   }
 
-  /** Missing and null count as empty, as the clients send them (docs/specification/wire.md 2). */
+  /** A missing or null field is empty, as clients send it (docs/specification/wire.md 2). */
   text(name: string): string {
     const value = this.#fields[name] ?? '';
     if (typeof value !== 'string') throw new AuthError('bad_json', `${name} must be a string`);
     return value;
   }
 
-  /** Null when missing. */
+  /** Null if missing. */
   object(name: string): JsonObject | null {
     const value = this.#fields[name] ?? null;
     if (value === null) return null;
@@ -46,7 +46,7 @@ export async function readBody(context: Context<AppEnv>): Promise<Body> {
     if (hasMoreValues(text, MAX_VALUES)) throw new AuthError('body_too_many_values');
     parsed = JSON.parse(text);
   } catch (error) {
-    // Too large a body is noticed while it is read, and is told by its own error.
+    // A body over the size limit throws BodyTooLargeError while it is read.
     if (!(error instanceof SyntaxError)) throw error;
     throw new AuthError('bad_json', 'invalid JSON');
   }
@@ -58,7 +58,7 @@ export async function readBody(context: Context<AppEnv>): Promise<Body> {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Without recursion: the depth of the input is not ours to choose, the depth of our stack is. */
+/** Iterative. Threat: a deeply nested body would overflow the stack of a recursive check. */
 function checkStorable(root: unknown): void {
   const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = pending.pop(); next; next = pending.pop()) {

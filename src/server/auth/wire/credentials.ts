@@ -1,4 +1,4 @@
-/** Addresses and passwords as they arrive: the rules of the wire, which are looser than those of our own forms. */
+/** Validates addresses, passwords and metadata by the rules of the wire, which are looser than those of the product's forms. */
 import {
   EMAIL_MAX_LENGTH,
   PASSWORD_MAX_BYTES,
@@ -10,8 +10,8 @@ import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 
 /**
- * The rule of the HTML standard for `type=email`: printable ASCII before the @, host labels after it, one label being
- * enough. It has no room for spaces, quotes, angle brackets, commas or line breaks, so no address can add a header or
+ * The rule of the HTML standard for `type=email`: printable ASCII before the @, one or more host labels after it. Threat:
+ * header injection. Spaces, quotes, angle brackets, commas and line breaks are excluded, so no address can add a header or
  * a command to a mail.
  */
 const ADDRESS =
@@ -19,10 +19,10 @@ const ADDRESS =
 /** RFC 5321 4.5.3.1.1. */
 const MAX_LOCAL_PART_LENGTH = 64;
 
-/** The address in lower case, as it is stored and compared. Throws `validation_failed`. */
-export function parseEmail(given: string, problem: AuthErrorName = 'bad_email'): string {
-  if (given.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
-  const email = given.toLowerCase();
+/** Returns the address in lower case, as it is stored and compared. Throws `validation_failed`. */
+export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
+  if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
+  const email = input.toLowerCase();
   if (!ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH) throw new AuthError(problem);
   return email;
 }

@@ -1,4 +1,3 @@
-/** What a session remembers about where it was used. */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';

@@ -1,4 +1,4 @@
-/** The one writer of error answers on the auth wire, in the two shapes that clients of different age expect. */
+/** Builds the error responses of the auth wire in the two formats that older and newer clients expect. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -11,22 +11,22 @@ import { AuthError } from './errors.ts';
 const VERSION_HEADER = 'X-Supabase-Api-Version';
 const NEW_FORMAT_VERSION = '2024-01-01';
 
-/** PostgreSQL out of reach, shutting down, out of connections, or a lock not given in time: no fault of the request. */
+/** PostgreSQL is unreachable, shutting down or out of connections, or a lock timed out: the client may retry. */
 const TRANSIENT_SQLSTATE_CLASSES = ['08', '40', '53', '55', '57'];
 const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 const TRANSIENT_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
 
 export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
-  const error = authErrorOf(thrown);
+  const error = toAuthError(thrown);
   const errorId = randomUUID();
-  // A full queue is told by the request log; a stack for each would only feed the storm.
-  const isOurs = error.status >= 500 && !isExpected(thrown) && !isClientDisconnected(context);
-  if (isOurs) log.error({ err: thrown, errorId }, 'auth request failed');
+  // The request log shows expected errors; a stack trace for each would add load to a burst.
+  const isUnexpected = error.status >= 500 && !isExpected(thrown) && !isClientDisconnected(context);
+  if (isUnexpected) log.error({ err: thrown, errorId }, 'auth request failed');
   context.header('x-sb-error-code', error.code);
   if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
   const weak = error.weaknesses ? { weak_password: { reasons: error.weaknesses } } : {};
   if (wantsNewErrorFormat(context)) {
-    // The client reads the response's header before it believes `code` (docs/specification/wire.md 3).
+    // The client reads `code` only if the response has this header (docs/specification/wire.md 3).
     context.header(VERSION_HEADER, NEW_FORMAT_VERSION);
     return context.json({ code: error.code, message: error.message, ...weak }, error.status);
   }
@@ -37,7 +37,7 @@ export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log
 const isExpected = (thrown: unknown): boolean =>
   thrown instanceof AuthError || thrown instanceof PasswordQueueFullError;
 
-function authErrorOf(thrown: unknown): AuthError {
+function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;
   if (thrown instanceof BodyTooLargeError) return new AuthError('body_too_large');
   if (thrown instanceof PasswordQueueFullError) return new AuthError('try_again');
@@ -52,6 +52,6 @@ function isTransient(thrown: unknown): boolean {
 }
 
 function wantsNewErrorFormat(context: Context): boolean {
-  const asked = context.req.header(VERSION_HEADER) ?? '';
-  return /^\d{4}-\d{2}-\d{2}$/.test(asked) && asked >= NEW_FORMAT_VERSION;
+  const version = context.req.header(VERSION_HEADER) ?? '';
+  return /^\d{4}-\d{2}-\d{2}$/.test(version) && version >= NEW_FORMAT_VERSION;
 }

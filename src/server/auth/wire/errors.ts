@@ -1,8 +1,8 @@
-/** Every error that the auth wire can answer: code, status and words, once (docs/specification/wire.md 3). */
+/** The catalogue of the auth wire's errors: status, code and message (docs/specification/wire.md 3). */
 
 type Entry = { status: 400 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503; code: string; text: string };
 
-/** `%` in a text stands for the detail given with the error. Keys are ours, codes are the wire's. */
+/** `%` in a text is replaced by the error's detail. Keys are internal, codes are on the wire. */
 const CATALOGUE = {
   bad_json: { status: 400, code: 'bad_json', text: 'Could not parse request body as JSON: %' },
   body_too_large: { status: 413, code: 'request_entity_too_large', text: 'Request body too large (max 1048576 bytes)' },
@@ -11,7 +11,7 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Text must be valid Unicode without null characters',
   },
-  /** Upstream says so in plain text, which clients cannot read. */
+  /** supabase/auth responds in plain text, which clients cannot parse. */
   no_such_endpoint: { status: 404, code: 'not_found', text: 'There is nothing at this address' },
   body_too_many_values: { status: 400, code: 'validation_failed', text: 'The request body holds too many values' },
   body_too_deep: { status: 400, code: 'validation_failed', text: 'The request body is nested too deeply' },
@@ -160,14 +160,14 @@ const CATALOGUE = {
   link_expired: { status: 403, code: 'otp_expired', text: 'Email link is invalid or has expired' },
   code_expired: { status: 403, code: 'otp_expired', text: 'Token has expired or is invalid' },
 
-  /** Only ever told to somebody who is signed in, about their own account. */
+  /** Only sent to a signed-in user about their own account. */
   over_email_send_rate_limit: {
     status: 429,
     code: 'over_email_send_rate_limit',
     text: 'For security purposes, you can only request this after % seconds.',
   },
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
-  /** Retryable for every client version, unlike 429, which would sign people out (docs/specification/wire.md 4). */
+  /** Every client version retries a 503; a 429 would sign the user out (docs/specification/wire.md 4). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },
   unexpected_failure: {
     status: 500,
@@ -178,7 +178,7 @@ const CATALOGUE = {
 
 export type AuthErrorName = keyof typeof CATALOGUE;
 
-/** The wire's words for what is weak about a password (docs/specification/wire.md 3). */
+/** The `weak_password.reasons` of an error (docs/specification/wire.md 3). */
 const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>> = {
   weak_password: ['length'],
   common_password: ['pwned'],
@@ -187,9 +187,9 @@ const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>
 export class AuthError extends Error {
   readonly status: Entry['status'];
   readonly code: string;
-  /** Present on weak passwords alone. */
+  /** Null except for weak passwords. */
   readonly weaknesses: readonly ('length' | 'pwned')[] | null;
-  /** Present wherever asking again is only a matter of time; every 429 and 503 has it. */
+  /** Set on every 429 and 503. */
   readonly retryAfterSeconds: number | null;
 
   constructor(name: AuthErrorName, detail = '', retryAfterSeconds: number | null = null) {

@@ -1,18 +1,18 @@
 /**
- * Which bucket a password try counts in: that of a known device, or that of the account for everybody else.
+ * Device cookies: choose the rate-limit bucket of a password attempt, that of a known device or that of the account.
  *
- * Threat: guesses at one account from thousands of addresses, which no limit per address sees. A limit per account stops
- * them, and would let any stranger lock an owner out by guessing wrong. So a browser that has signed in to the account
- * before carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies") and is counted by
- * itself: whatever strangers do, the owner's own browsers still sign in. On a new device the owner uses a recovery link
- * meanwhile, which makes that one known as well.
+ * Threat: a distributed guessing attack on one account from thousands of addresses, which no limit per address detects. A
+ * limit per account stops it, but would let a stranger lock the owner out with wrong guesses. A browser that has signed in
+ * to the account before therefore carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies")
+ * and has its own bucket, so the owner can always sign in on known devices. On a new device the owner uses a recovery link,
+ * which makes that device known as well.
  *
- * A browser keeps one cookie, for the account that signed in last. It opens nothing. Whoever steals it gains the ten
- * guesses of one more bucket. It is signed over the address, so nobody makes one for an account that they cannot sign in
- * to, and an address without an account backs off like any other.
+ * A browser holds one cookie, for the account that signed in last. The cookie grants no access; a thief gains the ten
+ * guesses of one more bucket. It is signed over the address, so it cannot be forged for another account, and an address
+ * without an account is limited like any other.
  *
- * Two more threats: a page elsewhere signs the browser in to its author's account with a form, and the owner's cookie is
- * overwritten; and the thief of a session renews it for one new cookie after another, each with guesses of its own.
+ * Threat: login CSRF. A page of another site signs the browser in to the attacker's account and overwrites the owner's
+ * cookie. Threat: a session thief renews the session to get one new cookie after another, each with its own guesses.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -23,23 +23,23 @@ import type { AuthDeps } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-device';
 const PATH = '/auth/v1';
-/** The longest that browsers keep a cookie. */
+/** The longest lifetime that browsers allow. */
 const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 
-/** A key for `limits.consumeSignIn`, without the address in it. */
+/** A key for `limits.consumeSignIn` that does not contain the address. */
 export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, email: string): string {
   const device = readDevice(context, secrets.devices, email);
   return device === null ? `account:${computeMac(secrets.devices, 'account', email)}` : `device:${device}`;
 }
 
-type Remembered = {
+type DeviceUser = {
   email: string | null;
-  /** Of a session that is renewed: its renewals all give the same cookie. */
+  /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
 };
 
-/** To be called with every answer that signs somebody in. A device that is known already keeps its cookie. */
-export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email, sessionId }: Remembered): void {
+/** Call with every response that signs a user in. A known device keeps its cookie. */
+export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email, sessionId }: DeviceUser): void {
   const key = deps.secrets.devices;
   if (email === null || readDevice(context, key, email) !== null || isCrossSiteRequest(context, deps.config)) return;
   const device =

@@ -1,9 +1,8 @@
 /**
- * The page between a mail's link and somebody else's app: it says what the link does and waits for a click.
+ * The confirmation page between a mail's link and a third-party app: it states what the link does and waits for a click.
  *
- * It needs no build and no script, so it carries its own style, which the policy allows by hash. Nothing on it depends on
- * the token: opening it tells nobody whether the token is still good, and it names no account, because only a good token
- * could say which one.
+ * The page is not part of the client's build, so its style is inline and allowed by hash in the policy. Its content does not
+ * depend on the token: it does not reveal whether the token is valid, and it names no account.
  */
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
@@ -12,36 +11,36 @@ import { isWeb } from '#server/config/redirect-patterns.ts';
 
 export type LinkPage = { type: string; token: string; target: string; isOwnSite: boolean };
 
-type Words = { title: string; does: (place: string) => string };
+type PageText = { title: string; describe: (site: string) => string };
 
-const CONFIRMS: Words = {
+const CONFIRM_TEXT: PageText = {
   title: 'Confirm your email address',
-  does: (place) => `The button confirms your email address and signs you in to ${place}.`,
+  describe: (site) => `The button confirms your email address and signs you in to ${site}.`,
 };
-const RECOVERS: Words = {
+const RECOVERY_TEXT: PageText = {
   title: 'Choose a new password',
-  does: (place) => `The button signs you in to ${place}, where you can choose a new password.`,
+  describe: (site) => `The button signs you in to ${site}, where you can choose a new password.`,
 };
-const MOVES: Words = {
+const ADDRESS_CHANGE_TEXT: PageText = {
   title: 'Confirm your new address',
-  does: (place) =>
-    `We sent a link to both of your addresses. Once you have confirmed both, the button signs you in to ${place}.`,
+  describe: (site) =>
+    `We sent a link to both of your addresses. Once you have confirmed both, the button signs you in to ${site}.`,
 };
-const SIGNS_IN: Words = { title: 'Sign in', does: (place) => `The button signs you in to ${place}.` };
+const SIGN_IN_TEXT: PageText = { title: 'Sign in', describe: (site) => `The button signs you in to ${site}.` };
 
-const WORDS: ReadonlyMap<string, Words> = new Map([
-  ['signup', CONFIRMS],
-  ['email', CONFIRMS],
-  ['recovery', RECOVERS],
-  ['email_change', MOVES],
+const TEXTS: ReadonlyMap<string, PageText> = new Map([
+  ['signup', CONFIRM_TEXT],
+  ['email', CONFIRM_TEXT],
+  ['recovery', RECOVERY_TEXT],
+  ['email_change', ADDRESS_CHANGE_TEXT],
 ]);
 
-/** @returns the document and the headers that it must be sent with */
+/** @returns the document and its required response headers */
 export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
-  const { title, does } = WORDS.get(type) ?? SIGNS_IN;
+  const { title, describe } = TEXTS.get(type) ?? SIGN_IN_TEXT;
   const url = new URL(target);
   const name = isOwnSite ? 'Hustle Forge' : siteName(url);
-  const place = `<strong>${escapeHtml(name)}</strong>`;
+  const site = `<strong>${escapeHtml(name)}</strong>`;
   const action = `/auth/v1/verify/continue?${new URLSearchParams({ redirect_to: target }).toString()}`;
   const body = `<!doctype html>
 <html lang="en">
@@ -57,7 +56,7 @@ export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
 <header><a href="${ROUTES.landing.path}">Hustle Forge<span aria-hidden="true">.</span></a></header>
 <main>
 <h1>${title}</h1>
-<p>${does(place)}</p>
+<p>${describe(site)}</p>
 <form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="type" value="${escapeHtml(type)}">
 <input type="hidden" name="token" value="${escapeHtml(token)}">
@@ -71,13 +70,12 @@ export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
   return { body, headers: pageHeaders(url) };
 }
 
-/** The scheme says which app opens; what stands in the place of a host there may be anybody's name. */
+/** Threat: spoofing. For an app's scheme only the scheme decides which app opens; its host part may be any name. */
 const siteName = (url: URL): string => (isWeb(url) ? url.host : url.protocol.slice(0, -1));
 
 /**
- * Chromium holds every redirect after a form against `form-action`, so the target must pass it, and so must an address
- * that the target's own server redirects to. Only its scheme is named, or the click would end on this page with the
- * token used up.
+ * Chromium checks every redirect after a form submission against `form-action`, including redirects of the target's own
+ * server. The policy therefore allows the whole scheme; otherwise the click would end on this page with the token consumed.
  */
 const pageHeaders = (target: URL): Record<string, string> => ({
   'Content-Security-Policy': [
@@ -91,7 +89,7 @@ const pageHeaders = (target: URL): Record<string, string> => ({
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
-  // The address holds the token. Not `no-referrer`: the form would send `Origin: null`, as a hidden page elsewhere does.
+  // The URL contains the token. `no-referrer` would make the form send `Origin: null`, which isCrossSiteRequest rejects.
   'Referrer-Policy': 'strict-origin',
 });
 

@@ -1,4 +1,4 @@
-/** Lets an answer take at least so long, where the work behind it would tell what the words must not. */
+/** Pads the response time to a minimum. Threat: timing would otherwise reveal what the response hides. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** @param startedAt from `performance.now()` */

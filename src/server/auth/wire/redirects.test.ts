@@ -14,7 +14,7 @@ async function targetOf(target: string, listed: string[] = [], publicUrl = HOME)
 }
 
 test.each([`${HOME}/reset-password`, `${HOME}?a=b#c`, `${HOME}/login?next=%2Fjournal`])(
-  'allows %s on our own host',
+  'allows %s on the PUBLIC_URL origin',
   async (target) => expect(await targetOf(target)).toBe(target),
 );
 
@@ -50,17 +50,17 @@ test.each([
   'http://localhost:1337/take',
   'http://[::1]:1337/take',
   '',
-])('replaces %j by our own address', async (target) => expect(await targetOf(target)).toBe(HOME));
+])('replaces %j with PUBLIC_URL', async (target) => expect(await targetOf(target)).toBe(HOME));
 
 const LOCAL = 'http://localhost:3000';
 
 test.each(['http://localhost:5173/x', 'http://127.0.0.1:5173/welcome', 'http://[::1]:5173/welcome'])(
-  'allows %s where our own address is loopback',
+  'allows %s when PUBLIC_URL is loopback',
   async (target) => expect(await targetOf(target, [], LOCAL)).toBe(target),
 );
 
 test.each(['http://localhost:3000@evil.example/', 'http://localhost.evil.example:3000/', 'http://127.1:3000/'])(
-  'replaces %s where our own address is loopback',
+  'replaces %s when PUBLIC_URL is loopback',
   async (target) => expect(await targetOf(target, [], LOCAL)).toBe(LOCAL),
 );
 
@@ -128,13 +128,13 @@ const oddTarget = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((parts) => `https://${parts.join('')}`),
 );
 
-test('accepts no composed address that a browser would follow to a host that is not listed', async () => {
+test('accepts no generated URL that a browser would follow to an unlisted host', async () => {
   const hosts = new Set(['journal.example.com', 'app.example', 'one.preview.example']);
   const listed = ['https://app.example/**', 'https://one.preview.example/**'];
   await fc.assert(
     fc.asyncProperty(oddTarget, async (target) => {
       const accepted = await targetOf(target, listed);
-      // As a browser reads a Location header: relative to the page that it is on.
+      // A browser resolves a Location header relative to the current page.
       const followed = new URL(accepted, `${HOME}/auth/v1/verify`);
       expect(hosts).toContain(followed.hostname);
       expect([followed.protocol, followed.port, followed.username, followed.password]).toEqual(['https:', '', '', '']);

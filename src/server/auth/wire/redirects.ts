@@ -1,13 +1,17 @@
-/** Where a link in a mail may lead: nowhere that the operator has not allowed (docs/specification/wire.md 6). */
+/** Redirect targets of links in mails, limited to the operator's allow-list (docs/specification/wire.md 6). */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';
 import { matchesPattern } from '#server/config/redirect-patterns.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
-/** The first allowed one of what the request names, else our own address. A refused one is passed over in silence. */
+/** Returns the first allowed target that the request names, else PUBLIC_URL. Disallowed targets are ignored silently. */
 export function redirectTarget(context: Context, config: AuthDeps['config']): string {
-  const named = [context.req.header('redirect_to'), context.req.query('redirect_to'), context.req.header('referer')];
-  return named.find((target) => target !== undefined && isAllowed(target, config)) ?? config.publicUrl;
+  const candidates = [
+    context.req.header('redirect_to'),
+    context.req.query('redirect_to'),
+    context.req.header('referer'),
+  ];
+  return candidates.find((target) => target !== undefined && isAllowed(target, config)) ?? config.publicUrl;
 }
 
 export const isOwnOrigin = (target: string, { publicUrl }: Pick<AuthDeps['config'], 'publicUrl'>): boolean =>
@@ -18,27 +22,27 @@ function isAllowed(target: string, { publicUrl, auth }: AuthDeps['config']): boo
   if (url === null) return false;
   const home = new URL(publicUrl);
   if (url.origin === home.origin) return true;
-  // Threat: on a public server, a stranger asks for the owner's recovery mail with a loopback target. Its link would hand
-  // the session to whatever listens on that port of the owner's machine. So loopback needs a loopback server or a listing.
+  // Threat: on a public server a stranger requests the owner's recovery mail with a loopback target. Its link would give the
+  // session to any program on that port of the owner's machine. Loopback targets therefore need a loopback server or a listing.
   if (isLoopback(home.hostname) && isLoopback(url.hostname) && /^https?:$/.test(url.protocol)) return true;
   return auth.redirectPatterns.some((pattern) => matchesPattern(url, pattern));
 }
 
-/** Letters, digits and hyphens, or an IPv6 address. `;` and `'` are legal in a URL's host and special in a policy. */
+/** Letters, digits and hyphens, or an IPv6 address. `;` and `'` are legal in a URL's host but special in a CSP header. */
 const PLAIN_HOST = /^[a-z0-9_.-]*$|^\[[0-9a-f:]+\]$/i;
-/** A separator or control character that a server may decode after the path was matched. */
+/** A separator or control character that a server may decode after the path has been matched. */
 const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
 
 /**
- * The parsed address, or null for one that a browser, a proxy or an app could read differently than this parser: with
- * control or non-ASCII characters, a backslash, a user name, or a host in disguise (decimal, hexadecimal, full-width).
+ * Returns null for a URL that a browser, a proxy or an app could parse differently: with control or non-ASCII characters,
+ * a backslash, a user name, or an obfuscated host (decimal, hexadecimal, full-width).
  */
 function parseUnambiguousUrl(target: string): URL | null {
   if (/[^\x21-\x7e]|\\/.test(target)) return null;
   const url = URL.parse(target);
   if (url === null || url.username !== '' || url.password !== '') return null;
   if (!PLAIN_HOST.test(url.hostname) || ENCODED_SEPARATOR.test(url.pathname)) return null;
-  // The parser has rewritten a host in disguise by now, so the text no longer begins with it.
+  // The parser normalizes an obfuscated host, so the text then no longer begins with it.
   const authority = /^[^:]+:\/\/[^/?#]*/.exec(target)?.[0].toLowerCase();
   return authority === `${url.protocol}//${url.host}`.toLowerCase() ? url : null;
 }

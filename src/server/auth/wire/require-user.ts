@@ -1,16 +1,16 @@
-/** Who calls a protected route: the checks of docs/specification/wire.md 5, in its order. */
+/** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
-import { listIdentities, findUserById } from '../accounts/accounts.ts';
+import { findUserById, isBanned, listIdentities } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { findSession } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from './errors.ts';
 
-/** `session` is null for a token that names none. */
+/** `session` is null for a token without a `session_id` claim. */
 export type AuthenticatedUser = { account: Account; session: SessionRow | null };
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -22,7 +22,7 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   if (claims.sub === '') throw new AuthError('missing_sub');
   if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
 
-  const service = deps.database.asService('who is calling');
+  const service = deps.database.asService('authenticate a user');
   const [user, session, identities] = await Promise.all([
     findUserById(service, claims.sub),
     claims.sessionId === null ? null : findSession(service, claims.sessionId, claims.sub),
@@ -35,12 +35,9 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   return { account: { user, identities }, session };
 }
 
-export const isBanned = (user: { banned_until: Date | null }, now: Date): boolean =>
-  user.banned_until !== null && user.banned_until > now;
-
 async function readClaims(token: string, deps: AuthDeps): Promise<AccessClaims> {
   try {
-    return await deps.accessTokens.read(token);
+    return await deps.accessTokens.readClaims(token);
   } catch (error) {
     if (error instanceof AccessTokenError) throw new AuthError('bad_jwt', error.message);
     throw error;

@@ -1,4 +1,3 @@
-/** The answer of every sign-in and renewal: tokens and user. */
 import { ACCESS_TOKEN_SECONDS } from '../keys/access-tokens.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
@@ -6,8 +5,8 @@ import type { StartedSession } from '../accounts/sessions.ts';
 import { userJson } from './user-json.ts';
 
 /**
- * `expires_at` is left out on purpose: the client then counts `expires_in` on its own clock, and a device whose clock
- * is wrong does not sign itself out (docs/specification/wire.md 7).
+ * The response of every sign-in and renewal. `expires_at` is omitted on purpose: the client then counts `expires_in` on its
+ * own clock, and a device with a wrong clock does not sign itself out (docs/specification/wire.md 7).
  */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;

@@ -1,10 +1,10 @@
-/** A user and a session as the clients read them (docs/specification/wire.md 7). */
+/** Serializes a user as clients read it (docs/specification/wire.md 7). */
 import type { Account, IdentityRow } from '../accounts/accounts.ts';
 
 /** RFC 3339 in UTC. */
 const time = (at: Date): string => at.toISOString();
 
-/** Members without a value are left out of the JSON altogether. */
+/** JSON.stringify omits undefined members. */
 const optionalTime = (at: Date | null): string | undefined => at?.toISOString();
 
 export function userJson({ user, identities }: Account) {
