@@ -1,16 +1,16 @@
 /**
- * The closed catalogue of the data wire's errors (docs/specification/wire.md 21): a code without a status and a text does not
- * compile. Five-character codes are PostgreSQL's own, used where the wire refuses what the database would refuse too.
+ * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL SQLSTATEs, used
+ * where the wire rejects what the database would reject too.
  */
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 /**
- * The rows of one write. As many as a page of a hosted project's data API holds by default, so that what a client has read
- * at once it can write at once; ten years of logs are four requests.
+ * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it read in
+ * one. Ten years of logs take four requests.
  */
 export const MAX_ROWS = 1_000;
 
-type Known = { status: number; message: string };
+type CatalogueEntry = { status: number; message: string };
 
 const DATA_ERRORS = {
   PGRST000: { status: 503, message: 'The database cannot be reached. Please try again' },
@@ -40,13 +40,13 @@ const DATA_ERRORS = {
   '54001': { status: 400, message: 'The log is nested too deeply' },
   '54023': { status: 413, message: `A request can write ${MAX_ROWS} rows at most. Please send fewer at once` },
   XX000: { status: 500, message: 'Something went wrong on our side' },
-} as const satisfies Record<string, Known>;
+} as const satisfies Record<string, CatalogueEntry>;
 
 export type DataErrorCode = keyof typeof DATA_ERRORS;
 
 type ErrorOverrides = { message?: string; details?: string | null; hint?: string | null; status?: 401 };
 
-/** What a client is told, and the status it is told with. */
+/** The JSON body of an error response, and its status. */
 export class DataError extends Error {
   readonly status: number;
   readonly code: string;
@@ -63,9 +63,9 @@ export class DataError extends Error {
   }
 }
 
-/** An error of the catalogue; its text may be made more exact. `status` is for a guest, who is asked to sign in. */
+/** Creates an error of the catalogue with optional overrides. `status` 401 is for guests. */
 export function dataError(code: DataErrorCode, overrides: ErrorOverrides = {}): DataError {
-  const known = DATA_ERRORS[code];
-  const { message, details = null, hint = null, status = known.status } = overrides;
-  return new DataError(status, code, message ?? known.message, details, hint);
+  const entry = DATA_ERRORS[code];
+  const { message, details = null, hint = null, status = entry.status } = overrides;
+  return new DataError(status, code, message ?? entry.message, details, hint);
 }

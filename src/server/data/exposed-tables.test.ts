@@ -14,7 +14,7 @@ afterAll(async () => {
   await db.drop();
 });
 
-test.each([...EXPOSED_TABLES.values()])('$name is described as the database has it', async (table) => {
+test.each([...EXPOSED_TABLES.values()])('$name matches the columns and key of the database', async (table) => {
   const { rows } = await db.admin.query<{ name: string; type: string }>(
     `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
       where attrelid = ('public.' || $1)::regclass and attnum > 0 and not attisdropped
@@ -34,7 +34,7 @@ test.each([...EXPOSED_TABLES.values()])('$name is described as the database has 
   expect(table.key.map(({ name }) => name)).toEqual(key.rows.map(({ name }) => name));
 });
 
-test('the database writes the date header as the domain does', async () => {
+test('withDateHeaderSql writes the same date header as the domain', async () => {
   const days = Array.from({ length: 900 }, (_, index) => addDays(day('2023-12-30'), index * 3));
   days.push(day('0001-01-01'), day('0999-12-31'), day('9999-12-31'));
   const { rows } = await db.admin.query<{ date: string; content: string }>(

@@ -1,30 +1,30 @@
 /**
- * The tables and columns that the data wire knows: those that the database lets a user read (a test compares). Only these names ever
- * reach SQL. Who may read or write which of them is not said here: row-level security and column grants decide that.
+ * Allow-list of the tables and columns of the data wire: those that the database lets a user read (a test compares). Only
+ * these names reach SQL. Row-level security and column grants decide about access.
  */
 type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]' | 'text[]';
 
 export type Column = {
   readonly name: string;
   readonly type: ColumnType;
-  /** What `Prefer: missing=default` writes where a row leaves the column out. */
+  /** The value that `Prefer: missing=default` writes if a row omits the column. */
   readonly defaultValue: boolean | null;
 };
 
 export type ExposedTable = {
   readonly name: string;
   readonly columns: ReadonlyMap<string, Column>;
-  /** The primary key: what an upsert without `on_conflict` goes by. */
+  /** The primary key: the conflict target of an upsert without `on_conflict`. */
   readonly key: readonly Column[];
-  /** The column that holds a log's HTML, and the one that holds its day. */
+  /** The columns of a log's HTML and its day. */
   readonly log: { readonly content: Column; readonly day: Column } | null;
-  /** Texts of many kilobytes, which `cost.ts` looks after. */
+  /** Texts of many kilobytes, whose queries `query-cost.ts` limits. */
   readonly longTexts: ReadonlySet<Column>;
 };
 
 type Description = {
   columns: Record<string, ColumnType>;
-  /** Defaults of the columns that a client may write; those of the others never come into play. */
+  /** Defaults of the columns that a client may write. */
   defaults?: Record<string, boolean>;
   key: string[];
   log?: { content: string; day: string };
@@ -91,7 +91,7 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       log: { content: 'content', day: 'date' },
       longTexts: ['content', 'content_text', 'ai_feedback'],
     }),
-    // A view of `entries`, which hides the words and shows the dates of locked days too.
+    // A view of `entries` without texts that includes the dates of locked days.
     table('entry_dates', { columns: { user_id: 'uuid', date: 'date' }, key: ['user_id', 'date'] }),
     table('payments', {
       columns: {
@@ -133,5 +133,5 @@ export const EXPOSED_TABLES: ReadonlyMap<string, ExposedTable> = new Map(
       defaults: { ai_consent: false },
       key: ['id'],
     }),
-  ].map((known) => [known.name, known]),
+  ].map((exposed) => [exposed.name, exposed]),
 );

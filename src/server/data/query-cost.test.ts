@@ -7,13 +7,13 @@ const entries = EXPOSED_TABLES.get('entries')!;
 const analyses = EXPOSED_TABLES.get('analyses')!;
 const list = (count: number): string => Array.from({ length: count }, (_, index) => `*${index}*`).join(',');
 
-describe('searching texts', () => {
+describe('filters on texts', () => {
   test.each([
     `content=ilike(any).{${list(11)}}`,
     `or=(${Array.from({ length: 11 }, (_, index) => `content_text.like.*${index}*`).join(',')})`,
     `content=not.like.*${'a'.repeat(200)}*`,
     `content=gt(all).{${list(11)}}`,
-  ])('has a bound: %.40s', (search) => {
+  ])('are rejected above the limit: %.40s', (search) => {
     expect(() => rejectCostlyQuery(entries, parseQuery(entries, search))).toThrow('could not be parsed');
   });
 
@@ -22,20 +22,20 @@ describe('searching texts', () => {
     `content=like.*${'a'.repeat(100)}*`,
     `date=in.(${list(400)})`,
     `content=eq.${'a'.repeat(4000)}`,
-  ])('is free below it, and so is what reads no text: %.40s', (search) => {
+  ])('are accepted up to the limit, as are filters that scan no text: %.40s', (search) => {
     expect(() => rejectCostlyQuery(entries, parseQuery(entries, search))).not.toThrow();
   });
 });
 
-describe('what the coach said', () => {
+describe('analyses', () => {
   test.each(['text=ilike.*a*', 'or=(kind.eq.trend,missing_fact.gt.a)', 'order=text', 'text=like(any).{*a*,*b*}'])(
-    'is not searched and not ordered by: %s',
+    'cannot be filtered or ordered by text: %s',
     (search) => {
       expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).toThrow('could not be parsed');
     },
   );
 
-  test('is found by its day, and by whether anything was missing', () => {
+  test('can be filtered by day and by a null check on a text', () => {
     const search = 'user_id=eq.u&kind=eq.feedback&date=eq.2026-01-01&missing_fact=not.is.null&order=created_at.desc';
     expect(() => rejectCostlyQuery(analyses, parseQuery(analyses, search))).not.toThrow();
   });
@@ -44,8 +44,8 @@ describe('what the coach said', () => {
     [null, 100],
     [101, 100],
     [7, 7],
-  ])('of %j rows that are asked for, %i are given at most', (limit, given) => {
-    expect(limitRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: given });
+  ])('with limit %j return at most %i rows', (limit, max) => {
+    expect(limitRange(analyses, { offset: 3, limit })).toEqual({ offset: 3, limit: max });
     expect(limitRange(entries, { offset: 3, limit })).toEqual({ offset: 3, limit });
   });
 });
@@ -71,7 +71,7 @@ test.each([
   ['analyses', 'select=text&date=eq.2026-01-01', true],
   ['analyses', 'select=text&limit=2', true],
   ['profiles', '', false],
-] as const)('of %s, %s shows the texts of many rows or searches any: %s', (name, search, expected) => {
+] as const)('readsManyLongTexts for %s with %s: %s', (name, search, expected) => {
   const table = EXPOSED_TABLES.get(name)!;
   expect(readsManyLongTexts(table, parseQuery(table, search))).toBe(expected);
 });

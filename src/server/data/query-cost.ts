@@ -1,27 +1,27 @@
 /**
- * What a query may cost, and which queries take limiter.
+ * Limits the cost of queries, and selects the queries that go through a concurrency limiter.
  *
- * Threat: anybody may have an account, and a short request can make the database compare a month of full logs with
- * thousands of patterns, put them in order by their words, or write all of them out; and what the coach said in a year is
- * as long. A few of those at once would keep every save waiting.
+ * Threat: denial of service by a cheap request. Any account can make the database compare a month of full logs with thousands
+ * of patterns, sort them by text, or return all of them; a year of analyses is as long. A few concurrent queries of this
+ * kind would delay every save.
  */
 import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
 import type { Comparison, Condition, Query, Range } from './query.ts';
 
-/** Each makes the database read a log from its first letter to its last. `eq` looks at the lengths first. */
+/** Operators that scan the whole text. `eq` compares the lengths first. */
 const SCANNING_OPERATORS: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
 const MAX_TEXT_COMPARISONS = 10;
-/** The time for one log is its length times that of the pattern. */
+/** Matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
-/** What the coach said is asked for by its day. No screen needs more of it at once, or searches it. */
+/** No screen needs more analyses at once. */
 const MAX_LONG_TEXT_ROWS = 100;
 
-/** Throws PGRST100 for a query that would search texts more often, or for more, than a person would. */
+/** Throws PGRST100 for a query with more text comparisons, or longer patterns, than a search needs. */
 export function rejectCostlyQuery(table: ExposedTable, query: Query): void {
   if (table.log === null && scansLongTexts(table, query)) {
-    throw dataError('PGRST100', { details: `the texts of ${table.name} can be read, not searched or ordered by` });
+    throw dataError('PGRST100', { details: `the texts of ${table.name} cannot be filtered or ordered by` });
   }
   const comparisons = query.where.flatMap(textComparisons);
   if (comparisons.length > MAX_TEXT_COMPARISONS) {
@@ -51,8 +51,8 @@ const isTextScan = ({ column, operator }: { column: Column; operator: Comparison
   column.type === 'text' && SCANNING_OPERATORS.has(operator);
 
 /**
- * Shows the texts of more than one row, or searches even one: ten patterns in a full log take as long as twenty saves. The
- * product's own screens do neither: they read one day, or only dates.
+ * Whether the query returns long texts of more than one row, or filters by any: ten patterns in a full log take as long as
+ * twenty saves. The product's own screens read one day, or only dates.
  */
 export function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   const { log, longTexts } = table;
@@ -63,26 +63,26 @@ export function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
 }
 
 /**
- * Writes the texts of more than one row, or searches texts for the rows to write: one log can be put over every day of a
- * journal, and each is stored in full. The journal's own saves name one row.
+ * Whether the query writes long texts of more than one row, or filters by any: one PATCH can overwrite every day of a journal
+ * with a full log. The journal's own saves name one row.
  */
 export const writesManyLongTexts = (table: ExposedTable, query: Query): boolean =>
   table.longTexts.size > 0 &&
   (scansLongTexts(table, query) || !query.where.some((condition) => isSingleRowFilter(condition, table.log?.day)));
 
-/** In UTF-16 units: five thousand words, more than people write in a day. */
+/** In UTF-16 units: about five thousand words, more than a day's log usually has. */
 const BULK_BODY_LENGTH = 32 * 1024;
 
-/** The body of a write that takes limiter: it may hold many rows, or is long. */
+/** Whether the body may contain many rows or is long; such writes go through the bulk limiter. */
 export const isBulk = (body: string): boolean => body.length > BULK_BODY_LENGTH || /^\s*\[/.test(body);
 
-/** The rows that a reading is given at most, as PostgREST's `db-max-rows` has it. Logs are not cut: an export reads them all. */
+/** Caps the rows of a read, like PostgREST's `db-max-rows`. Logs are not capped, because an export reads all of them. */
 export function limitRange({ log, longTexts }: ExposedTable, range: Range): Range {
   if (log !== null || longTexts.size === 0) return range;
   return { ...range, limit: Math.min(range.limit ?? MAX_LONG_TEXT_ROWS, MAX_LONG_TEXT_ROWS) };
 }
 
-/** Whatever is shown in the end, texts of all the rows are read for it. */
+/** Whether the query filters or orders by long texts, which reads them in all rows. */
 const scansLongTexts = ({ longTexts }: ExposedTable, { where, order }: Query): boolean =>
   [...where.flatMap(textComparisons), ...order].some(({ column }) => longTexts.has(column));
 

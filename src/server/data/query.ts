@@ -1,4 +1,4 @@
-/** A request of the data wire, understood: what `parse-*` makes and `to-sql` reads. Names in it are allow-listed. */
+/** A parsed request of the data wire: the output of `parse-*` and the input of `to-sql`. All names are allow-listed. */
 import type { Column } from './exposed-tables.ts';
 
 export type Comparison = 'eq' | 'neq' | 'gt' | 'gte' | 'lt' | 'lte' | 'like' | 'ilike' | 'isdistinct';
@@ -19,32 +19,32 @@ export type Condition =
 
 export type Order = { column: Column; descending: boolean; nulls: 'first' | 'last' | null };
 
-/** null for `limit` means all; both count rows. */
+/** In rows; `limit` null means no limit. */
 export type Range = { offset: number; limit: number | null };
 
 export type Query = {
-  /** The columns asked for, each once, in the order asked. */
+  /** The selected columns, each once, in the requested order. */
   select: readonly Column[];
-  /** All of them must hold. */
+  /** Joined by AND. */
   where: readonly Condition[];
   order: readonly Order[];
   range: Range;
-  /** `columns=`: what an insert writes, whatever keys its rows have. */
+  /** `columns=`: the columns that an insert writes, regardless of the rows' keys. */
   columns: readonly Column[] | null;
   onConflict: readonly Column[] | null;
 };
 
 export type Preferences = {
-  /** The rows come back; otherwise only how many there were. */
+  /** Return the rows, not only their number. */
   representation: boolean;
-  /** How many rows there are in all. */
+  /** Return the total number of rows. */
   count: boolean;
   resolution: 'merge' | 'ignore' | null;
   missingIsDefault: boolean;
-  /** What to say in `Preference-Applied`. */
+  /** The value of `Preference-Applied`. */
   applied: readonly string[];
 };
 
-/** What a write carries: the columns it sets, and for each row their values in the same order. */
 export type Scalar = string | number | boolean | null;
+/** The rows of a write: the columns it sets, and per row their values in the same order. */
 export type Rows = { columns: readonly Column[]; rows: readonly (readonly Scalar[])[] };

@@ -1,8 +1,8 @@
 /**
- * Reads a request of the data wire up to the statement it means; nothing has touched the database by then.
+ * Translates a request of the data wire into a statement, without touching the database.
  *
- * In two steps. `readRequest` looks at method, headers and query alone, so that a caller can be refused before the body is
- * read; `writeSql` then takes the body.
+ * Two steps: `parseRequest` reads only method, headers and query, so that a request can be rejected before its body is read;
+ * `writeSql` then parses the body.
  */
 import type { HonoRequest } from 'hono';
 import { checkDates } from './rows/check-dates.ts';
@@ -20,9 +20,9 @@ import type { Sql } from './sql/sql-text.ts';
 import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
 
 type ParsedRequest = ResponseOptions & {
-  /** The statement answers one `QueryResult` row; otherwise only its row count tells what happened. */
+  /** Whether the statement returns one `QueryResult` row; otherwise only its row count is used. */
   returnsRow: boolean;
-  /** To be carried out in turn (`concurrency-limiter.ts`). */
+  /** Run it through a limiter for costly work (`concurrency-limiter.ts`). */
   costly: boolean;
 };
 export type ReadRequest = ParsedRequest & { method: 'GET' | 'HEAD'; sql: Sql };
@@ -31,21 +31,21 @@ export type WriteRequest = ParsedRequest & { method: 'POST' | 'PATCH' | 'DELETE'
 export const isReadRequest = (request: ReadRequest | WriteRequest): request is ReadRequest =>
   request.method === 'GET' || request.method === 'HEAD';
 
-/** Throws a DataError for everything that can be refused without the body and without asking the database. */
-export function readRequest(request: HonoRequest, table: ExposedTable): ReadRequest | WriteRequest | 'options' {
+/** Throws a DataError for everything that can be rejected without the body and the database. */
+export function parseRequest(request: HonoRequest, table: ExposedTable): ReadRequest | WriteRequest | 'options' {
   const { method } = request;
   if (method === 'OPTIONS') return 'options';
-  const reading = method === 'GET' || method === 'HEAD';
-  if (!reading && method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (!isRead && method !== 'POST' && method !== 'PATCH' && method !== 'DELETE') {
     throw dataError('PGRST117', { message: `Unsupported HTTP method: ${method}` });
   }
-  checkSchema(request.header(reading ? 'accept-profile' : 'content-profile'));
+  checkSchema(request.header(isRead ? 'accept-profile' : 'content-profile'));
   const single = parseAccept(request.header('accept')) === JSON_OBJECT;
   const preferences = parsePreferences(request.header('prefer'));
   const query = parseQuery(table, queryString(request.url));
   checkDates(query.where);
   rejectCostlyQuery(table, query);
-  if (reading) {
+  if (isRead) {
     query.range = limitRange(table, applyRangeHeader(query.range, request.header('range')));
     const sql = selectSql(table, query, { body: method === 'GET', total: preferences.count });
     const costly = readsManyLongTexts(table, query);
@@ -53,17 +53,17 @@ export function readRequest(request: HonoRequest, table: ExposedTable): ReadRequ
   }
   if (method !== 'POST') requireFilter(method, query);
   if (method !== 'DELETE') checkContentType(request.header('content-type'));
-  const wanted = method === 'POST' ? preferences : { ...preferences, resolution: null };
-  const returnsRow = wanted.representation || wanted.resolution === 'merge';
+  const applied = method === 'POST' ? preferences : { ...preferences, resolution: null };
+  const returnsRow = applied.representation || applied.resolution === 'merge';
   const costly = method !== 'POST' && writesManyLongTexts(table, query);
-  return { method, single, preferences: wanted, range: query.range, table, query, returnsRow, costly };
+  return { method, single, preferences: applied, range: query.range, table, query, returnsRow, costly };
 }
 
-/** The statement of a write; null when there is nothing to do, which is answered like no rows. Throws a DataError. */
+/** Builds the statement of a write; null for a no-op, which is answered like zero rows. Throws a DataError. */
 export async function writeSql(
   { method, table, query, preferences }: WriteRequest,
   body: string,
-  clean: SanitizeLog,
+  sanitize: SanitizeLog,
 ): Promise<Sql | null> {
   if (method === 'DELETE') return deleteSql(table, query, preferences);
   const value = parseBody(table, body);
@@ -71,17 +71,17 @@ export async function writeSql(
     const rows = await sanitizeRows(
       table,
       parseInsertRows(table, value, query.columns, preferences.missingIsDefault),
-      clean,
+      sanitize,
     );
     return rows.rows.length === 0 ? null : insertSql(table, query, rows, preferences);
   }
-  const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), clean);
+  const changes = await sanitizeRows(table, parseChanges(table, value, query.columns), sanitize);
   return changes.columns.length === 0 ? null : updateSql(table, query, changes, preferences);
 }
 
 /**
- * Threat: a filter forgotten in a client, and every log of its user is gone. As PostgreSQL's safeupdate has it, a write
- * to existing rows must say which. `limit` would be read as a bound of the write by some and of the answer by others.
+ * Threat: a client bug that forgets a filter would delete or overwrite all logs of its user. Like PostgreSQL's safeupdate, a
+ * write to existing rows needs a filter. `limit` is rejected as ambiguous: it could bound the write or the response.
  */
 function requireFilter(method: 'PATCH' | 'DELETE', { where, range }: Query): void {
   const verb = method === 'PATCH' ? 'UPDATE' : 'DELETE';
@@ -91,7 +91,7 @@ function requireFilter(method: 'PATCH' | 'DELETE', { where, range }: Query): voi
   }
 }
 
-/** What stands after the question mark; cheaper than making a URL of an address that Node has checked already. */
+/** Returns the query string; cheaper than constructing a URL from an address that Node has already validated. */
 function queryString(url: string): string {
   const at = url.indexOf('?');
   if (at === -1) return '';

@@ -1,4 +1,4 @@
-/** The answers of the data wire: status, `Content-Range` and body as docs/specification/wire.md 20 and 21 have them. */
+/** Builds the responses of the data wire: status, `Content-Range` and body (docs/specification/wire.md 20 and 21). */
 import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { JSON_OBJECT } from './parse/parse-headers.ts';
@@ -9,35 +9,35 @@ export type ResponseOptions = {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   range: Range;
   preferences: Preferences;
-  /** One object is wanted, not an array: any other number of rows is an error. */
+  /** Return one object instead of an array; any other number of rows is an error. */
   single: boolean;
 };
 
-/** Somebody's journal: no proxy and no browser cache may keep a copy. */
+/** No proxy and no browser cache may store a user's journal. */
 const NO_STORE = 'no-store';
 
 export const ALLOWED_METHODS = 'OPTIONS, GET, HEAD, POST, PATCH, DELETE';
-/** With every 503: postgrest-js waits this long before it reads again. */
+/** Sent with every 503; postgrest-js waits this long before it retries a read. */
 export const RETRY_AFTER_SECONDS = '1';
 
-/** Throws PGRST116 unless exactly one row is there for a request that wants one; a write is then rolled back. */
-export function checkSingle(single: boolean, amount: number): void {
-  if (single && amount !== 1) throw dataError('PGRST116', { details: `The result contains ${amount} rows` });
+/** Throws PGRST116 unless a `single` request has exactly one row, which rolls a write back. */
+export function checkSingle(single: boolean, rowCount: number): void {
+  if (single && rowCount !== 1) throw dataError('PGRST116', { details: `The result contains ${rowCount} rows` });
 }
 
-export function toResponse(asked: ResponseOptions, answer: QueryResult): Response {
-  const { preferences, single } = asked;
+export function toResponse(options: ResponseOptions, result: QueryResult): Response {
+  const { preferences, single } = options;
   const headers: Record<string, string> = {
-    'content-range': contentRange(asked, answer),
+    'content-range': contentRange(options, result),
     'cache-control': NO_STORE,
   };
   if (preferences.applied.length > 0) headers['preference-applied'] = preferences.applied.join(', ');
-  const body = asked.method === 'HEAD' ? undefined : answer.body;
-  if (body !== undefined || asked.method === 'HEAD') {
+  const body = options.method === 'HEAD' ? undefined : result.body;
+  if (body !== undefined || options.method === 'HEAD') {
     headers['content-type'] = `${single ? JSON_OBJECT : 'application/json'}; charset=utf-8`;
   }
-  const status = statusOf(asked, answer);
-  // One row in an array, so the object is what stands between the brackets.
+  const status = statusOf(options, result);
+  // A `single` body is an array of one row; the brackets are removed.
   return new Response(body === undefined ? null : single ? body.slice(1, -1) : body, { status, headers });
 }
 
@@ -60,14 +60,14 @@ function statusOf({ method, range, preferences }: ResponseOptions, { amount, tot
 }
 
 function contentRange({ method, range, preferences }: ResponseOptions, { amount, total }: QueryResult): string {
-  const reading = method === 'GET' || method === 'HEAD';
-  const all = preferences.count ? String(reading ? (total ?? '*') : amount) : '*';
-  const first = reading ? range.offset : 0;
-  const named = reading || method === 'PATCH';
-  return `${named && amount > 0 ? `${first}-${first + amount - 1}` : '*'}/${all}`;
+  const isRead = method === 'GET' || method === 'HEAD';
+  const all = preferences.count ? String(isRead ? (total ?? '*') : amount) : '*';
+  const first = isRead ? range.offset : 0;
+  const hasRange = isRead || method === 'PATCH';
+  return `${hasRange && amount > 0 ? `${first}-${first + amount - 1}` : '*'}/${all}`;
 }
 
-/** All four keys, always: clients read `details` and `hint` without asking whether they are there. */
+/** Always sends all four keys, because clients read `details` and `hint` unconditionally. */
 export function toErrorResponse(error: DataError): Response {
   const { status, code, message, details, hint } = error;
   const headers: Record<string, string> = {
@@ -80,7 +80,7 @@ export function toErrorResponse(error: DataError): Response {
   return new Response(JSON.stringify({ code, details, hint, message }), { status, headers });
 }
 
-/** RFC 6750: why a token was refused; nothing but the scheme where there was none. */
+/** RFC 6750: the reason for a rejected token, or only the scheme without a token. */
 function challengeFor({ code, message }: DataError): string {
   return code.startsWith('PGRST3') ? `Bearer error="invalid_token", error_description="${message}"` : 'Bearer';
 }

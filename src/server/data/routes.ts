@@ -1,9 +1,9 @@
 /**
- * The data wire: what PostgREST answers to postgrest-js, for the tables of `exposed-tables.ts` (docs/specification/wire.md 19).
+ * The routes of the data wire: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
+ * (docs/specification/wire.md 19).
  *
- * parse -> clean -> one statement as the caller -> respond. What a caller may see or change is decided by PostgreSQL
- * (row-level security, column grants), never here. One of its rules is repeated, because its answer would come after the
- * work: a guest writes nothing.
+ * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security, column
+ * grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -23,7 +23,7 @@ import { dataError } from './errors.ts';
 import type { DataError } from './errors.ts';
 import { EXPOSED_TABLES } from './exposed-tables.ts';
 import type { ExposedTable } from './exposed-tables.ts';
-import { isReadRequest, readRequest, writeSql } from './read-request.ts';
+import { isReadRequest, parseRequest, writeSql } from './read-request.ts';
 import type { ReadRequest, WriteRequest } from './read-request.ts';
 import { ALLOWED_METHODS, toResponse, toErrorResponse, checkSingle } from './respond.ts';
 import type { Sql } from './sql/sql-text.ts';
@@ -41,9 +41,9 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   const { publishableKey } = config;
   const routes = new Hono<AppEnv>();
   const userLimiter = createPerUserLimiter();
-  const clean = createLogSanitizer();
+  const sanitize = createLogSanitizer();
   const costlyReadLimiter = createConcurrencyLimiter();
-  // Fewer than for reading: a write is also parsed and cleaned here, and each that waits holds its body in memory.
+  // Fewer than for reads: a bulk write is also parsed and sanitized here, and a queued one holds its body in memory.
   const bulkWriteLimiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
 
   routes.all('/:table', async (context) => {
@@ -51,16 +51,16 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     try {
       caller = await authenticate(context.req.header('authorization'), { accessTokens, publishableKey });
       if (caller.userId !== null) context.set('userId', caller.userId);
-      const request = readRequest(context.req, findTable(context.req.param('table')));
+      const request = parseRequest(context.req, findTable(context.req.param('table')));
       if (request === 'options') return optionsResponse();
-      const answer = await (isReadRequest(request) ? read(request, caller) : write(request, caller, context));
-      return toResponse(request, answer);
+      const result = await (isReadRequest(request) ? read(request, caller) : write(request, caller, context));
+      return toResponse(request, result);
     } catch (error) {
       if (error instanceof BodyTooLargeError) throw error;
       return toErrorResponse(toDataError(error, caller, context));
     }
   });
-  // No route of its own for functions: beside `/:table` it would cost the whole app Hono's fast router.
+  // Not a route `/rpc/:name`: beside `/:table` it would make Hono fall back to a slower router for the whole app.
   routes.all('*', (context) => {
     const [, name] = /\/rpc\/([^/]+)$/.exec(context.req.path) ?? [];
     if (name === undefined) return toErrorResponse(dataError('PGRST125'));
@@ -68,18 +68,18 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     return toErrorResponse(dataError('PGRST202', { message }));
   });
 
-  /** A guest reads nothing, and nothing costs nothing. */
+  /** A guest needs no limiter: row-level security hides every row. */
   function read(request: ReadRequest, caller: Caller): Promise<QueryResult> {
     const run = () => execute(request, request.sql, caller);
-    // A costly reading is not counted in the lane: a user's own export must not stop their saves.
+    // A costly read does not use the per-user limiter: a user's own export must not block their saves.
     return caller.userId === null
       ? run()
       : runLimited(request.costly ? costlyReadLimiter : userLimiter, caller.userId, run);
   }
 
   /**
-   * The body is read only for somebody who may write, and before the turn: a user who sends it slowly keeps nobody else
-   * waiting. It is parsed, cleaned and stored in the turn.
+   * Reads the body only for a signed-in user and before it acquires the bulk limiter, so a slow sender delays no other user.
+   * The bulk limiter covers parsing, sanitizing and storing.
    */
   async function write(request: WriteRequest, caller: Caller, context: Context<AppEnv>): Promise<QueryResult> {
     const { table } = request;
@@ -88,12 +88,12 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
       throw dataError('42501', { message: `permission denied for table ${table.name}`, status: 401 });
     return runLimited(userLimiter, userId, async () => {
       const body = request.method === 'DELETE' ? '' : await readText(context);
-      const run = async () => execute(request, await writeSql(request, body, clean), caller);
+      const run = async () => execute(request, await writeSql(request, body, sanitize), caller);
       return request.costly || isBulk(body) ? runLimited(bulkWriteLimiter, userId, run) : run();
     });
   }
 
-  /** A write that must touch exactly one row is a transaction, because the wrong number of rows takes it back. */
+  /** A write of a `single` request runs in a transaction, because a wrong number of rows rolls it back. */
   async function execute(
     request: ReadRequest | WriteRequest,
     sql: Sql | null,
@@ -106,21 +106,21 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
     }
     const run = async (statements: Statements): Promise<QueryResult> => {
       const { rows, rowCount } = await statements.statement<QueryResult>(sql.text, sql.values);
-      const answer = request.returnsRow && rows[0] ? rows[0] : { amount: rowCount };
-      checkSingle(single, answer.amount);
-      return answer;
+      const result = request.returnsRow && rows[0] ? rows[0] : { amount: rowCount };
+      checkSingle(single, result.amount);
+      return result;
     };
     return single && !isReadRequest(request) ? database.transactAsUser(identity, run) : run(database.asUser(identity));
   }
 
   function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
     if (error instanceof AccessTokenError) return toTokenError(error);
-    const answer = answerFor(error, caller?.userId === null);
-    // What we refused ourselves is no fault: a line with a stack for each would only feed a storm.
-    if (answer && (answer.status < 500 || answer === error)) return answer;
-    if (answer && isClientDisconnected(context)) return answer;
+    const known = answerFor(error, caller?.userId === null);
+    // Rejections are not errors of the server; a stack trace for each would add load to a burst.
+    if (known && (known.status < 500 || known === error)) return known;
+    if (known && isClientDisconnected(context)) return known;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');
-    return answer ?? dataError('XX000');
+    return known ?? dataError('XX000');
   }
 
   return routes;

@@ -212,7 +212,7 @@ describe('PUT /user', () => {
     const asked = await world.request('GET', '/reauthenticate', { token });
     expect([asked.status, asked.body]).toEqual([200, {}]);
     const mail = await world.mailTo(email);
-    expect(mail.links).toEqual([]);
+    expect(mail.links).toEqual([`${world.config.publicUrl}/forgot-password`]);
     const wrong = await change({ password: 'quite another', nonce: mail.code === '000000' ? '1' : '000000' });
     expect([wrong.status, wrong.body.code]).toEqual([422, 'reauthentication_not_valid']);
     expect((await change({ password: 'quite another', nonce: mail.code })).status).toBe(200);

@@ -1,15 +1,16 @@
 /**
- * The filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))` (docs/specification/wire.md 19).
+ * Parses the filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))`
+ * (docs/specification/wire.md 19).
  *
- * A value is never looked at here, only cut out: it becomes a parameter of the statement. Names are replaced by the
- * allow-list's own objects, so no text of the request can reach SQL by way of a column or an operator.
+ * Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to the
+ * objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
  */
 import { dataError } from '../errors.ts';
 import type { DataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Truth } from '../query.ts';
 
-/** A request by hand has a handful; these bound the time that parsing and planning can take. */
+/** Real requests have a handful; the limits bound parsing and planning time. */
 export const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 
@@ -38,7 +39,7 @@ export function findColumn(table: ExposedTable, name: string): Column {
   return column;
 }
 
-/** `name=operator.value`, where the value is all that follows. */
+/** Parses `name=operator.value`; the value is the rest of the text. */
 export function parseFilter(table: ExposedTable, name: string, text: string): Condition {
   const column = findColumn(table, name);
   const cursor = new Cursor(text, 'filter');
@@ -47,7 +48,7 @@ export function parseFilter(table: ExposedTable, name: string, text: string): Co
   return condition;
 }
 
-/** The text of `and=`, `or=`, `not.and=` or `not.or=`: conditions in parentheses. */
+/** Parses the conditions in parentheses of `and=`, `or=`, `not.and=` or `not.or=`. */
 export function parseGroup(table: ExposedTable, name: string, text: string): Condition {
   const cursor = new Cursor(text, 'logic tree');
   const negated = name.startsWith('not.');
@@ -108,15 +109,15 @@ const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1');
 
 const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
 
-/** Walks over one parameter's text once; every step is linear in what it takes. */
+/** A single-pass parser of one parameter's text; every step is linear in the consumed length. */
 class Cursor {
   private readonly text: string;
-  private readonly what: string;
+  private readonly kind: string;
   private at = 0;
 
-  constructor(text: string, what: 'filter' | 'logic tree') {
+  constructor(text: string, kind: 'filter' | 'logic tree') {
     this.text = text;
-    this.what = what;
+    this.kind = kind;
   }
 
   match(pattern: RegExp): RegExpExecArray | null {
@@ -146,7 +147,7 @@ class Cursor {
     return rest;
   }
 
-  /** A text in double quotes (with backslash escapes), or everything up to one of the characters of `stops`. */
+  /** Takes a text in double quotes (with backslash escapes), or everything up to one of the characters of `stops`. */
   takeItem(stops: string): string {
     const quoted = this.match(QUOTED);
     if (quoted) return unescaped(quoted[1]!);
@@ -166,7 +167,7 @@ class Cursor {
   }
 
   problem(details: string): DataError {
-    const message = `"failed to parse ${this.what} (${this.text.slice(0, 100)})" (line 1, column ${this.at + 1})`;
+    const message = `"failed to parse ${this.kind} (${this.text.slice(0, 100)})" (line 1, column ${this.at + 1})`;
     return dataError('PGRST100', { message, details });
   }
 

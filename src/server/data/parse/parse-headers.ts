@@ -1,4 +1,4 @@
-/** The headers that shape an answer of the data wire: `Prefer`, `Accept`, `Range` and the schema (docs/specification/wire.md 19). */
+/** Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema (docs/specification/wire.md 19). */
 import { dataError } from '../errors.ts';
 import type { Preferences, Range } from '../query.ts';
 
@@ -16,7 +16,7 @@ const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>
   ['return=minimal', { representation: false }],
   ['return=headers-only', { representation: false }],
   ['count=exact', { count: true }],
-  // A day's journal is small: the exact count is as cheap as the planner's guess, and both preferences allow it.
+  // Journals are small: the exact count is as cheap as an estimate, and satisfies both preferences.
   ['count=planned', { count: true }],
   ['count=estimated', { count: true }],
   ['resolution=merge-duplicates', { resolution: 'merge' }],
@@ -27,21 +27,21 @@ const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>
   ['handling=strict', {}],
 ]);
 
-/** Of two preferenceTokens for the same thing the first counts (RFC 7240); unknown ones are ignored unless `handling=strict`. */
+/** The first of several values for a preference wins (RFC 7240). Unknown ones are ignored unless `handling=strict`. */
 export function parsePreferences(header: string | undefined): Preferences {
   if (header === undefined || header === '') return NO_PREFERENCES;
-  const preferenceTokens = header.split(',').map((token) => token.trim());
-  const unknown = preferenceTokens.filter((token) => !PREFERENCES.has(token));
-  if (unknown.length > 0 && preferenceTokens.includes('handling=strict')) {
+  const tokens = header.split(',').map((token) => token.trim());
+  const unknown = tokens.filter((token) => !PREFERENCES.has(token));
+  if (unknown.length > 0 && tokens.includes('handling=strict')) {
     throw dataError('PGRST122', { details: `Invalid preferences: ${unknown.join(', ').slice(0, 200)}` });
   }
   let preferences = NO_PREFERENCES;
   const applied = new Map<string, string>();
-  for (const token of preferenceTokens) {
-    const subject = token.slice(0, token.indexOf('='));
+  for (const token of tokens) {
+    const name = token.slice(0, token.indexOf('='));
     const found = PREFERENCES.get(token);
-    if (!found || applied.has(subject)) continue;
-    applied.set(subject, token);
+    if (!found || applied.has(name)) continue;
+    applied.set(name, token);
     preferences = { ...preferences, ...found };
   }
   return { ...preferences, applied: [...applied.values()] };
@@ -59,7 +59,7 @@ const MEDIA_TYPES: ReadonlyMap<string, typeof JSON_ARRAY | typeof JSON_OBJECT> =
   ['application/vnd.pgrst.object', JSON_OBJECT],
 ]);
 
-/** The first acceptable media type that is spoken here. */
+/** Returns the first supported media type of the header. */
 export function parseAccept(header: string | undefined): typeof JSON_ARRAY | typeof JSON_OBJECT {
   if (header === undefined || header === '*/*') return JSON_ARRAY;
   for (const part of header.split(',')) {
@@ -70,7 +70,7 @@ export function parseAccept(header: string | undefined): typeof JSON_ARRAY | typ
   throw dataError('PGRST107', { message: `None of these media types are available: ${header.slice(0, 200)}` });
 }
 
-/** Only one schema is exposed; clients name it with every request. */
+/** Only the `public` schema is exposed. */
 export function checkSchema(name: string | undefined): void {
   if (name === undefined || name === 'public') return;
   throw dataError('PGRST106', {
@@ -79,7 +79,7 @@ export function checkSchema(name: string | undefined): void {
   });
 }
 
-/** `Range: 0-9`, for clients older than `limit` and `offset`, which win when they are there. */
+/** Applies `Range: 0-9` of older clients; `limit` and `offset` take precedence. */
 export function applyRangeHeader(query: Range, header: string | undefined): Range {
   if (header === undefined || query.limit !== null || query.offset > 0) return query;
   const match = /^(?:items=)?(\d{1,15})-(\d{0,15})$/.exec(header.trim());

@@ -10,24 +10,24 @@ const entries = EXPOSED_TABLES.get('entries')!;
 const column = (name: string) => entries.columns.get(name)!;
 const where = (search: string) => parseQuery(entries, search).where;
 
-function refusal(act: () => unknown): DataError {
+function errorOf(act: () => unknown): DataError {
   try {
     act();
   } catch (error) {
     if (error instanceof DataError) return error;
     throw error;
   }
-  throw new Error('it was accepted');
+  throw new Error('no error was thrown');
 }
 
 describe('select', () => {
-  test('names columns, once each, quoted or not', () => {
+  test('selects columns once each, quoted or not', () => {
     expect(parseQuery(entries, 'select=date,"content",date').select.map(({ name }) => name)).toEqual([
       'date',
       'content',
     ]);
   });
-  test.each(['', 'select=*', 'select=', 'select=*,id'])('%j means every column', (search) => {
+  test.each(['', 'select=*', 'select=', 'select=*,id'])('%j selects every column', (search) => {
     expect(parseQuery(entries, search).select).toHaveLength(entries.columns.size);
   });
   test.each([
@@ -40,8 +40,8 @@ describe('select', () => {
     ['select=id,profiles(id)', 'PGRST200'],
     ['select=count()', 'PGRST123'],
     ['select=hustle_score.avg()', 'PGRST123'],
-  ])('%s is refused with %s', (search, code) => {
-    expect(refusal(() => parseQuery(entries, search))).toMatchObject({ status: 400, code });
+  ])('%s is rejected with %s', (search, code) => {
+    expect(errorOf(() => parseQuery(entries, search))).toMatchObject({ status: 400, code });
   });
 });
 
@@ -70,11 +70,11 @@ describe('filters', () => {
     expect(where(search)).toEqual([condition]);
   });
 
-  test('the same column may be named twice', () => {
+  test('accepts several filters on the same column', () => {
     expect(where('date=gte.a&date=lt.b')).toHaveLength(2);
   });
 
-  test('groups nest', () => {
+  test('accepts nested groups', () => {
     const search = 'not.or=(date.eq.a,"content".not.like."x,y\\")*",not.and(date.in.(a,b),id.is.null))';
     expect(where(search)).toEqual([
       {
@@ -125,15 +125,15 @@ describe('filters', () => {
     [`or=(${'and('.repeat(40)}date.eq.x${')'.repeat(41)}`, 'PGRST100'],
     [`or=(${'date.eq.x,'.repeat(400)}date.eq.x)`, 'PGRST100'],
     ['date=eq.x&'.repeat(400), 'PGRST100'],
-  ])('%s is refused with %s', (search, code) => {
-    const error = refusal(() => where(search));
+  ])('%s is rejected with %s', (search, code) => {
+    const error = errorOf(() => where(search));
     expect(error).toMatchObject({ status: 400, code });
     expect(error.message.length).toBeLessThan(300);
   });
 });
 
 describe('order, limit and offset', () => {
-  test('order names columns, directions and nulls', () => {
+  test('parses columns, directions and nulls of order', () => {
     expect(parseQuery(entries, 'order=date.desc.nullslast,id,revision.nullsfirst,date.asc').order).toEqual([
       { column: column('date'), descending: true, nulls: 'last' },
       { column: column('id'), descending: false, nulls: null },
@@ -148,45 +148,45 @@ describe('order, limit and offset', () => {
     ['offset=-1', 416, 'PGRST103'],
     ['limit=ten', 400, 'PGRST100'],
     ['limit=1e3', 400, 'PGRST100'],
-  ])('%s is refused: %d %s', (search, status, code) => {
-    expect(refusal(() => parseQuery(entries, search))).toMatchObject({ status, code });
+  ])('%s is rejected: %d %s', (search, status, code) => {
+    expect(errorOf(() => parseQuery(entries, search))).toMatchObject({ status, code });
   });
-  test('a limit beyond counting is all there is', () => {
+  test('caps a huge limit at the largest safe integer', () => {
     expect(parseQuery(entries, 'limit=99999999999999999999').range.limit).toBe(Number.MAX_SAFE_INTEGER);
   });
-  test('the Range header counts where nothing else says so', () => {
+  test('applies the Range header unless limit or offset is set', () => {
     expect(applyRangeHeader({ offset: 0, limit: null }, '5-9')).toEqual({ offset: 5, limit: 5 });
     expect(applyRangeHeader({ offset: 0, limit: null }, 'items=5-')).toEqual({ offset: 5, limit: null });
     expect(applyRangeHeader({ offset: 0, limit: 3 }, '5-9')).toEqual({ offset: 0, limit: 3 });
-    expect(refusal(() => applyRangeHeader({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
+    expect(errorOf(() => applyRangeHeader({ offset: 0, limit: null }, '9-5'))).toMatchObject({ status: 416 });
   });
 });
 
 describe('headers', () => {
-  test('preferences are read from one header and said back', () => {
+  test('parses preferences and lists the applied ones', () => {
     expect(parsePreferences('return=representation, count=exact,tx=commit')).toMatchObject({
       representation: true,
       count: true,
       applied: ['return=representation', 'count=exact'],
     });
   });
-  test('the first of two preferenceTokens counts', () => {
+  test('applies the first of two conflicting preferences', () => {
     expect(parsePreferences('return=minimal,return=representation').representation).toBe(false);
   });
-  test('strict handling refuses what is not known', () => {
-    expect(refusal(() => parsePreferences('handling=strict, a=b'))).toMatchObject({ code: 'PGRST122' });
+  test('rejects unknown preferences with handling=strict', () => {
+    expect(errorOf(() => parsePreferences('handling=strict, a=b'))).toMatchObject({ code: 'PGRST122' });
   });
   test.each([undefined, '*/*', 'application/json', 'text/html, application/json;q=0.9', 'application/*'])(
-    'Accept %s is answered with an array',
+    'Accept %s selects an array',
     (header) => expect(parseAccept(header)).toBe('application/json'),
   );
-  test('Accept text/csv is refused', () => {
-    expect(refusal(() => parseAccept('text/csv'))).toMatchObject({ status: 406, code: 'PGRST107' });
+  test('rejects Accept text/csv', () => {
+    expect(errorOf(() => parseAccept('text/csv'))).toMatchObject({ status: 406, code: 'PGRST107' });
   });
 });
 
 describe('rows', () => {
-  test('columns= decides what is written, and missing keys are null', () => {
+  test('columns= selects the written keys, and missing keys are null', () => {
     const columns = [column('date'), column('content')];
     expect(parseInsertRows(entries, [{ date: 'a', other: 1 }, { content: 'b' }], columns).rows).toEqual([
       ['a', null],
@@ -196,24 +196,24 @@ describe('rows', () => {
   test.each([
     ['rows with different keys', [{ date: 'a' }, { content: 'b' }], 'PGRST102'],
     [
-      'as many keys, but others',
+      'equally many but different keys',
       [
         { date: 'a', content: 'b' },
         { date: 'a', id: 'b' },
       ],
       'PGRST102',
     ],
-    ['a list of texts', ['a'], 'PGRST102'],
-    ['a list of lists', [[]], 'PGRST102'],
+    ['an array of texts', ['a'], 'PGRST102'],
+    ['an array of arrays', [[]], 'PGRST102'],
     ['null', null, 'PGRST102'],
     ['a number', 5, 'PGRST102'],
     ['an unknown column', { nope: 1 }, 'PGRST204'],
     ['the prototype', JSON.parse('{"__proto__":{"admin":true}}'), 'PGRST204'],
     ['a constructor', { constructor: 1 }, 'PGRST204'],
-    ['an object for a value', { content: { a: 1 } }, '22P02'],
-    ['a list for a value', { content: [1] }, '22P02'],
-  ])('%s: refused', (_what, body, code) => {
-    expect(refusal(() => parseInsertRows(entries, body, null))).toMatchObject({ code, status: 400 });
+    ['an object as a value', { content: { a: 1 } }, '22P02'],
+    ['an array as a value', { content: [1] }, '22P02'],
+  ])('rejects %s', (_what, body, code) => {
+    expect(errorOf(() => parseInsertRows(entries, body, null))).toMatchObject({ code, status: 400 });
   });
   test('missing=default writes the default of a column instead of null', () => {
     const profiles = EXPOSED_TABLES.get('profiles')!;
@@ -223,27 +223,27 @@ describe('rows', () => {
       [null, true],
     ]);
   });
-  test('an update takes one object', () => {
+  test('accepts one object for an update', () => {
     expect(parseChanges(entries, [{ date: 'a' }], null).rows).toEqual([['a']]);
-    expect(refusal(() => parseChanges(entries, [], null))).toMatchObject({ code: 'PGRST102' });
+    expect(errorOf(() => parseChanges(entries, [], null))).toMatchObject({ code: 'PGRST102' });
   });
 });
 
-describe('the body of one write', () => {
+describe('the body of a write', () => {
   const rows = (count: number, row: unknown = { date: 'a', content: '{[,' }) =>
     JSON.stringify(Array.from({ length: count }, () => row));
   const everyColumn = Object.fromEntries([...entries.columns.keys()].map((name) => [name, '']));
 
-  test('holds so many rows, and every column of each', () => {
+  test('can hold MAX_ROWS rows with every column', () => {
     expect(parseBody(entries, rows(MAX_ROWS, everyColumn))).toHaveLength(MAX_ROWS);
   });
-  test.each([rows(MAX_ROWS + 1), rows(90_500, {})])('is refused by its code when it holds more: %.20s', (body) => {
-    expect(refusal(() => parseBody(entries, body))).toMatchObject({ code: '54023', status: 413 });
+  test.each([rows(MAX_ROWS + 1), rows(90_500, {})])('is rejected with 54023 above MAX_ROWS rows: %.20s', (body) => {
+    expect(errorOf(() => parseBody(entries, body))).toMatchObject({ code: '54023', status: 413 });
   });
   test.each([`{"content":[${'[],'.repeat(100_000)}1]}`, '['.repeat(100_000), `{${'"a":{'.repeat(100_000)}`])(
-    'is not parsed when it holds more values than such rows could: %.20s',
+    'is rejected before parsing when it has too many values: %.20s',
     (body) => {
-      expect(refusal(() => parseBody(entries, body))).toMatchObject({ code: 'PGRST102', details: 'too many values' });
+      expect(errorOf(() => parseBody(entries, body))).toMatchObject({ code: 'PGRST102', details: 'too many values' });
     },
   );
 });

@@ -1,17 +1,17 @@
 /**
- * The query string of a data request, understood or refused (docs/specification/wire.md 19). Pure: a table's description and the
- * parameters in, a `Query` out. Names are answered by the allow-list's objects, values stay texts.
+ * Parses and validates the query string of a data request (docs/specification/wire.md 19). Pure. Names are resolved to the
+ * objects of the allow-list, values stay texts.
  */
 import { dataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { findColumn, MAX_CONDITIONS, parseFilter, parseGroup } from './parse-filter.ts';
 import type { Condition, Order, Query } from '../query.ts';
 
-/** Sent along by some clients; it says nothing about the rows. */
+/** Sent by some clients in addition to the header. */
 const IGNORED_PARAMETERS = new Set(['apikey']);
 const GROUPS = new Set(['and', 'or', 'not.and', 'not.or']);
 
-/** `search` is what stands after the question mark, undecoded. Throws a DataError. */
+/** `search` is the query string without the question mark, undecoded. Throws a DataError. */
 export function parseQuery(table: ExposedTable, search: string): Query {
   if (search.includes('%00')) throw dataError('22P05', { details: '\\u0000 cannot be converted to text.' });
   let select = allColumns(table);
@@ -27,7 +27,8 @@ export function parseQuery(table: ExposedTable, search: string): Query {
     else if (name === 'limit') limit = parseCount(name, text);
     else if (name === 'offset') offset = parseCount(name, text);
     else if (name === 'columns') columns = parseColumns(table, text);
-    else if (name === 'on_conflict') onConflict = [...new Set(names(text).map((column) => findColumn(table, column)))];
+    else if (name === 'on_conflict')
+      onConflict = [...new Set(parseNames(text).map((column) => findColumn(table, column)))];
     else if (GROUPS.has(name)) where.push(parseGroup(table, name, text));
     else if (!IGNORED_PARAMETERS.has(name)) where.push(parseFilter(table, name, text));
     if (where.length > MAX_CONDITIONS) throw dataError('PGRST100', { details: `more than ${MAX_CONDITIONS} filters` });
@@ -35,16 +36,16 @@ export function parseQuery(table: ExposedTable, search: string): Query {
   return { select, where, order, range: { offset, limit }, columns, onConflict };
 }
 
-const everyColumn = new WeakMap<ExposedTable, readonly Column[]>();
+const columnsByTable = new WeakMap<ExposedTable, readonly Column[]>();
 
 function allColumns(table: ExposedTable): readonly Column[] {
-  let all = everyColumn.get(table);
-  if (!all) everyColumn.set(table, (all = [...table.columns.values()]));
+  let all = columnsByTable.get(table);
+  if (!all) columnsByTable.set(table, (all = [...table.columns.values()]));
   return all;
 }
 
-/** `a,b,"c"`, the quotes without meaning: no column of ours needs them. */
-const names = (text: string): string[] =>
+/** Splits `a,b,"c"`. Quotes are removed, because no exposed column needs them. */
+const parseNames = (text: string): string[] =>
   text
     .split(',')
     .map((name) => name.trim().replace(/^"(.*)"$/s, '$1'))
@@ -54,16 +55,16 @@ const AGGREGATE = /^(?:[^.()]*\.)?(?:count|sum|avg|min|max)\(\)/;
 
 function parseSelect(table: ExposedTable, text: string): readonly Column[] {
   if (text === '' || text === '*') return allColumns(table);
-  const chosen = new Set<Column>();
-  for (const name of names(text)) {
-    if (name === '*') for (const column of table.columns.values()) chosen.add(column);
-    else if (table.columns.has(name)) chosen.add(findColumn(table, name));
-    else throw selectProblem(table, name, text);
+  const selected = new Set<Column>();
+  for (const name of parseNames(text)) {
+    if (name === '*') for (const column of table.columns.values()) selected.add(column);
+    else if (table.columns.has(name)) selected.add(findColumn(table, name));
+    else throw toSelectError(table, name, text);
   }
-  return chosen.size === 0 ? allColumns(table) : [...chosen];
+  return selected.size === 0 ? allColumns(table) : [...selected];
 }
 
-function selectProblem(table: ExposedTable, name: string, text: string) {
+function toSelectError(table: ExposedTable, name: string, text: string) {
   if (AGGREGATE.test(name)) return dataError('PGRST123');
   const embedded = /^(?:\.\.\.)?([^(]+)\(/.exec(name);
   if (embedded) {
@@ -92,9 +93,9 @@ function parseOrder(table: ExposedTable, text: string): Order[] {
         details: `unexpected "${part.slice(0, 100)}" expecting column.asc, column.desc, nullsfirst or nullslast`,
       });
     }
-    const column = findColumn(table, names(match[1]!)[0] ?? '');
+    const column = findColumn(table, parseNames(match[1]!)[0] ?? '');
     const nulls = match[3] === undefined ? null : match[3] === 'nullsfirst' ? 'first' : 'last';
-    // Ordering by a column again changes nothing, and would only make the statement longer.
+    // Ordering by a column again has no effect and would only lengthen the statement.
     if (!terms.has(column)) terms.set(column, { column, descending: match[2] === 'desc', nulls });
   }
   return [...terms.values()];
@@ -111,10 +112,10 @@ function parseCount(name: 'limit' | 'offset', text: string): number {
 }
 
 function parseColumns(table: ExposedTable, text: string): Column[] {
-  return [...new Set(names(text).map((name) => findWritableColumn(table, name)))];
+  return [...new Set(parseNames(text).map((name) => findWritableColumn(table, name)))];
 }
 
-/** A column named by what is written: the wire has a code of its own for those that do not exist. */
+/** Like `findColumn`, with the error code for columns of a payload. */
 export function findWritableColumn(table: ExposedTable, name: string): Column {
   const column = table.columns.get(name);
   if (column) return column;

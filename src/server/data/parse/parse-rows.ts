@@ -1,6 +1,7 @@
 /**
- * The body of a write, understood or refused: which columns it sets, and their values row by row. Pure.
- * Keys are looked up in a Map and never used as property names, so `__proto__` is only a column that does not exist.
+ * Parses and validates the body of a write: the columns it sets and their values per row. Pure.
+ * Threat: prototype pollution. Keys are looked up in a Map and never used as property names, so `__proto__` is only an
+ * unknown column.
  */
 import { hasMoreValues, parseJson } from '../../parse-json.ts';
 import { dataError, MAX_ROWS } from '../errors.ts';
@@ -12,13 +13,13 @@ type JsonObject = { readonly [key: string]: unknown };
 
 const JSON_TYPE = /^application\/(?:json|vnd\.pgrst\.(?:object|array)\+json)\s*(?:;|$)/i;
 
-/** postgrest-js always says `application/json`; a request that says nothing is taken at its word too. */
+/** postgrest-js always sends `application/json`; a missing header is accepted. */
 export function checkContentType(header: string | undefined): void {
   if (header === undefined || JSON_TYPE.test(header)) return;
   throw dataError('PGRST102', { message: `Content-Type not acceptable: ${header.slice(0, 100)}` });
 }
 
-/** Throws before it parses anything when the text holds more values than `MAX_ROWS` rows of this table could have. */
+/** Throws before parsing if the text has more values than `MAX_ROWS` rows of this table can have. */
 export function parseBody(table: ExposedTable, text: string): unknown {
   if (hasMoreValues(text, MAX_ROWS * (table.columns.size + 1) + 1)) {
     throw ARRAY_OF_OBJECTS.test(text) ? dataError('54023') : dataError('PGRST102', { details: 'too many values' });
@@ -32,8 +33,8 @@ export function parseBody(table: ExposedTable, text: string): unknown {
 const ARRAY_OF_OBJECTS = /^\s*\[\s*\{/;
 
 /**
- * The rows of an insert: an object, or an array of them. Without `columns=` all must have the same keys; with it, other
- * keys are left out and missing ones are null, or the column's default where `missing=default` asks for it.
+ * Parses the rows of an insert: an object or an array of objects. Without `columns=` all must have the same keys; with it,
+ * other keys are ignored and missing ones become null, or the column's default with `missing=default`.
  */
 export function parseInsertRows(
   table: ExposedTable,
@@ -46,15 +47,15 @@ export function parseInsertRows(
   if (!first) return { columns: [], rows: [] };
   if (columns) return { columns, rows: objects.map((object) => readValues(object, columns, missingIsDefault)) };
   const keys = Object.keys(first);
-  const own = keys.map((key) => findWritableColumn(table, key));
+  const keyColumns = keys.map((key) => findWritableColumn(table, key));
   for (const object of objects) {
-    const same = Object.keys(object).length === keys.length && keys.every((key) => Object.hasOwn(object, key));
-    if (!same) throw dataError('PGRST102', { message: 'All object keys must match' });
+    const hasSameKeys = Object.keys(object).length === keys.length && keys.every((key) => Object.hasOwn(object, key));
+    if (!hasSameKeys) throw dataError('PGRST102', { message: 'All object keys must match' });
   }
-  return { columns: own, rows: objects.map((object) => readValues(object, own, false)) };
+  return { columns: keyColumns, rows: objects.map((object) => readValues(object, keyColumns, false)) };
 }
 
-/** The changes of an update: one object, or an array of one. */
+/** Parses the changes of an update: one object, or an array of one. */
 export function parseChanges(table: ExposedTable, body: unknown, columns: readonly Column[] | null): Rows {
   if (Array.isArray(body) && body.length !== 1) throw dataError('PGRST102', { message: 'One object was expected' });
   return parseInsertRows(table, body, columns);
@@ -71,12 +72,12 @@ const readValues = (object: JsonObject, columns: readonly Column[], missingIsDef
     return missingIsDefault ? column.defaultValue : null;
   });
 
-/** No column holds JSON, so a list or an object is a mistake; deep ones could not even be written out again. */
+/** No column holds JSON, so arrays and objects are rejected; deeply nested ones would also overflow JSON.stringify. */
 function toScalar(value: unknown, column: Column): Scalar {
   if (value === null || typeof value === 'boolean') return value;
-  // `1e400` reads as infinity, which JSON would write out as null: let the database refuse it by its name.
+  // `1e400` parses as Infinity, which JSON.stringify writes as null: send it as text, so the database rejects it.
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  // PostgreSQL knows no lone surrogates: what another client sends broken becomes U+FFFD, as it does in UTF-8.
+  // PostgreSQL rejects lone surrogates; they become U+FFFD, as in UTF-8 encoding.
   if (typeof value === 'string') return value.toWellFormed();
   throw dataError('22P02', {
     message: `invalid input syntax for type ${column.type}: "${column.name}" must be a text, a number, true, false or null`,

@@ -9,7 +9,7 @@ import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 const HEADER = '<h2 class="date-header">Saturday - November 21, 2026</h2>';
 
-/** Every element with its attributes, as a parser of HTML finds them. */
+/** Lists every element with its attributes, as an HTML parser sees them. */
 function elementsIn(html: string): string[] {
   const found: string[] = [];
   sanitizeHtml(html, {
@@ -26,7 +26,7 @@ function elementsIn(html: string): string[] {
 const ALLOWED = new Set<string>(ENTRY_TAGS);
 const isAllowed = (element: string): boolean => ALLOWED.has(element) || /^ol start=-?\d{1,7}$/.test(element);
 
-/** Mixes what is allowed with what attacks are made of, whole and broken. */
+/** Mixes allowed markup with complete and broken pieces of attacks. */
 const hostileHtml = fc
   .array(
     fc.oneof(
@@ -100,28 +100,32 @@ const hostileHtml = fc
   )
   .map((parts) => parts.join(''));
 
-describe('cleaning a log', () => {
+describe('a sanitized log', () => {
   test.each([
-    ['stays as it is', '<p>Shipped <strong>it</strong></p>', '<p>Shipped <strong>it</strong></p>'],
-    ['gives up its date header', `${HEADER}<p>x</p>`, '<p>x</p>'],
-    ['gives up a header that other clients wrote', '\n<H2 id=1 class="date-header big">Sat</H2><p>x</p>', '<p>x</p>'],
+    ['keeps clean content unchanged', '<p>Shipped <strong>it</strong></p>', '<p>Shipped <strong>it</strong></p>'],
+    ['loses its date header', `${HEADER}<p>x</p>`, '<p>x</p>'],
+    [
+      'loses a date header in the spelling of other clients',
+      '\n<H2 id=1 class="date-header big">Sat</H2><p>x</p>',
+      '<p>x</p>',
+    ],
     ['keeps a second header as a heading', `${HEADER}${HEADER}`, '<h2>Saturday - November 21, 2026</h2>'],
     ['keeps a later header as a heading', `<p>x</p><h2 class="date-header">y</h2>`, '<p>x</p><h2>y</h2>'],
     ['loses scripts with their content', '<p>a</p><script>alert(1)</script><style>p{}</style>', '<p>a</p>'],
     ['loses handlers', '<p onclick="alert(1)" style="color:red">a</p>', '<p>a</p>'],
-    ['keeps the words of a link', '<p><a href="javascript:alert(1)">docs</a></p>', '<p>docs</p>'],
-    ['keeps the words of other elements', '<div>a <b>b</b> <span>c</span></div>', 'a b c'],
-    ['keeps the words of a form field', '<textarea><b>x</b></textarea>', '&lt;b&gt;x&lt;/b&gt;'],
+    ['keeps the text of a link', '<p><a href="javascript:alert(1)">docs</a></p>', '<p>docs</p>'],
+    ['keeps the text of other elements', '<div>a <b>b</b> <span>c</span></div>', 'a b c'],
+    ['keeps the text of a form field', '<textarea><b>x</b></textarea>', '&lt;b&gt;x&lt;/b&gt;'],
     ['loses images', '<p>a<img src=x onerror=alert(1)>b</p>', '<p>ab</p>'],
     ['loses comments', '<p>a<!-- secret -->b</p>', '<p>ab</p>'],
-    ['keeps the number a list starts with', '<ol start=7 type=a><li>x</li></ol>', '<ol start="7"><li>x</li></ol>'],
-    ['loses a start that is no number', '<ol start="7em"><li>x</li></ol>', '<ol><li>x</li></ol>'],
+    ['keeps the start number of a list', '<ol start=7 type=a><li>x</li></ol>', '<ol start="7"><li>x</li></ol>'],
+    ['loses a start that is not a number', '<ol start="7em"><li>x</li></ol>', '<ol><li>x</li></ol>'],
     ['writes breaks as the editor does', '<p>a<br/>b<BR >c</p>', '<p>a<br>b<br>c</p>'],
-    ['escapes what is no tag', 'a < b > c & d', 'a &lt; b &gt; c &amp; d'],
-    ['keeps references as they were sent', '<p>&nbsp;&copy;&#39;\u00A0</p><b></b>', '<p>&nbsp;&copy;&#39;\u00A0</p>'],
-    ['closes what was left open', '<p><strong>x', '<p><strong>x</strong></p>'],
+    ['escapes characters outside tags', 'a < b > c & d', 'a &lt; b &gt; c &amp; d'],
+    ['keeps character references unchanged', '<p>&nbsp;&copy;&#39;\u00A0</p><b></b>', '<p>&nbsp;&copy;&#39;\u00A0</p>'],
+    ['closes open elements', '<p><strong>x', '<p><strong>x</strong></p>'],
     ['loses null bytes', '<p>a\0b</p>', '<p>ab</p>'],
-    ['has lone surrogates replaced', '<p>a\uD800b</p>', '<p>a\uFFFDb</p>'],
+    ['replaces lone surrogates', '<p>a\uD800b</p>', '<p>a\uFFFDb</p>'],
     [
       'keeps every other character',
       '<P>שלום e\u0301 👩‍👩‍👧 \u202E\uFEFF\u200B\u0007</P>',
@@ -131,7 +135,7 @@ describe('cleaning a log', () => {
     expect(sanitizeLog(sent)).toBe(stored);
   });
 
-  test('leaves no element or attribute but those of the list, and is clean the second time', () => {
+  test('contains only allow-listed elements and attributes, and sanitizing is idempotent', () => {
     fc.assert(
       fc.property(hostileHtml, (sent) => {
         const stored = sanitizeLog(sent);
@@ -143,7 +147,7 @@ describe('cleaning a log', () => {
     );
   });
 
-  test('what the quick check accepts, the parser would not have changed', () => {
+  test('is what the parser would produce when the quick check accepts it', () => {
     let accepted = 0;
     const almostClean = fc
       .array(
@@ -177,7 +181,7 @@ describe('cleaning a log', () => {
         if (!isCleanLog(html)) return;
         accepted += 1;
         const quick = sanitizeLog(html);
-        // A capital letter sends the same log through the parser.
+        // A capital letter forces the same log through the parser.
         const parsed = sanitizeLog(`${html}<I>`);
         expect(parsed).toBe(quick);
       }),
@@ -187,21 +191,21 @@ describe('cleaning a log', () => {
   });
 });
 
-describe('the size of a log', () => {
-  test('256 KB is taken and one byte more is refused, counted in UTF-8', () => {
+describe('the limits of a log', () => {
+  test('accept 256 KB of UTF-8 and reject one byte more', () => {
     expect(sanitizeLog('a'.repeat(ENTRY_MAX_BYTES))).toHaveLength(ENTRY_MAX_BYTES);
     expect(() => sanitizeLog('a'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(/256 KB at most/);
     expect(() => sanitizeLog('é'.repeat(ENTRY_MAX_BYTES / 2 + 1))).toThrow(expect.objectContaining({ status: 413 }));
   });
-  test('what grows over the limit when it is escaped is refused too', () => {
+  test('reject a log that exceeds the size after escaping', () => {
     expect(() => sanitizeLog('<'.repeat(ENTRY_MAX_BYTES))).toThrow(expect.objectContaining({ code: '54000' }));
   });
-  test('10,000 list items are stored, also when they need the parser', () => {
+  test('accept 10,000 list items, with and without the parser', () => {
     const items = '<li><p>item</p></li>'.repeat(10_000);
     expect(sanitizeLog(`<ol>${items}</ol>`)).toBe(`<ol>${items}</ol>`);
     expect(sanitizeLog(`<OL>${items}</OL>`)).toBe(`<ol>${items}</ol>`);
   });
-  test('nesting is unwrapped beyond what browsers can show and refused where it is an attack', () => {
+  test('unwrap nesting beyond the maximum depth and reject extreme nesting', () => {
     expect(sanitizeLog('<blockquote>'.repeat(150) + 'x')).toBe(
       '<blockquote>'.repeat(100) + 'x' + '</blockquote>'.repeat(100),
     );
@@ -209,24 +213,24 @@ describe('the size of a log', () => {
   });
 });
 
-describe('the logs of many requests', () => {
-  test('between two that need the parser everybody else is answered, and a clean one waits for neither', async () => {
-    const othersAnswered: (() => void)[] = [];
-    const clean = createLogSanitizer(() => new Promise<void>((resolve) => othersAnswered.push(resolve)));
-    const [first, second] = [clean('<b>one</b>'), clean('<b>two</b>')];
+describe('the log sanitizer of all requests', () => {
+  test('yields to the event loop between two logs that need the parser, and does not delay a clean one', async () => {
+    const yields: (() => void)[] = [];
+    const sanitize = createLogSanitizer(() => new Promise<void>((resolve) => yields.push(resolve)));
+    const [first, second] = [sanitize('<b>one</b>'), sanitize('<b>two</b>')];
     expect(await first).toBe('one');
     expect(await Promise.race([second, setImmediate('waits')])).toBe('waits');
-    expect(clean('<p>clean</p>')).toBe('<p>clean</p>');
-    othersAnswered[0]!();
+    expect(sanitize('<p>clean</p>')).toBe('<p>clean</p>');
+    yields[0]!();
     expect(await second).toBe('two');
   });
 
-  test('one that is refused holds up nobody', async () => {
-    const clean = createLogSanitizer();
-    const refused = clean('<b>'.repeat(60_000));
-    const next = clean('<b>next</b>');
-    await expect(refused).rejects.toMatchObject({ code: '54001' });
+  test('continues with the next log after a rejected one', async () => {
+    const sanitize = createLogSanitizer();
+    const rejected = sanitize('<b>'.repeat(60_000));
+    const next = sanitize('<b>next</b>');
+    await expect(rejected).rejects.toMatchObject({ code: '54001' });
     expect(await next).toBe('next');
-    expect(() => clean('x'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(expect.objectContaining({ code: '54000' }));
+    expect(() => sanitize('x'.repeat(ENTRY_MAX_BYTES + 1))).toThrow(expect.objectContaining({ code: '54000' }));
   });
 });

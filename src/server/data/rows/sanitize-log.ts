@@ -1,9 +1,9 @@
 /**
- * What is stored of a log that a client sends: exactly the HTML of the allow-list (docs/specification/days-and-saving.md 4), whoever sent it.
+ * Sanitizes the HTML of a log by the allow-list (docs/specification/days-and-saving.md 4).
  *
- * Threat: a stored script that runs in the reader's session. The journal's own editor never produces one, but anybody
- * may call the data API. Content that already is clean, as the editor's always is, is stored as sent; everything else
- * goes through sanitize-html, which parses as browsers do and writes out only literal, allow-listed tags.
+ * Threat: stored XSS. The journal's own editor never produces a script, but any client may call the data API. Content that is
+ * already clean, as the editor's always is, is stored unchanged; everything else goes through sanitize-html, which parses
+ * as browsers do and serializes only literal, allow-listed tags.
  */
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
@@ -20,27 +20,27 @@ import {
 import { dataError } from '../errors.ts';
 
 /**
- * Loaded with the first log that needs it: the journal's own editor never sends one, and the parser takes 18 MB. By
- * `require`, because what a log is stored as should not have to be awaited.
+ * Loaded lazily, because the parser takes 18 MB and the journal's own editor never needs it. With `require`, so that
+ * `sanitizeLog` stays synchronous.
  */
-const load = createRequire(import.meta.url);
-const parser = (): typeof sanitizeHtml => load('sanitize-html') as typeof sanitizeHtml;
+const requireModule = createRequire(import.meta.url);
+const parser = (): typeof sanitizeHtml => requireModule('sanitize-html') as typeof sanitizeHtml;
 
-const CLEANING: sanitizeHtml.IOptions = {
+const SANITIZE_OPTIONS: sanitizeHtml.IOptions = {
   allowedTags: [...ENTRY_TAGS],
   allowedAttributes: { ol: ['start'] },
   allowedClasses: { h2: [DATE_HEADER_CLASS] },
-  /** Only what is no text at all goes with its content; the words of a form field or a frame are kept. */
+  /** Only these elements lose their content; the text of form fields and frames is kept. */
   nonTextTags: ['script', 'style'],
   nestingLimit: ENTRY_MAX_DEPTH,
   transformTags: {
     ol: (tagName, { start }) => ({ tagName, attribs: LIST_START.test(start ?? '') ? { start: start! } : {} }),
   },
-  /** References stay as they were sent (`&nbsp;` is not the same bytes as U+00A0); a bare `&` becomes `&amp;`. */
+  /** Character references stay unchanged (`&nbsp;` and U+00A0 differ in bytes); a bare `&` becomes `&amp;`. */
   parser: { decodeEntities: false },
 };
 
-/** A few hundred levels already are no text; the parser's own time grows with the square of them. */
+/** Threat: the parser's time grows quadratically with nesting. Real logs have a few levels. */
 const MAX_OPEN_TAGS = 2_000;
 
 const MAX_PASSES = 4;
@@ -48,54 +48,54 @@ const MAX_PASSES = 4;
 const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
 
 /**
- * The log as it is stored, without its date header: the database puts the row's own day before it.
- * Throws the data error for a log over `ENTRY_MAX_BYTES`, measured in UTF-8 as it was sent and as it would be stored.
+ * Returns the log as it is stored, without its date header, which the database adds from the row's day.
+ * Throws a DataError for a log over `ENTRY_MAX_BYTES` of UTF-8, both as sent and as stored.
  */
 export function sanitizeLog(content: string): string {
   checkLogSize(content);
   if (isCleanLog(content)) return withoutDateHeader(content);
-  let cleaned = parseAndClean(content.replaceAll('\0', '').toWellFormed());
-  // Unwrapping can leave elements that a parser would arrange differently; what is stored must read back the same.
-  for (let pass = 1; pass < MAX_PASSES && !isCleanLog(cleaned); pass += 1) {
-    const again = parseAndClean(cleaned);
-    if (again === cleaned) break;
-    cleaned = again;
+  let sanitized = parseAndSanitize(content.replaceAll('\0', '').toWellFormed());
+  // Unwrapping can leave elements that a parser would rearrange; sanitizing the stored log again must not change it.
+  for (let pass = 1; pass < MAX_PASSES && !isCleanLog(sanitized); pass += 1) {
+    const again = parseAndSanitize(sanitized);
+    if (again === sanitized) break;
+    sanitized = again;
   }
-  return cleaned;
+  return sanitized;
 }
 
-/** Cleans one log; a promise where it must wait for others. Throws, or rejects with, what `sanitizeLog` throws. */
+/** Sanitizes one log; returns a promise if it must wait for others. Throws or rejects as `sanitizeLog` does. */
 export type SanitizeLog = (content: string) => string | Promise<string>;
 
 /**
- * Cleans the logs of all requests. A log that needs the parser waits for the one before it, and between two of them the
- * event loop answers everybody else. What is clean already, as the editor's logs are, waits for nobody.
+ * Sanitizes the logs of all requests. Logs that need the parser are serialized, and the event loop serves other requests
+ * between two of them. Clean logs, as the editor sends them, do not wait.
  *
- * Threat: the parser takes some milliseconds for a log of 30 KB, and sixty requests at once with one each would run it sixty
- * times in a row.
+ * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop for all
+ * of them in a row.
  */
 export function createLogSanitizer(yieldToEventLoop: () => Promise<unknown> = setImmediate): SanitizeLog {
   let previous: Promise<unknown> = Promise.resolve();
   return (content) => {
     checkLogSize(content);
     if (isCleanLog(content)) return withoutDateHeader(content);
-    const cleaned = previous.then(() => sanitizeLog(content));
-    previous = cleaned.then(yieldToEventLoop, yieldToEventLoop);
-    return cleaned;
+    const sanitized = previous.then(() => sanitizeLog(content));
+    previous = sanitized.then(yieldToEventLoop, yieldToEventLoop);
+    return sanitized;
   };
 }
 
 function checkLogSize(html: string): void {
-  // A UTF-16 unit is at most three bytes, so most logs need no count.
+  // A UTF-16 unit takes at most three bytes of UTF-8, so most logs need no exact count.
   if (html.length * 3 <= ENTRY_MAX_BYTES) return;
   const bytes = Buffer.byteLength(html);
   if (bytes > ENTRY_MAX_BYTES) throw dataError('54000', { details: `The log has ${bytes} bytes.` });
 }
 
-function parseAndClean(html: string): string {
+function parseAndSanitize(html: string): string {
   let openTags = 0;
-  const cleaned = parser()(html, {
-    ...CLEANING,
+  const output = parser()(html, {
+    ...SANITIZE_OPTIONS,
     onOpenTag() {
       openTags += 1;
       if (openTags > MAX_OPEN_TAGS) throw dataError('54001');
@@ -104,10 +104,10 @@ function parseAndClean(html: string): string {
       openTags -= 1;
     },
   });
-  const log = withoutDateHeader(cleaned.replace(/^\s+(?=<h2 class)/, ''))
-    // A header that does not stand first is a heading like any other.
+  const log = withoutDateHeader(output.replace(/^\s+(?=<h2 class)/, ''))
+    // A date header that is not first becomes a normal heading.
     .replaceAll(MISPLACED_HEADER, '<h2>')
-    // Every `<` of the text has become `&lt;`, so this finds nothing but the parser's own writing.
+    // Every `<` of the text is escaped, so this matches only tags that the parser wrote.
     .replaceAll('<br />', '<br>');
   checkLogSize(log);
   return log;

@@ -6,8 +6,8 @@ import { EXPOSED_TABLES } from '../exposed-tables.ts';
 const entries = EXPOSED_TABLES.get('entries')!;
 const columns = [entries.columns.get('date')!, entries.columns.get('content')!];
 
-/** What happens in which order: `.` for a log that is cleaned, `|` for a yield. */
-async function cleaning(logs: readonly (string | null)[]): Promise<string> {
+/** Records the order of events: `.` for a sanitized log, `|` for a yield. */
+async function sanitizeOrder(logs: readonly (string | null)[]): Promise<string> {
   let order = '';
   await sanitizeRows(
     entries,
@@ -18,20 +18,20 @@ async function cleaning(logs: readonly (string | null)[]): Promise<string> {
   return order;
 }
 
-test('many tiny logs yield to other requests as often as a few large ones', async () => {
-  const parts = (await cleaning(Array<string>(1_000).fill('<b>'))).split('|');
+test('yields to other requests also between many tiny logs', async () => {
+  const parts = (await sanitizeOrder(Array<string>(1_000).fill('<b>'))).split('|');
   expect(parts.length).toBeGreaterThan(3);
   expect(Math.max(...parts.map((part) => part.length))).toBeLessThan(300);
 });
 
-test('a large log is cleaned by itself, and the last one is followed by no yield', async () => {
+test('yields between large logs, but not after the last one', async () => {
   const large = 'x'.repeat(100_000);
-  expect(await cleaning([large, large, 'x'])).toBe('.|.|.');
-  expect(await cleaning([large])).toBe('.');
-  expect(await cleaning(['x', 'x', null])).toBe('..');
+  expect(await sanitizeOrder([large, large, 'x'])).toBe('.|.|.');
+  expect(await sanitizeOrder([large])).toBe('.');
+  expect(await sanitizeOrder(['x', 'x', null])).toBe('..');
 });
 
-test('rows without a log count too', async () => {
+test('yields between rows without a log', async () => {
   let yields = 0;
   const profiles = EXPOSED_TABLES.get('profiles')!;
   const rows = { columns: [profiles.columns.get('country')!], rows: Array.from({ length: 1_000 }, () => ['PT']) };

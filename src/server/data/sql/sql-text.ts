@@ -1,10 +1,10 @@
-/** SQL under construction: constants and allow-listed names go into the text, everything else becomes a parameter. */
+/** Builds SQL fragments: only constants and allow-listed names enter the text, all values become parameters. */
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Order, Truth } from '../query.ts';
 
 export type Sql = { readonly text: string; readonly values: readonly unknown[] };
 
-/** The values of one statement, numbered as they are added. */
+/** Collects the parameters of one statement. */
 export class Values {
   readonly list: unknown[] = [];
 
@@ -14,7 +14,7 @@ export class Values {
   }
 }
 
-/** Safe because it is the name that the program itself wrote down in `exposed-tables.ts`. */
+/** Safe because column names come only from `exposed-tables.ts`. */
 export const quoteColumn = (column: Column): string => `"${column.name}"`;
 export const quoteColumns = (columns: readonly Column[]): string => columns.map(quoteColumn).join(', ');
 export const tableName = (table: ExposedTable): string => `public."${table.name}"`;
@@ -59,7 +59,7 @@ function unnegatedSql(condition: Condition, values: Values): string {
   }
 }
 
-/** One parameter whatever the number of items, so that the statement's text stays the same and is planned once. */
+/** One parameter for any number of items, so the statement's text stays the same and its plan is reused. */
 const arrayLiteral = (items: readonly string[]): string =>
   `{${items.map((item) => `"${item.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 

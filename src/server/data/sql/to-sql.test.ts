@@ -13,8 +13,8 @@ const entries = EXPOSED_TABLES.get('entries')!;
 const select = (search: string, total = false) =>
   selectSql(entries, parseQuery(entries, search), { body: true, total });
 
-describe('reading', () => {
-  test('one day', () => {
+describe('select', () => {
+  test('reads one day', () => {
     expect(select('select=content,revision&date=eq.2026-11-21')).toEqual({
       text:
         `select coalesce(json_agg(page), '[]')::text as body, count(*)::int as amount ` +
@@ -22,7 +22,7 @@ describe('reading', () => {
       values: ['2026-11-21'],
     });
   });
-  test('filters, order and a page with its total', () => {
+  test('reads a page with filters, order and total', () => {
     const search =
       'select=id&or=(date.gt.a,not.and(id.in.(b,"c\\"),revision.is.null))&order=date.desc&limit=2&offset=4';
     expect(select(search.replace('"c\\"', '"c\\\\"'), true)).toEqual({
@@ -34,7 +34,7 @@ describe('reading', () => {
       values: ['a', '{"b","c\\\\"}', 2, 4],
     });
   });
-  test('the same shape has the same text, however many values a list has', () => {
+  test('uses the same text for any number of list values', () => {
     expect(select('id=in.(a)').text).toBe(select('id=in.(a,b,c)').text);
   });
 });
@@ -85,7 +85,7 @@ const parameter = fc.oneof(
   fc.tuple(fc.constantFrom('on_conflict', 'columns'), fc.oneof(columnName, markedText)),
 );
 
-/** The statement, or null when the request was refused as it should be: nothing but a DataError may come out. */
+/** Returns the statement, or null for a request that was rejected with a DataError. */
 function buildOrNull(act: () => Sql): Sql | null {
   try {
     return act();
@@ -96,14 +96,14 @@ function buildOrNull(act: () => Sql): Sql | null {
   }
 }
 
-describe('no text of a request reaches SQL except as a parameter', () => {
+describe('text of a request reaches SQL only as a parameter', () => {
   const preferences = fc.constantFrom(
     'return=representation, resolution=merge-duplicates',
     'resolution=ignore-duplicates',
     'return=representation',
     '',
   );
-  test('whatever the query, the rows and the preferences are', () => {
+  test('for random queries, rows and preferences', () => {
     let made = 0;
     fc.assert(
       fc.property(fc.array(parameter, { maxLength: 4 }), preferences, markedText, (parameters, prefer, value) => {
@@ -127,7 +127,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
           if (!sql) continue;
           made += 1;
           expect(sql.text).not.toContain(MARK);
-          // Only what the builder itself writes: names, operators, placeholders and the header's constants.
+          // Only the builder's own text: names, operators, placeholders and the header's constants.
           expect(sql.text).toMatch(/^[\w\s"$.,()=<>|*:';^[\]/-]+$/);
           const highest = Math.max(0, ...[...sql.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
           expect(sql.values).toHaveLength(highest);
@@ -138,7 +138,7 @@ describe('no text of a request reaches SQL except as a parameter', () => {
     expect(made).toBeGreaterThan(1_000);
   });
 
-  test('arbitrary query strings are understood or refused', () => {
+  test('random query strings are parsed or rejected', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webQueryParameters()), (search) => {
         buildOrNull(() => selectSql(entries, parseQuery(entries, search), { body: true, total: false }));

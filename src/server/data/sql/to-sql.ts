@@ -1,7 +1,7 @@
 /**
- * A query, written as ONE statement that answers one row: the JSON text of the result and how many rows it holds.
- * PostgreSQL builds the JSON, so nothing parses rows only to write them out again. Pure; the same shape of query gives
- * the same text, which the database plans once.
+ * Translates a query into one statement that returns one row: the JSON text of the result and its number of rows. PostgreSQL
+ * builds the JSON, so the server does not parse and serialize rows. Pure; queries of the same shape have the same text, so
+ * their plan is reused.
  */
 import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
@@ -9,15 +9,15 @@ import type { Order, Preferences, Query, Range, Rows } from '../query.ts';
 import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql } from './sql-text.ts';
 import type { Sql } from './sql-text.ts';
 
-/** What every statement answers. Columns that a statement has no use for are left out. */
+/** The row that a statement returns; columns that it does not need are omitted. */
 export type QueryResult = {
   /** A JSON array. */
   body?: string;
-  /** Rows in the body, or rows that it would have. */
+  /** Number of rows of the result, with or without a body. */
   amount: number;
-  /** Rows that match without limit and offset. */
+  /** Number of matching rows without limit and offset. */
   total?: number;
-  /** Rows that an upsert added. */
+  /** Number of rows that an upsert inserted. */
   inserted?: number;
 };
 
@@ -28,7 +28,7 @@ function rangeSql({ limit, offset }: Range, values: Values): string {
   return (limit === null ? '' : ` limit ${values.add(limit)}`) + (offset === 0 ? '' : ` offset ${values.add(offset)}`);
 }
 
-/** `wanted.body` is false for HEAD: the rows are counted and not read. */
+/** `wanted.body` is false for HEAD: the rows are only counted. */
 export function selectSql(table: ExposedTable, query: Query, wanted: { body: boolean; total: boolean }): Sql {
   const values = new Values();
   const where = whereSql(query.where, values);
@@ -36,19 +36,19 @@ export function selectSql(table: ExposedTable, query: Query, wanted: { body: boo
   const page = wanted.body
     ? `select ${quoteColumns(query.select)} ${from}${orderSql(query.order)}${rangeSql(query.range, values)}`
     : `select ${from}${rangeSql(query.range, values)}`;
-  const answer = [...(wanted.body ? [BODY] : []), AMOUNT];
-  // The same parameters again: the total must be counted under exactly the filters of the page.
-  if (wanted.total) answer.push(`(select count(*) ${from})::int as total`);
-  return { text: `select ${answer.join(', ')} from (${page}) page`, values: values.list };
+  const results = [...(wanted.body ? [BODY] : []), AMOUNT];
+  // Uses the same parameters: the total has exactly the filters of the page.
+  if (wanted.total) results.push(`(select count(*) ${from})::int as total`);
+  return { text: `select ${results.join(', ')} from (${page}) page`, values: values.list };
 }
 
-/** The day's label before the log, from the row's own day: `dayLabel` of the domain, said in SQL (a test compares). */
+/** Prepends the date header of the row's day; the SQL twin of the domain's `withDateHeader` (a test compares). */
 export const withDateHeaderSql = (day: string, log: string): string =>
   `'<h2 class="${DATE_HEADER_CLASS}">' || to_char(${day}, 'FMDay - FMMonth FMDD, FMYYYY') || '</h2>' || ${log}`;
 
 /**
- * Rows go in as one JSON parameter, so that one text serves any number of them. Without any column the key is written
- * as null, and the database says what is missing.
+ * Rows are one JSON parameter, so the text is the same for any number of rows. Without columns the key is written as null, and
+ * the database reports what is missing.
  */
 export function insertSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
   const values = new Values();
@@ -85,7 +85,7 @@ export function deleteSql(table: ExposedTable, query: Query, wanted: Preferences
 function sentValueSql(table: ExposedTable, column: Column, written: readonly Column[]): string {
   const value = `sent.${quoteColumn(column)}`;
   if (column !== table.log?.content) return value;
-  // A log without a day is refused by the database, which says so better than a missing column would.
+  // The database rejects a log without a day, with a clearer error than a missing column.
   return withDateHeaderSql(
     written.includes(table.log.day) ? `sent.${quoteColumn(table.log.day)}` : 'null::date',
     value,
@@ -102,7 +102,7 @@ function conflictSql(
   const target = query.onConflict?.length ? query.onConflict : table.key;
   const on = ` on conflict (${quoteColumns(target)})`;
   if (resolution === 'ignore') return `${on} do nothing`;
-  // The target is equal already; naming it again would ask for the right to change it.
+  // The target columns are equal already; setting them would require the UPDATE privilege on them.
   const rest = written.filter((column) => !target.includes(column));
   const set = (rest.length > 0 ? rest : target.slice(0, 1)).map(
     (column) => `${quoteColumn(column)} = excluded.${quoteColumn(column)}`,
@@ -110,21 +110,21 @@ function conflictSql(
   return `${on} do update set ${set.join(', ')}`;
 }
 
-/** `returning` needs the right to read the row, so it is left out where nobody asked for the row. */
+/** `returning` requires the privilege to read the row, so it is omitted unless the rows are requested. */
 function writeStatementSql(write: string, query: Query, wanted: Preferences, values: Values): Sql {
-  const merging = wanted.resolution === 'merge';
-  if (!wanted.representation && !merging) return { text: write, values: values.list };
-  // A fresh row version that no transaction has replaced: how PostgreSQL tells an insert from a conflict's update.
+  const isMerge = wanted.resolution === 'merge';
+  if (!wanted.representation && !isMerge) return { text: write, values: values.list };
+  // `xmax = 0` distinguishes an inserted row from one that the conflict updated.
   const returned = [
     ...(wanted.representation ? returnedColumns(query) : []),
-    ...(merging ? ['(xmax = 0) as inserted'] : []),
+    ...(isMerge ? ['(xmax = 0) as inserted'] : []),
   ];
-  const inserted = merging ? ', (select count(*) from written where inserted)::int as inserted' : '';
-  const answer = wanted.representation
+  const inserted = isMerge ? ', (select count(*) from written where inserted)::int as inserted' : '';
+  const select = wanted.representation
     ? `select ${BODY}, ${AMOUNT}${inserted} from (select ${quoteColumns(query.select)} from written` +
       `${orderSql(query.order)}${rangeSql(query.range, values)}) page`
     : `select ${AMOUNT}${inserted} from written`;
-  return { text: `with written as (${write} returning ${returned.join(', ')}) ${answer}`, values: values.list };
+  return { text: `with written as (${write} returning ${returned.join(', ')}) ${select}`, values: values.list };
 }
 
 const returnedColumns = (query: Query): string[] => [
