@@ -1,15 +1,22 @@
-/** The profile page: what the plan is, and changing name, address and password. */
+/** The profile page: the plan, and changes of name, address and password. */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
+import { ageSessions } from './support/database.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
 import { expectSignsIn } from './support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
 import { expect, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
+const accepted = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
 
-test('a Dabbler is told what is open and can go for more', async ({ page, signUp }) => {
-  await signUp(page);
+test('the profile shows the plan, rejects an invalid form, and changes name and password', async ({
+  page,
+  signUp,
+  admin,
+  expectAccessible,
+}) => {
+  const { name, email } = await signUp(page);
   await page.goto('/profile');
   await expect(page.getByText('Subscription Details')).toBeVisible();
   await expect(page.getByText('Dabbler', { exact: true })).toBeVisible();
@@ -17,113 +24,131 @@ test('a Dabbler is told what is open and can go for more', async ({ page, signUp
   await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
   await page.getByRole('button', { name: 'Maybe Later' }).click();
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeFocused();
+
+  await test.step('an invalid form', async () => {
+    await page.getByLabel('Full Name').fill('   ');
+    await update(page);
+    await expect(page.locator('[name="name"]:invalid')).toBeFocused();
+    await page.getByLabel('Full Name').fill(name);
+    await update(page);
+    await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await page.getByLabel('New Password', { exact: true }).fill('a new horse');
+    await update(page);
+    await expect(page.getByRole('alert').filter({ hasText: 'Passwords do not match' })).toBeVisible();
+  });
+
+  await test.step('a new name and password', async () => {
+    await page.getByLabel('Full Name').fill('Grace Brown');
+    await page.getByLabel('Confirm New Password').fill('a new horse');
+    await update(page);
+    await expect(accepted(page)).toBeVisible();
+    await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
+    await page.getByRole('link', { name: 'Back to Journal' }).click();
+    await page.getByRole('button', { name: 'Open menu' }).click();
+    await expect(page.getByRole('dialog')).toContainText('Grace Brown');
+    await expectSignsIn(page, email, 'a new horse');
+  });
+
+  await test.step('the plan of a Closer', async () => {
+    await admin('plan:grant', email, '--days', '365');
+    await page.goto('/profile');
+    await expect(page.getByText("You're a Closer")).toBeVisible();
+    await expect(page.getByText('Valid Until')).toBeVisible();
+    await expect(page.getByText(/^[A-Z][a-z]+ \d+, \d{4}$/)).toBeVisible();
+    await expectNoHorizontalScroll(page);
+  });
 });
 
-test('a Closer sees until when', async ({ page, signUp, admin }) => {
+test('a session older than a day needs a code from the mailbox to change the password', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
   const { email } = await signUp(page);
-  await admin('plan:grant', email, '--days', '365');
-  await page.goto('/profile');
-  await expect(page.getByText("You're a Closer")).toBeVisible();
-  await expect(page.getByText('Valid Until')).toBeVisible();
-  await expect(page.getByText(/^[A-Z][a-z]+ \d+, \d{4}$/)).toBeVisible();
-});
-
-test('a new name shows at once in the menu', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.goto('/profile');
-  await page.getByLabel('Full Name').fill('Grace Brown');
-  await update(page);
-  await expect(page.getByRole('status').filter({ hasText: 'Profile updated successfully' })).toBeVisible();
-  await page.getByRole('link', { name: 'Back to Journal' }).click();
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await expect(page.getByRole('dialog')).toContainText('Grace Brown');
-});
-
-test('says what is wrong, and that nothing changed', async ({ page, signUp }) => {
-  const { name } = await signUp(page);
-  await page.goto('/profile');
-  await page.getByLabel('Full Name').fill('   ');
-  await update(page);
-  await expect(page.locator('[name="name"]:invalid')).toBeFocused();
-  await page.getByLabel('Full Name').fill(name);
-  await update(page);
-  await expect(page.getByRole('alert').filter({ hasText: 'No changes to save' })).toBeVisible();
-  await page.getByLabel('New Password', { exact: true }).fill('a new horse');
-  await update(page);
-  await expect(page.getByRole('alert').filter({ hasText: 'Passwords do not match' })).toBeVisible();
-  await page.getByLabel('New Password', { exact: true }).fill('12345');
-  await page.getByLabel('Confirm New Password').fill('12345');
-  await update(page);
-  await expect(
-    page.getByRole('alert').filter({ hasText: 'Password must be at least 6 characters long' }),
-  ).toBeVisible();
-});
-
-test('a new password is taken, its fields are emptied, and it signs in', async ({ page, signUp }) => {
-  const { email } = await signUp(page);
+  await ageSessions(baseURL!, email, 25);
   await page.goto('/profile');
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');
   await page.getByLabel('Confirm New Password').fill('a new horse');
   await update(page);
-  await expect(page.getByText('Profile updated successfully')).toBeVisible();
-  await expect(page.getByLabel('New Password', { exact: true })).toHaveValue('');
+  await expect(
+    page.getByRole('alert').filter({ hasText: 'You signed in a while ago. Enter the code that we sent you' }),
+  ).toBeVisible();
+  const code = page.getByLabel('Code from your e-mail');
+  await expect(code).toBeFocused();
+  await expectAccessible(page);
 
+  const sent = await waitForMailedCode(page, email);
+  expect(sent, 'the code in the mail').toMatch(/^\d{6}$/);
+  await code.fill(sent === '000000' ? '000001' : '000000');
+  await update(page);
+  await expect(code).toHaveAttribute('aria-invalid', 'true');
+  await code.fill(sent);
+  await update(page);
+  await expect(accepted(page)).toBeVisible();
+  await expect(code).toBeHidden();
   await expectSignsIn(page, email, 'a new horse');
 });
 
-test('a new address counts once both mailboxes have said yes', async ({ page, signUp }) => {
+test('a new address takes effect after the links of both mails are confirmed', async ({ page, signUp }) => {
   const { email } = await signUp(page);
-  const wanted = `new-${email}`;
+  const newEmail = `new-${email}`;
   await page.goto('/profile');
-  await page.getByLabel('Email Address').fill(wanted);
+  await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
-  await expect(page.getByText('Profile updated successfully')).toBeVisible();
-  await expect(page.getByText(`Your address changes to ${wanted}`)).toBeVisible();
+  await expect(accepted(page)).toBeVisible();
+  await expect(page.getByText(`Your address changes to ${newEmail}`)).toBeVisible();
 
   await page.goto(await waitForMailedLink(page, email, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('Confirmed. Now open the link that we sent to your other address.')).toBeVisible();
-  await page.goto(await waitForMailedLink(page, wanted, 'email_change'));
+  await page.goto(await waitForMailedLink(page, newEmail, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your email address is changed.' })).toBeVisible();
-  await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
+  await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
 });
 
-test('a new address counts once the codes of both mails were typed', async ({ page, signUp, expectAccessible }) => {
+test('a new address takes effect after the codes of both mails are entered', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
   const { email } = await signUp(page);
-  const wanted = `new-${email}`;
+  const newEmail = `new-${email}`;
   await page.goto('/profile');
-  await page.getByLabel('Email Address').fill(wanted);
+  await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
-  const type = async (address: string): Promise<void> => {
+  const enterCode = async (address: string): Promise<void> => {
     const code = page.getByLabel(`Code sent to ${address}`);
     await code.fill(await waitForMailedCode(page, address));
     await code.press('Enter');
   };
-  await type(email);
+  await enterCode(email);
   await expect(page.getByText('Confirmed. Now enter the code that we sent to your other address.')).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
-  await type(wanted);
-  await expect(page.getByLabel('Email Address')).toHaveValue(wanted);
+  await enterCode(newEmail);
+  await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
   await expect(page.getByText('Your address changes to')).toHaveCount(0);
 });
 
-for (const { how, end } of [
-  {
-    how: 'ended on the server',
-    end: async (page: Page) => {
+test('a session that has ended, on the server or in the browser, asks for the password over the profile', async ({
+  page,
+  signUp,
+}) => {
+  const { password } = await signUp(page);
+  await page.goto('/profile');
+  const endings = {
+    'Grace Jones': async () => {
       const headers = headersOf(await sessionOf(page));
       expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
     },
-  },
-  { how: 'gone from the browser', end: (page: Page) => page.evaluate(() => localStorage.clear()) },
-]) {
-  test(`a session that is ${how} asks for the password over the profile`, async ({ page, signUp }) => {
-    const { password } = await signUp(page);
-    await page.goto('/profile');
-    await page.getByLabel('Full Name').fill('Grace Jones');
-    await end(page);
+    'Grace Brown': () => page.evaluate(() => localStorage.clear()),
+  };
+  for (const [name, end] of Object.entries(endings)) {
+    await page.getByLabel('Full Name').fill(name);
+    await end();
     await update(page);
     const overlay = page.getByRole('dialog', { name: 'Sign in again' });
     await expect(overlay).toBeVisible();
@@ -133,15 +158,6 @@ for (const { how, end } of [
     await expect(overlay).toHaveCount(0);
     await expect(page.getByText('No user is signed in')).toHaveCount(0);
     await update(page);
-    await expect(page.getByText('Profile updated successfully')).toBeVisible();
-  });
-}
-
-test('is accessible in both themes and fits a narrow phone', async ({ page, signUp, expectAccessible }) => {
-  await signUp(page);
-  await page.goto('/profile');
-  await update(page);
-  await expect(page.getByText('No changes to save')).toBeVisible();
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
+    await expect(accepted(page)).toBeVisible();
+  }
 });

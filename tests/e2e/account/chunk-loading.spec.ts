@@ -1,78 +1,55 @@
-/** Account pages whose code does not come: whoever types on one stays on it, and a new release has its pages loaded. */
+/** Account pages whose chunks cannot be loaded: typed values stay, and a new release has its pages loaded. */
 import type { Page } from '@playwright/test';
 import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/chunk-loading.ts';
+import { editor } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+const SIGN_UP = { files: '**/assets/signup-screen*', link: 'Create an account', title: 'Create your account' };
 
 const typeAtSignIn = async (page: Page): Promise<void> => {
   await page.goto('/login');
   await page.getByLabel('Email address').fill('ada@example.com');
   await page.getByLabel('Password').fill('half a passw');
-  // Gone with the page, if anything loads it again.
+  // Any load of another page removes this mark.
   await page.evaluate(() => (document.documentElement.dataset['stays'] = ''));
 };
-
-const expectStays = async (page: Page): Promise<void> => {
-  await expect(page).toHaveURL('/login');
-  await expect(page.locator('html[data-stays]')).toBeAttached();
-  await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
-  await expect(page.getByLabel('Password')).toHaveValue('half a passw');
-};
-
-const SCREENS = [
-  { file: 'signup-screen', link: 'Create an account', path: '/signup', title: 'Create your account' },
-  {
-    file: 'forgot-password-screen',
-    link: 'Forgot your password?',
-    path: '/forgot-password',
-    title: 'Forgot your password?',
-  },
-] as const;
 
 test.describe('without a connection', () => {
   test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED|a part did not come/ });
 
-  for (const screen of SCREENS) {
-    test(`${screen.path} that does not come leaves what was typed, and comes with the next click`, async ({
-      page,
-      context,
-    }) => {
-      // Also what the page asks for by itself.
-      const files = `**/assets/${screen.file}*`;
-      await page.route(files, (route) => route.abort('internetdisconnected'));
-      await typeAtSignIn(page);
-      await context.setOffline(true);
-      await page.getByRole('link', { name: screen.link }).click();
-      await expect(chunkErrorToast(page)).toBeVisible();
-      await expectStays(page);
-
-      await page.unroute(files);
-      await context.setOffline(false);
-      await page.getByRole('link', { name: screen.link }).click();
-      await expect(page).toHaveURL(screen.path);
-      await expect(title(page, screen.title)).toBeVisible();
-      await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
-      await expect(page.locator('html[data-stays]')).toBeAttached();
-    });
-  }
-
-  test('the other account pages are there before the connection goes', async ({ page, context }) => {
+  test('a chunk that fails keeps the typed values and loads with the next click, and other chunks are prefetched', async ({
+    page,
+    context,
+  }) => {
+    // The page also prefetches them when it is idle.
+    await page.route(SIGN_UP.files, (route) => route.abort('internetdisconnected'));
     await typeAtSignIn(page);
-    await expectFetched(
-      page,
-      SCREENS.map(({ file }) => file),
-    );
     await context.setOffline(true);
-    for (const screen of SCREENS) {
-      await page.getByRole('link', { name: screen.link }).click();
-      await expect(title(page, screen.title)).toBeVisible();
-      await page.goBack();
-      await expect(title(page, 'Sign in')).toBeVisible();
-    }
+    await page.getByRole('link', { name: SIGN_UP.link }).click();
+    await expect(chunkErrorToast(page)).toBeVisible();
+    await expect(page).toHaveURL('/login');
+    await expect(page.locator('html[data-stays]')).toBeAttached();
+    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+    await expect(page.getByLabel('Password')).toHaveValue('half a passw');
+
+    await page.unroute(SIGN_UP.files);
+    await context.setOffline(false);
+    await page.getByRole('link', { name: SIGN_UP.link }).click();
+    await expect(page).toHaveURL('/signup');
+    await expect(title(page, SIGN_UP.title)).toBeVisible();
+    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+    await expect(page.locator('html[data-stays]')).toBeAttached();
+
+    await page.goto('/login');
+    await expectFetched(page, ['signup-screen', 'forgot-password-screen']);
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await expect(title(page, 'Forgot your password?')).toBeVisible();
   });
 
-  test('a journal that does not come after the password is tried again', async ({
+  test('a journal chunk that fails after sign-in shows an error screen and loads on retry', async ({
     page,
     context,
     signUp,
@@ -85,7 +62,7 @@ test.describe('without a connection', () => {
     await page.route(files, (route) => route.abort('internetdisconnected'));
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
-    // The connection goes with the answer, and what is asked whether it is there is the page itself.
+    // The connection breaks with the answer. The app then requests its own page to find out whether the server is there.
     await page.route('**/login', (route) => route.abort('internetdisconnected'));
     await page.route('**/journal', (route) => route.abort('internetdisconnected'));
     await page.getByRole('button', { name: 'Sign in' }).click();
@@ -99,30 +76,28 @@ test.describe('without a connection', () => {
     await page.unrouteAll();
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+    await expect(editor(page)).toBeVisible();
   });
 });
 
-test.describe('after a new release has taken its files away', () => {
+test.describe('after a release removed the chunks', () => {
   test.use({ expectedErrors: /status of 404/ });
 
-  for (const screen of SCREENS) {
-    test(`${screen.path} is loaded as a page, with the address that was typed`, async ({ page }) => {
-      const release = await makeChunksStale(page, `**/assets/${screen.file}*`);
-      await typeAtSignIn(page);
-      release();
-      await page.getByRole('link', { name: screen.link }).click();
-      await expect(title(page, screen.title)).toBeVisible();
-      await expect(page).toHaveURL(screen.path);
-      await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
-      await expect(page.locator('html[data-stays]')).toHaveCount(0);
-      await page.goBack();
-      await expect(title(page, 'Sign in')).toBeVisible();
-      await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
-    });
-  }
+  test('an account page is loaded as a new page with the typed address', async ({ page }) => {
+    const release = await makeChunksStale(page, SIGN_UP.files);
+    await typeAtSignIn(page);
+    release();
+    await page.getByRole('link', { name: SIGN_UP.link }).click();
+    await expect(title(page, SIGN_UP.title)).toBeVisible();
+    await expect(page).toHaveURL('/signup');
+    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+    await expect(page.locator('html[data-stays]')).toHaveCount(0);
+    await page.goBack();
+    await expect(title(page, 'Sign in')).toBeVisible();
+    await expect(page.getByLabel('Email address')).toHaveValue('ada@example.com');
+  });
 
-  test('the password opens the journal all the same', async ({ page, signUp }) => {
+  test('signing in loads the journal as a new page', async ({ page, signUp }) => {
     const { email, password } = await signUp(page);
     await page.evaluate(() => localStorage.clear());
     const release = await makeChunksStale(page, '**/assets/{members-layout,journal-route}*');
@@ -132,6 +107,6 @@ test.describe('after a new release has taken its files away', () => {
     release();
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page).toHaveURL('/journal');
-    await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+    await expect(editor(page)).toBeVisible();
   });
 });

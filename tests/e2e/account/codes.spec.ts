@@ -1,4 +1,4 @@
-/** The six digits of a mail, typed by somebody who reads mail on another device. */
+/** The six-digit codes of mails, for a user who reads mail on another device. */
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page } from '@playwright/test';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -8,7 +8,7 @@ import { expect, test } from '../support/test.ts';
 
 const codeField = (page: Page): Locator => page.getByLabel('Code from your e-mail');
 const useCode = (page: Page): Promise<void> => page.getByRole('button', { name: 'Use code' }).click();
-const another = (code: string): string => code.replace(/^./, (digit) => String((Number(digit) + 1) % 10));
+const otherCode = (code: string): string => code.replace(/^./, (digit) => String((Number(digit) + 1) % 10));
 
 async function setPassword(page: Page, password: string): Promise<void> {
   await page.getByLabel('New password', { exact: true }).fill(password);
@@ -16,7 +16,7 @@ async function setPassword(page: Page, password: string): Promise<void> {
   await page.getByRole('button', { name: 'Update Password' }).click();
 }
 
-test('the code of a reset mail sets a new password, and stores no session before', async ({
+test('the code of a reset mail sets a new password and stores no session before it', async ({
   page,
   signUp,
   expectAccessible,
@@ -35,7 +35,7 @@ test('the code of a reset mail sets a new password, and stores no session before
   await useCode(page);
   await expect(field).toHaveAccessibleDescription('Enter the six-digit code from the email.');
   const code = await waitForMailedCode(page, email);
-  await field.fill(another(code));
+  await field.fill(otherCode(code));
   await useCode(page);
   await expect(field).toHaveAccessibleDescription(/This code is wrong or has expired/);
   await inBothThemes(page, expectAccessible);
@@ -49,7 +49,7 @@ test('the code of a reset mail sets a new password, and stores no session before
   await expect(page).toHaveURL('/journal');
 });
 
-test('the reset page takes address and code, and says when its session has ended', async ({
+test('the reset page accepts an address and a code, and says when its session has ended', async ({
   page,
   signUp,
   expectAccessible,
@@ -69,13 +69,13 @@ test('the reset page takes address and code, and says when its session has ended
     data: { email, password },
   });
   const { access_token: token } = (await signedIn.json()) as { access_token: string };
-  const everywhere = { headers: { ...headers, authorization: `Bearer ${token}` } };
-  expect((await page.request.post('/auth/v1/logout?scope=global', everywhere)).ok()).toBe(true);
+  const authorized = { headers: { ...headers, authorization: `Bearer ${token}` } };
+  expect((await page.request.post('/auth/v1/logout?scope=global', authorized)).ok()).toBe(true);
   await setPassword(page, 'a new horse');
-  const told = page.getByRole('alert').filter({ hasText: 'Your reset link has expired. Please request a new one.' });
-  await expect(told).toBeVisible();
-  await inBothThemes(page, expectAccessible);
-  await told.getByRole('link', { name: 'Request a new link' }).click();
+  const problem = page.getByRole('alert').filter({ hasText: 'Your reset link has expired. Please request a new one.' });
+  await expect(problem).toBeVisible();
+  await expectAccessible(page);
+  await problem.getByRole('link', { name: 'Request a new link' }).click();
   await expect(page).toHaveURL('/forgot-password');
 });
 
@@ -84,7 +84,7 @@ test('the code of a confirmation mail opens the journal', async ({ page, expectA
   const data = { email, password: 'correct horse', data: { name: 'Grace Jones' } };
   const answer = await page.request.post('/auth/v1/signup', { headers: { apikey: PUBLISHABLE_KEY }, data });
   const session = (await answer.json()) as { user: object };
-  // This server confirms by itself; the answers are those of one that sends a mail first.
+  // The sandbox confirms addresses itself. These are the answers of a server that sends a mail first.
   await page.route('**/auth/v1/signup*', (route) => route.fulfill({ json: session.user }));
   let sent: unknown;
   await page.route('**/auth/v1/verify*', (route) => {

@@ -1,4 +1,7 @@
-/** Links that bring tokens or an error, on every page: taken out of the address, explained, and never a session by themselves. */
+/**
+ * Links of mails that carry tokens or an error, on every page: removed from the address, explained, and never a session
+ * without a click. `auth-link.test.ts` proves which page explains which link.
+ */
 import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedLink } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { headersOf, sessionOf } from '../support/journal.ts';
@@ -6,9 +9,40 @@ import { tracesOf } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
-const PAGES = ['/', '/privacy-policy', '/journal?date=2026-01-02', '/reviews', '/signup', '/reset-password', '/login'];
+/** One path of each document: the landing page, a legal page, the app. */
+const PATHS = ['/', '/privacy-policy', '/journal?date=2026-01-02'];
 
-test('a sign-in link names its account on every page, and signs in after a click only', async ({
+test('a sign-in link names its account on every page and can be declined', async ({ page, signUp }) => {
+  const linked = await signUp(page, { name: 'Grace Jones' });
+  const { access_token, refresh_token } = await sessionOf(page);
+  const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
+  const question = page.getByText(`This link signs you in as ${linked.email}.`);
+  await page.evaluate(() => localStorage.clear());
+
+  for (const path of PATHS) {
+    await page.goto('/terms-and-conditions');
+    await page.goto(`${path}#${tokens}`);
+    await expect(question, path).toBeVisible();
+    await expect(page).toHaveURL('/login');
+    expect(await tracesOf(page), path).not.toContain(refresh_token);
+    await page.goBack();
+    await expect(page).toHaveURL('/terms-and-conditions');
+  }
+
+  await test.step('another user who is signed in declines', async () => {
+    const { email } = await signUp(page);
+    await page.goto(`/#${tokens}`);
+    await expect(question).toBeVisible();
+    await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
+    await expectNoHorizontalScroll(page);
+    await page.getByRole('button', { name: `Stay signed in as ${email}` }).click();
+    await expect(page).toHaveURL('/journal');
+    expect((await sessionOf(page)).user.email).toBe(email);
+    await page.evaluate(() => localStorage.clear());
+  });
+});
+
+test('a sign-in link that is pasted into an open page signs in after a click', async ({
   page,
   signUp,
   expectAccessible,
@@ -17,25 +51,13 @@ test('a sign-in link names its account on every page, and signs in after a click
   const { access_token, refresh_token } = await sessionOf(page);
   const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
   await page.evaluate(() => localStorage.clear());
-
-  for (const path of PAGES) {
-    await page.goto('/terms-and-conditions');
-    await page.goto(`${path}#${tokens}`);
-    await expect(page.getByText(`This link signs you in as ${email}.`), path).toBeVisible();
-    await expect(page).toHaveURL('/login');
-    expect(await tracesOf(page), path).not.toContain(refresh_token);
-    await page.goBack();
-    await expect(page).toHaveURL('/terms-and-conditions');
-  }
-
-  // A link that is pasted into the address of an open page changes the fragment alone.
   await page.goto('/login');
   await expect(page.getByLabel('Password')).toBeVisible();
+  // Only the fragment changes, so the page is not loaded again.
   await page.goto(`/login#${tokens}`);
   await expect(page.getByText(`This link signs you in as ${email}.`)).toBeVisible();
   await expect(page).toHaveURL('/login');
   await inBothThemes(page, expectAccessible);
-
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page).toHaveURL('/journal');
   await page.getByRole('button', { name: 'Open menu' }).click();
@@ -43,48 +65,32 @@ test('a sign-in link names its account on every page, and signs in after a click
   await expect(page.getByRole('dialog')).toContainText(email);
 });
 
-test('a sign-in link of another account names both accounts and can be declined', async ({ page, signUp }) => {
-  const stranger = await signUp(page);
-  const { access_token, refresh_token } = await sessionOf(page);
-  const tokens = new URLSearchParams({ access_token, refresh_token, type: 'magiclink' }).toString();
-  await page.evaluate(() => localStorage.clear());
+test('the link of an address change names its account before the session is stored', async ({ page, signUp }) => {
   const { email } = await signUp(page);
-
-  await page.goto(`/#${tokens}`);
-  await expect(page.getByText(`This link signs you in as ${stranger.email}.`)).toBeVisible();
-  await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
-  await expectNoHorizontalScroll(page);
-  await page.getByRole('button', { name: `Stay signed in as ${email}` }).click();
-  await expect(page).toHaveURL('/journal');
-  expect((await sessionOf(page)).user.email).toBe(email);
-});
-
-test('a link from a mail names the account that it opened before its session is stored', async ({ page, signUp }) => {
-  const { email } = await signUp(page);
-  const moved = `moved-${email}`;
+  const newEmail = `moved-${email}`;
   const headers = headersOf(await sessionOf(page));
-  expect((await page.request.put('/auth/v1/user', { headers, data: { email: moved } })).ok()).toBe(true);
+  expect((await page.request.put('/auth/v1/user', { headers, data: { email: newEmail } })).ok()).toBe(true);
   const tokenHash = new URL(await waitForMailedLink(page, email, 'email_change')).searchParams.get('token_hash');
-  const half = { type: 'email_change', token_hash: tokenHash };
-  expect((await page.request.post('/auth/v1/verify', { headers, data: half })).ok()).toBe(true);
+  const firstLink = { type: 'email_change', token_hash: tokenHash };
+  expect((await page.request.post('/auth/v1/verify', { headers, data: firstLink })).ok()).toBe(true);
   await page.evaluate(() => localStorage.clear());
 
-  await page.goto(await waitForMailedLink(page, moved, 'email_change'));
+  await page.goto(await waitForMailedLink(page, newEmail, 'email_change'));
   await expect(page).toHaveURL('/login');
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByText(`This link signs you in as ${moved}.`)).toBeVisible();
+  await expect(page.getByText(`This link signs you in as ${newEmail}.`)).toBeVisible();
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
   await page.getByRole('button', { name: 'Continue' }).click();
   await expect(page).toHaveURL('/profile');
-  expect((await sessionOf(page)).user.email).toBe(moved);
+  expect((await sessionOf(page)).user.email).toBe(newEmail);
 });
 
-test('an error in a link is explained by its code, in our words, with a way to another link', async ({
+test('an error in a link is explained by its code, never by its text, and leads to a new link', async ({
   page,
   expectAccessible,
 }) => {
   const error = 'error=access_denied&error_code=otp_expired&error_description=Send+money';
-  for (const path of [`/#${error}`, `/terms-and-conditions#${error}`, `/journal?${error}#${error}`]) {
+  for (const path of [`/#${error}`, `/journal?${error}#${error}`]) {
     await page.goto(path);
     await expect(page.getByText('This link has expired or was already used.'), path).toBeVisible();
     await expect(page).toHaveURL('/login');
@@ -106,7 +112,7 @@ test('an error in a link is explained by its code, in our words, with a way to a
   await expect(page.getByLabel('Password')).toBeVisible();
 });
 
-test('a link or a way back under another host name ends at PUBLIC_URL, signed in and explained', async ({
+test('a link under another host name is redirected to PUBLIC_URL and explained there', async ({
   page,
   baseURL,
   signUp,

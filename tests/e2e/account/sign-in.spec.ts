@@ -1,189 +1,206 @@
 /** Signing in and out, in one tab and in two, with and without a server. */
+import type { Page } from '@playwright/test';
+import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
-import { headersOf, sessionOf } from '../support/journal.ts';
+import {
+  editor,
+  expectSaved,
+  headersOf,
+  items,
+  log,
+  openDay,
+  sessionOf,
+  storedLog,
+  today,
+} from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
 const WRONG = 'The email or password you entered is incorrect. Please check your credentials and try again.';
-const editor = '.ProseMirror[contenteditable=true]';
 
-test('a wrong password is said plainly, with a way to sign up, and can be put right', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
+const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
+
+async function signInAgain(page: Page, password: string): Promise<void> {
+  await overlay(page).getByLabel('Password').fill(password);
+  await overlay(page).getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(overlay(page)).toHaveCount(0);
+}
+
+async function logOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('button', { name: 'Logout' }).click();
+}
+
+/** Ends all sessions of the page's user, as another device would. */
+async function signOutEverywhere(page: Page): Promise<void> {
+  const headers = headersOf(await sessionOf(page));
+  expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
+}
+
+test('sign-in explains a wrong password and an unconfirmed address, and accepts the corrected password', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email, password: correct } = await signUp(page);
   await page.evaluate(() => localStorage.clear());
   await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill('not it');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('alert').filter({ hasText: WRONG })).toBeVisible();
-  await expect(page.getByRole('link', { name: 'Sign up here' })).toHaveAttribute('href', '/signup');
-  await expect(page.getByLabel('Email address')).toHaveValue(email);
-
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page).toHaveURL('/journal');
-});
-
-test('the password can be looked at', async ({ page }) => {
-  await page.goto('/login');
   const password = page.getByLabel('Password');
-  await password.fill('correct horse');
+  const signIn = page.getByRole('button', { name: 'Sign in', exact: true });
+  await page.getByLabel('Email address').fill(email);
+  await password.fill('not it');
   await page.getByRole('button', { name: 'Show what you typed' }).click();
   await expect(password).toHaveAttribute('type', 'text');
   await page.getByRole('button', { name: 'Hide what you typed' }).click();
   await expect(password).toHaveAttribute('type', 'password');
-});
+  await signIn.click();
+  await expect(page.getByRole('alert').filter({ hasText: WRONG })).toBeVisible();
+  await expect(page.getByRole('link', { name: 'Sign up here' })).toHaveAttribute('href', '/signup');
+  await expect(page.getByLabel('Email address')).toHaveValue(email);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
 
-test('logging out leads to the landing page, and the journal asks for a password again', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('button', { name: 'Logout' }).click();
-  await expect(page).toHaveURL('/');
-  await page.goto('/journal');
-  await expect(page).toHaveURL('/login');
-});
+  await test.step('an address that is not confirmed', async () => {
+    await page.route('**/auth/v1/token*', (route) =>
+      route.fulfill({ status: 400, json: { error_code: 'email_not_confirmed', msg: 'Email not confirmed' } }),
+    );
+    await password.fill(correct);
+    await signIn.click();
+    const notice = page
+      .getByRole('alert')
+      .filter({ hasText: 'Please check your email and click the confirmation link' });
+    await expect(notice).toContainText('before signing in.');
+    await notice.getByRole('button', { name: 'No link?' }).click();
+    await expect(page.getByRole('heading', { name: 'Check your e-mail' })).toBeVisible();
+    await expect(page.getByText(email)).toBeVisible();
+    await page.getByRole('button', { name: 'Send Again' }).click();
+    await expect(page.getByText('The mail is on its way.')).toBeVisible();
+    // Two sign-ups with different passwords leave neither of them valid: this is where to choose a new one.
+    await expect(page.getByText('Signed up before with another password? Choose a new one with')).toBeVisible();
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await expect(page).toHaveURL('/forgot-password');
+    await page.unroute('**/auth/v1/token*');
+  });
 
-test('logging out in one tab leaves the journal in the other', async ({ page, context, signUp }) => {
-  await signUp(page);
-  const other = await context.newPage();
-  await other.goto('/journal');
-  await expect(other.locator(editor)).toBeVisible();
-
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('button', { name: 'Logout' }).click();
-  await expect(other).toHaveURL('/');
-});
-
-test('a second person in the same browser sees nothing of the first', async ({ page, signUp }) => {
-  await signUp(page, { name: 'First Person' });
-  await page.locator(editor).click();
-  await page.keyboard.type('A secret of the first person');
-  await expect(page.getByText(/^Saved/)).toBeVisible();
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await page.getByRole('button', { name: 'Logout' }).click();
-  await expect(page).toHaveURL('/');
-
-  await signUp(page, { name: 'Second Person' });
-  await expect(page.locator(editor)).not.toContainText('secret');
-  await page.getByRole('button', { name: 'Open menu' }).click();
-  await expect(page.getByRole('dialog')).toContainText('Second Person');
-  await expect(page.getByText('First Person')).toHaveCount(0);
+  await page.goto('/login');
+  await page.getByLabel('Email address').fill(email);
+  await password.fill(correct);
+  await signIn.click();
+  await expect(page).toHaveURL('/journal');
 });
 
 test.describe('without a server', () => {
   test.use({ expectedErrors: /ERR_FAILED/ });
 
-  test('logging out says that other devices stay signed in, and works on this one', async ({ page, signUp }) => {
-    await signUp(page);
-    await page.route('**/auth/v1/logout**', (route) => route.abort());
-    await page.getByRole('button', { name: 'Open menu' }).click();
-    await page.getByRole('button', { name: 'Logout' }).click();
-    await expect(page.getByRole('alert').filter({ hasText: 'the server could not be reached' })).toBeVisible();
-    await expect(page).toHaveURL('/journal');
-    await page.getByRole('button', { name: 'Sign out on this device only' }).click();
-    await expect(page).toHaveURL('/');
+  test('signing out ends every tab and leaves nothing of the first user to the next one', async ({
+    page,
+    context,
+    signUp,
+  }) => {
+    await signUp(page, { name: 'First Person' });
+    await editor(page).click();
+    await page.keyboard.type('A secret of the first person');
+    await expectSaved(page);
+    const other = await context.newPage();
+    await openDay(other, today());
+
+    await test.step('the first user signs out in one of two tabs', async () => {
+      await logOut(page);
+      await expect(page).toHaveURL('/');
+      await expect(other).toHaveURL('/');
+      await other.close();
+      await page.goto('/journal');
+      await expect(page).toHaveURL('/login');
+    });
+
+    await test.step('a second user sees nothing of the first, and signs out while the server is unreachable', async () => {
+      await signUp(page, { name: 'Second Person' });
+      await expect(editor(page)).not.toContainText('secret');
+      // A visitor left it on the landing page.
+      await page.evaluate(() => localStorage.setItem('hustle-forge:first-line', 'Not for the next person'));
+      await page.getByRole('button', { name: 'Open menu' }).click();
+      await expect(page.getByRole('dialog')).toContainText('Second Person');
+      await expect(page.getByText('First Person')).toHaveCount(0);
+      await page.route('**/auth/v1/logout**', (route) => route.abort());
+      await page.getByRole('button', { name: 'Logout' }).click();
+      await expect(page.getByRole('alert').filter({ hasText: MESSAGES.serverUnreachable })).toBeVisible();
+      await expect(page).toHaveURL('/journal');
+      await page.getByRole('button', { name: 'Sign out on this device only' }).click();
+      await expect(page).toHaveURL('/');
+      await expect(page.getByLabel('What have you done today?')).toHaveValue('');
+    });
   });
 });
 
-test('a session that ends while the journal is open asks for the password over the page', async ({
+test('a session that ends asks for the password over the page, and the unsaved words are saved after it', async ({
   page,
   signUp,
+  request,
+  admin,
   expectAccessible,
 }) => {
   const { email, password } = await signUp(page);
-  await page.locator(editor).click();
-  await page.keyboard.type('Half a thought');
-  await endSession(page);
+  await test.step('the session cannot be renewed', async () => {
+    await editor(page).click();
+    await page.keyboard.type('before');
+    await endSession(page);
+    await expect(overlay(page)).toBeVisible();
+    await expect(page).toHaveURL('/journal');
+    await expect(overlay(page).getByLabel('Email address')).toHaveValue(email);
+    await inBothThemes(page, expectAccessible);
+    await page.keyboard.press('Escape');
+    await expect(overlay(page)).toBeVisible();
+    await signInAgain(page, password);
+    await expect(items(page)).toHaveText(['before']);
+    await expectSaved(page);
+  });
 
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
-  await expect(overlay).toBeVisible();
-  await expect(page).toHaveURL('/journal');
-  await expect(overlay.getByLabel('Email address')).toHaveValue(email);
-  await inBothThemes(page, expectAccessible);
-  await page.keyboard.press('Escape');
-  await expect(overlay).toBeVisible();
+  await test.step('another device ended the session before a save', async () => {
+    await signOutEverywhere(page);
+    await editor(page).click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' and after');
+    await expect(overlay(page)).toBeVisible();
+    await expect(items(page)).toHaveText(['before and after']);
+    await signInAgain(page, password);
+    await expectSaved(page);
+    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('before and after'));
+  });
 
-  await overlay.getByLabel('Password').fill(password);
-  await overlay.getByRole('button', { name: 'Sign in' }).click();
-  await expect(overlay).toHaveCount(0);
-  await expect(page.locator(editor)).toContainText('Half a thought');
-  await expect(page.getByText(/^Saved/)).toBeVisible();
-});
+  await test.step('another screen notices that another device ended the session', async () => {
+    await admin('plan:grant', email);
+    await signOutEverywhere(page);
+    await page.goto('/settings');
+    await signInAgain(page, password);
+    await expect(page.getByRole('radio', { name: 'Monospace' })).toBeEnabled();
+  });
 
-test('a session that ended elsewhere is noticed on every screen', async ({ page, signUp, admin }) => {
-  const { email, password } = await signUp(page);
-  await admin('plan:grant', email);
-  const headers = headersOf(await sessionOf(page));
-  expect((await page.request.post('/auth/v1/logout?scope=global', { headers })).ok()).toBe(true);
-  await page.goto('/settings');
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
-  await overlay.getByLabel('Password').fill(password);
-  await overlay.getByRole('button', { name: 'Sign in' }).click();
-  await expect(overlay).toHaveCount(0);
-  await expect(page.getByRole('radio', { name: 'Monospace' })).toBeEnabled();
-});
-
-test('a forgotten password is replaced over the page, and no word on it is lost', async ({
-  page,
-  signUp,
-  expectAccessible,
-}) => {
-  const { email } = await signUp(page);
-  await page.locator(editor).click();
-  await page.keyboard.type('Half a thought');
-  await endSession(page);
-  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
-  await overlay.getByRole('button', { name: 'Forgot your password?' }).click();
-  const code = overlay.getByLabel('Code from your e-mail');
-  await expect(code).toBeFocused();
-  await inBothThemes(page, expectAccessible);
-  await code.fill(await waitForMailedCode(page, email));
-  await code.press('Enter');
-  await expect(overlay.getByText(`For the account ${email}.`)).toBeVisible();
-  await overlay.getByLabel('New password', { exact: true }).fill('a new horse');
-  await overlay.getByLabel('Confirm new password').fill('a new horse');
-  await overlay.getByRole('button', { name: 'Update Password' }).click();
-  await expect(overlay).toHaveCount(0);
-  await expect(page.locator(editor)).toContainText('Half a thought');
-  await expect(page.getByText(/^Saved/)).toBeVisible();
-});
-
-test('whoever does not sign in again leaves for the landing page', async ({ page, signUp }) => {
-  await signUp(page);
   await endSession(page);
   await page.getByRole('button', { name: 'Leave this page instead' }).click();
   await expect(page).toHaveURL('/');
 });
 
-test('is accessible in both themes and fits a narrow phone', async ({ page, expectAccessible }) => {
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill('nobody@example.com');
-  await page.getByLabel('Password').fill('not it');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByText(WRONG)).toBeVisible();
+test('a forgotten password is replaced over the page without losing unsaved words', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await editor(page).click();
+  await page.keyboard.type('Half a thought');
+  await endSession(page);
+  await overlay(page).getByRole('button', { name: 'Forgot your password?' }).click();
+  const code = overlay(page).getByLabel('Code from your e-mail');
+  await expect(code).toBeFocused();
   await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
-});
-
-test('whoever never opened the link of the first mail can have another', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
-  await page.evaluate(() => localStorage.clear());
-  await page.route('**/auth/v1/token*', (route) =>
-    route.fulfill({ status: 400, json: { error_code: 'email_not_confirmed', msg: 'Email not confirmed' } }),
-  );
-  await page.goto('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-  const told = page.getByRole('alert').filter({ hasText: 'Please check your email and click the confirmation link' });
-  await expect(told).toContainText('before signing in.');
-  await told.getByRole('button', { name: 'No link?' }).click();
-  await expect(page.getByRole('heading', { name: 'Check your e-mail' })).toBeVisible();
-  await expect(page.getByText(email)).toBeVisible();
-  await page.getByRole('button', { name: 'Send Again' }).click();
-  await expect(page.getByText('The mail is on its way.')).toBeVisible();
-  // Two sign-ups with different passwords leave neither of them valid: here is where to choose one.
-  await expect(page.getByText('Signed up before with another password? Choose a new one with')).toBeVisible();
-  await page.getByRole('link', { name: 'Forgot your password?' }).click();
-  await expect(page).toHaveURL('/forgot-password');
+  await code.fill(await waitForMailedCode(page, email));
+  await code.press('Enter');
+  await expect(overlay(page).getByText(`For the account ${email}.`)).toBeVisible();
+  await overlay(page).getByLabel('New password', { exact: true }).fill('a new horse');
+  await overlay(page).getByLabel('Confirm new password').fill('a new horse');
+  await overlay(page).getByRole('button', { name: 'Update Password' }).click();
+  await expect(overlay(page)).toHaveCount(0);
+  await expect(items(page)).toHaveText(['Half a thought']);
+  await expectSaved(page);
 });

@@ -1,6 +1,7 @@
-/** Signing out with words that the server does not have: it asks, and then nothing of the user is left in the browser. */
+/** Signing out with words that the server does not have: the user is asked, and nothing of them stays in the browser. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
+import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
@@ -11,6 +12,7 @@ const SECRET = 'nobody else may read this';
 const ENTRIES = '**/rest/v1/entries*';
 
 const question = (page: Page) => page.getByRole('dialog', { name: 'You have unsaved text' });
+const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
 const problem = (page: Page, text: string) => question(page).getByRole('alert').filter({ hasText: text });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const write = async (page: Page): Promise<void> => {
@@ -22,18 +24,18 @@ const logOut = async (page: Page): Promise<void> => {
   await button(page, 'Logout').click();
 };
 
-/** Saving fails; everything else works. */
+/** Aborts all saves and nothing else. */
 const refuseSaves = (context: BrowserContext): Promise<unknown> =>
   context.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()));
 
-/** Every word that scripts and tools can find in this browser. */
-const kept = (page: Page): Promise<string> =>
+/** Everything in the browser's storage. */
+const stored = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]));
 
 test.describe('while saving fails', () => {
   test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
 
-  test('names the days, stays on Escape, and sends once it can', async ({
+  test('sign-out names the unsent days, is cancelled by Escape, and sends the words once the server answers', async ({
     page,
     context,
     signUp,
@@ -66,7 +68,7 @@ test.describe('while saving fails', () => {
     expect((await sent).status()).toBe(201);
   });
 
-  test('wipes what was discarded, in every tab', async ({ page, context, signUp }) => {
+  test('sign-out wipes discarded words in every tab', async ({ page, context, signUp }) => {
     await signUp(page);
     const { user } = await sessionOf(page);
     const other = await context.newPage();
@@ -74,48 +76,51 @@ test.describe('while saving fails', () => {
     await openDay(other, today());
     await write(other);
     await write(page);
-    await expect.poll(() => kept(page)).toContain(SECRET);
+    await expect.poll(() => stored(page)).toContain(SECRET);
     await logOut(page);
     await button(page, 'Discard and sign out').click();
     await expect(page).toHaveURL('/');
     await expect(other).toHaveURL('/');
-    const left = await kept(page);
+    const left = await stored(page);
     expect(left).not.toContain(SECRET);
     expect(left).not.toContain(user.email);
     expect(left).not.toContain('hustle-forge:draft');
   });
 
-  test('keeps what is typed in another tab after the last look for unsent words', async ({ page, context, signUp }) => {
+  test('sign-out keeps words that are typed in another tab after its last check for unsent words', async ({
+    page,
+    context,
+    signUp,
+  }) => {
     const { password } = await signUp(page);
     const other = await context.newPage();
     await openDay(other, today());
     await expect(editor(other)).toBeVisible();
     await refuseSaves(context);
-    const told = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
     const signingOut = page.waitForRequest('**/auth/v1/logout*');
     await page.route('**/auth/v1/logout*', async (route) => {
-      await told.promise;
+      await answered.promise;
       await route.continue();
     });
     await logOut(page);
     await signingOut;
     await write(other);
-    await expect.poll(() => kept(other)).toContain(SECRET);
-    told.resolve();
+    await expect.poll(() => stored(other)).toContain(SECRET);
+    answered.resolve();
     await expect(page).toHaveURL('/');
 
-    const overlay = other.getByRole('dialog', { name: 'Sign in again' });
-    await expect(overlay).toBeVisible();
+    await expect(overlay(other)).toBeVisible();
     await expect(items(other)).toHaveText([SECRET]);
-    await expect.poll(() => kept(other)).toContain(SECRET);
+    await expect.poll(() => stored(other)).toContain(SECRET);
     await context.unroute(ENTRIES);
     const sent = other.waitForResponse((answer) => answer.request().postData()?.includes(SECRET) ?? false);
-    await overlay.getByLabel('Password').fill(password);
-    await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await overlay(other).getByLabel('Password').fill(password);
+    await overlay(other).getByRole('button', { name: 'Sign in', exact: true }).click();
     expect((await sent).status()).toBe(201);
   });
 
-  test('says that nothing can be sent offline, and leaves this device alone when asked to', async ({
+  test('sign-out offline sends nothing, and discards the words on this device on request', async ({
     page,
     context,
     signUp,
@@ -130,30 +135,17 @@ test.describe('while saving fails', () => {
     await button(page, 'Save and sign out').click();
     await expect(problem(page, 'You are offline')).toBeVisible();
     await button(page, 'Discard and sign out').click();
-    await expect(problem(page, 'the server could not be reached')).toBeVisible();
+    await expect(problem(page, MESSAGES.serverUnreachable)).toBeVisible();
     await expect(items(page)).toHaveText([SECRET]);
     await button(page, 'Discard and sign out on this device only').click();
     await expect.poll(() => page.url()).not.toContain('/journal');
     await context.setOffline(false);
     await page.goto(ROUTES.terms.path);
-    expect(await kept(page)).not.toContain(SECRET);
+    expect(await stored(page)).not.toContain(SECRET);
   });
 });
 
-test('leaving a page whose session has ended asks as well', async ({ page, signUp }) => {
-  await signUp(page);
-  await write(page);
-  await endSession(page);
-  await button(page, 'Leave this page instead').click();
-  await expect(question(page)).toContainText(dayLabel(today()));
-  await button(page, 'Save and sign out').click();
-  await expect(problem(page, 'Your session has ended')).toBeVisible();
-  await button(page, 'Discard and sign out').click();
-  await expect(page).toHaveURL('/');
-  expect(await kept(page)).not.toContain(SECRET);
-});
-
-test('another user is told of unsent words that are not theirs, and can discard them', async ({
+test('a session that has ended keeps unsent words from another user, and asks before its page is left', async ({
   page,
   signUp,
   expectAccessible,
@@ -161,15 +153,30 @@ test('another user is told of unsent words that are not theirs, and can discard 
   await signUp(page);
   await write(page);
   await endSession(page);
-  await expect(page.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
-  await signUp(page);
-  const told = page.getByRole('dialog', { name: 'Another account has unsent words here' });
-  await expect(told).toContainText(dayLabel(today()));
-  await expect(told).not.toContainText(SECRET);
-  await inBothThemes(page, expectAccessible);
-  await button(page, 'Discard them').click();
-  await expect(told).toHaveCount(0);
-  expect(await kept(page)).not.toContain(SECRET);
+  await expect(overlay(page)).toBeVisible();
+
+  await test.step('another user is told about words of another account, without reading them', async () => {
+    await signUp(page);
+    const notice = page.getByRole('dialog', { name: 'Another account has unsent words here' });
+    await expect(notice).toContainText(dayLabel(today()));
+    await expect(notice).not.toContainText(SECRET);
+    await inBothThemes(page, expectAccessible);
+    await button(page, 'Discard them').click();
+    await expect(notice).toHaveCount(0);
+    expect(await stored(page)).not.toContain(SECRET);
+  });
+
+  await test.step('leaving the page asks about unsent words', async () => {
+    await write(page);
+    await endSession(page);
+    await button(page, 'Leave this page instead').click();
+    await expect(question(page)).toContainText(dayLabel(today()));
+    await button(page, 'Save and sign out').click();
+    await expect(problem(page, 'Your session has ended')).toBeVisible();
+    await button(page, 'Discard and sign out').click();
+    await expect(page).toHaveURL('/');
+    expect(await stored(page)).not.toContain(SECRET);
+  });
 });
 
 test('a session that ends after a second sign-in of the same user keeps the unsent words', async ({ page, signUp }) => {
@@ -183,6 +190,6 @@ test('a session that ends after a second sign-in of the same user keeps the unse
   await expect(editor(page)).toBeVisible();
   await write(page);
   await endSession(page);
-  await expect(page.getByRole('dialog', { name: 'Sign in again' })).toBeVisible();
+  await expect(overlay(page)).toBeVisible();
   await expect(items(page)).toHaveText([SECRET]);
 });
