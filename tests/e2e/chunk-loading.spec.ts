@@ -27,7 +27,7 @@ const SCREENS = [
 ] as const;
 
 const FILES = [...PARTS, ...SCREENS].map(({ file }) => file);
-const ALL = [...FILES, 'receipt-screen', 'upgrade-dialog', 'sign-in-overlay', 'unsent-of-others'];
+const ALL = [...FILES, 'receipt-screen', 'upgrade-dialog', 'sign-in-overlay', 'other-users-drafts'];
 
 const openMenu = async (page: Page): Promise<void> => {
   await page.getByRole('button', { name: 'Open menu' }).click();

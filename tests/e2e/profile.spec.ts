@@ -73,9 +73,11 @@ test('a session older than a day needs a code from the mailbox to change the pas
   await page.getByLabel('Confirm New Password').fill('a new horse');
   await update(page);
   await expect(
-    page.getByRole('alert').filter({ hasText: 'You signed in a while ago. Enter the code that we sent you' }),
+    page
+      .getByRole('alert')
+      .filter({ hasText: 'You signed in more than a day ago. Enter the code that we sent to your email address' }),
   ).toBeVisible();
-  const code = page.getByLabel('Code from your e-mail');
+  const code = page.getByLabel('Code from your email');
   await expect(code).toBeFocused();
   await expectAccessible(page);
 
@@ -105,7 +107,7 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await expect(page.getByText('Confirmed. Now open the link that we sent to your other address.')).toBeVisible();
   await page.goto(await waitForMailedLink(page, newEmail, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'Your email address is changed.' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'Your email address was changed.' })).toBeVisible();
   await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
 });
 

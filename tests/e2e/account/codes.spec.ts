@@ -6,7 +6,7 @@ import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts'
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-const codeField = (page: Page): Locator => page.getByLabel('Code from your e-mail');
+const codeField = (page: Page): Locator => page.getByLabel('Code from your email');
 const useCode = (page: Page): Promise<void> => page.getByRole('button', { name: 'Use code' }).click();
 const otherCode = (code: string): string => code.replace(/^./, (digit) => String((Number(digit) + 1) % 10));
 
@@ -43,7 +43,7 @@ test('the code of a reset mail sets a new password and stores no session before 
 
   await field.fill(` ${code.slice(0, 3)} ${code.slice(3)} `);
   await useCode(page);
-  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+  await expect(page.getByText(`You are setting a new password for ${email}.`)).toBeVisible();
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
   await setPassword(page, 'a new horse');
   await expect(page).toHaveURL('/journal');
@@ -62,7 +62,7 @@ test('the reset page accepts an address and a code, and says when its session ha
   await page.getByLabel('Email address').fill(email);
   await codeField(page).fill(await waitForMailedCode(page, email));
   await useCode(page);
-  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+  await expect(page.getByText(`You are setting a new password for ${email}.`)).toBeVisible();
 
   const signedIn = await page.request.post('/auth/v1/token?grant_type=password', {
     headers,

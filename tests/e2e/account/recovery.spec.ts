@@ -32,7 +32,7 @@ test('the link of a reset mail sets a new password once', async ({ page, signUp,
   await page.goto(link);
   await expect(page).toHaveURL('/reset-password');
   await page.getByRole('button', { name: 'Continue' }).click();
-  await expect(page.getByText(`For the account ${email}.`)).toBeVisible();
+  await expect(page.getByText(`You are setting a new password for ${email}.`)).toBeVisible();
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 
   const password = page.getByLabel('New password', { exact: true });
@@ -79,7 +79,7 @@ test('a reset link with tokens names its account, and its session is stored with
 
   await test.step('in a signed-out browser', async () => {
     await page.goto(`/reset-password?${tokens}`);
-    await expect(page.getByText(`For the account ${other.email}.`)).toBeVisible();
+    await expect(page.getByText(`You are setting a new password for ${other.email}.`)).toBeVisible();
     await expect(page).toHaveURL('/reset-password');
     expect(await tracesOf(page)).not.toContain(refresh_token);
   });
@@ -92,7 +92,7 @@ test('a reset link with tokens names its account, and its session is stored with
 
     await page.goto(`/#${tokens}`);
     await expect(page).toHaveURL('/reset-password');
-    await expect(page.getByText(`For the account ${other.email}.`)).toBeVisible();
+    await expect(page.getByText(`You are setting a new password for ${other.email}.`)).toBeVisible();
     await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
     await inBothThemes(page, expectAccessible);
     expect(await tracesOf(page)).not.toContain(refresh_token);

@@ -71,13 +71,13 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
       .getByRole('alert')
       .filter({ hasText: 'Please check your email and click the confirmation link' });
     await expect(notice).toContainText('before signing in.');
-    await notice.getByRole('button', { name: 'No link?' }).click();
-    await expect(page.getByRole('heading', { name: 'Check your e-mail' })).toBeVisible();
+    await notice.getByRole('button', { name: 'Send a new link' }).click();
+    await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible();
     await expect(page.getByText(email)).toBeVisible();
     await page.getByRole('button', { name: 'Send Again' }).click();
-    await expect(page.getByText('The mail is on its way.')).toBeVisible();
+    await expect(page.getByText('We sent the email again.')).toBeVisible();
     // Two sign-ups with different passwords leave neither of them valid: this is where to choose a new one.
-    await expect(page.getByText('Signed up before with another password? Choose a new one with')).toBeVisible();
+    await expect(page.getByText('Signed up before with another password?')).toBeVisible();
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await expect(page).toHaveURL('/forgot-password');
     await page.unroute('**/auth/v1/token*');
@@ -177,7 +177,7 @@ test('a session that ends asks for the password over the page, and the unsaved w
   });
 
   await endSession(page);
-  await page.getByRole('button', { name: 'Leave this page instead' }).click();
+  await page.getByRole('button', { name: 'Sign out and leave this page' }).click();
   await expect(page).toHaveURL('/');
 });
 
@@ -191,12 +191,12 @@ test('a forgotten password is replaced over the page without losing unsaved word
   await page.keyboard.type('Half a thought');
   await endSession(page);
   await overlay(page).getByRole('button', { name: 'Forgot your password?' }).click();
-  const code = overlay(page).getByLabel('Code from your e-mail');
+  const code = overlay(page).getByLabel('Code from your email');
   await expect(code).toBeFocused();
   await inBothThemes(page, expectAccessible);
   await code.fill(await waitForMailedCode(page, email));
   await code.press('Enter');
-  await expect(overlay(page).getByText(`For the account ${email}.`)).toBeVisible();
+  await expect(overlay(page).getByText(`You are setting a new password for ${email}.`)).toBeVisible();
   await overlay(page).getByLabel('New password', { exact: true }).fill('a new horse');
   await overlay(page).getByLabel('Confirm new password').fill('a new horse');
   await overlay(page).getByRole('button', { name: 'Update Password' }).click();

@@ -157,11 +157,11 @@ test('a session that has ended keeps unsent words from another user, and asks be
 
   await test.step('another user is told about words of another account, without reading them', async () => {
     await signUp(page);
-    const notice = page.getByRole('dialog', { name: 'Another account has unsent words here' });
+    const notice = page.getByRole('dialog', { name: 'Unsent text from another account' });
     await expect(notice).toContainText(dayLabel(today()));
     await expect(notice).not.toContainText(SECRET);
     await inBothThemes(page, expectAccessible);
-    await button(page, 'Discard them').click();
+    await button(page, 'Discard it').click();
     await expect(notice).toHaveCount(0);
     expect(await stored(page)).not.toContain(SECRET);
   });
@@ -169,7 +169,7 @@ test('a session that has ended keeps unsent words from another user, and asks be
   await test.step('leaving the page asks about unsent words', async () => {
     await write(page);
     await endSession(page);
-    await button(page, 'Leave this page instead').click();
+    await button(page, 'Sign out and leave this page').click();
     await expect(question(page)).toContainText(dayLabel(today()));
     await button(page, 'Save and sign out').click();
     await expect(problem(page, 'Your session has ended')).toBeVisible();

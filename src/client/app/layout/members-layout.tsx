@@ -18,8 +18,8 @@ import { usePlanChange } from '../session/use-plan-change.ts';
 
 const upgrade = lazyChunk(async () => (await import('#client/features/billing/upgrade-dialog.tsx')).UpgradeDialog);
 const signIn = lazyChunk(async () => (await import('#client/features/account/sign-in-overlay.tsx')).SignInOverlay);
-const unsentOfOthers = lazyChunk(
-  async () => (await import('#client/features/account/unsent-of-others.tsx')).UnsentOfOthers,
+const otherUsersDrafts = lazyChunk(
+  async () => (await import('#client/features/account/other-users-drafts.tsx')).OtherUsersDrafts,
 );
 
 export function MembersLayout() {
@@ -60,7 +60,7 @@ function Members() {
   const userId = user?.id ?? '';
   useEffect(() => {
     if (draftsOfOthers(localStorage, userId).length > 0)
-      openChunk(unsentOfOthers, () => setHasOthersDrafts(true), false);
+      openChunk(otherUsersDrafts, () => setHasOthersDrafts(true), false);
   }, [openChunk, userId]);
 
   useEffect(() => {
@@ -76,7 +76,7 @@ function Members() {
           </DaySaversProvider>
         </UpgradeContext>
         {offer && <upgrade.View feature={offer} onClose={() => setOffer(null)} />}
-        {hasOthersDrafts && <unsentOfOthers.View onClose={() => setHasOthersDrafts(false)} />}
+        {hasOthersDrafts && <otherUsersDrafts.View onClose={() => setHasOthersDrafts(false)} />}
         {expired && isSignInLoaded && <signIn.View />}
       </DataContext>
     </QueryClientProvider>

@@ -1,4 +1,4 @@
-/** The page that all account forms stand on: the name, one headline, one sentence, one form. */
+/** The layout of all account forms: brand, heading, lead, form, footer. */
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { useTitle } from '#client/lib/hooks/use-title.ts';
@@ -11,14 +11,14 @@ export function AccountLayout({ title, lead, children, footer }: AccountLayoutPr
   useTitle(title);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    // A state that takes the place of a form takes the focus with it; a form's first field has taken it already.
+    // Replacing a form drops its focus, so move focus to the heading; a new form's first field already has it.
     if (document.activeElement === document.body) heading.current?.focus();
   }, []);
 
   return (
     <div className={styles.page}>
       <header className={styles.top}>
-        {/* A document of its own, so a link and no route. */}
+        {/* The landing page is a separate document, not a client route. */}
         <a className={styles.home} href="/">
           <Brand />
         </a>

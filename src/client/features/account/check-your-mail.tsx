@@ -1,4 +1,4 @@
-/** After sign-up, where the installation wants the address confirmed: what to do now, and what if nothing comes. */
+/** Shown after sign-up when the email address must be confirmed: takes the code and sends the email again. */
 import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -15,15 +15,15 @@ export function CheckYourMail({ address }: { address: string }) {
     const { error } = await auth.resend({ type: 'signup', email: address });
     return error
       ? { kind: 'error', text: recoveryMessage(error) }
-      : { kind: 'success', text: 'The mail is on its way.' };
+      : { kind: 'success', text: 'We sent the email again.' };
   });
 
   return (
     <AccountLayout
-      title="Check your e-mail"
+      title="Check your email"
       lead={
         <>
-          We sent a mail to <strong>{address}</strong>. Open its link, or type its code here.
+          We sent an email to <strong>{address}</strong>. Open the link in it, or enter the code here.
         </>
       }
       footer={
@@ -36,20 +36,19 @@ export function CheckYourMail({ address }: { address: string }) {
         className={styles.form}
         autoFocus
         check={async (token) => {
-          // The address is the one that was typed here, so its session is stored at once: the guard goes on to the journal.
+          // The user typed this address here, so no login CSRF is possible: store the session, and the guard redirects.
           const { error } = await auth.verifyOtp({ email: address, token, type: 'signup' });
           return error ? { error } : { outcome: null };
         }}
       />
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
-        <p>Nothing there? Look in your spam folder, or have the mail sent again.</p>
+        <p>No email? Check your spam folder, or send it again.</p>
         <Button type="submit" busy={busy} busyLabel="Sending...">
           Send Again
         </Button>
         <p>
-          Signed up before with another password? Choose a new one with{' '}
-          <a href={ROUTES.forgotPassword.path}>Forgot your password?</a>
+          Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
         </p>
       </form>
     </AccountLayout>

@@ -1,4 +1,4 @@
-/** The address of an account, in a field that phone keyboards and password managers understand. */
+/** The email field of account forms, set up for phone keyboards and password managers. */
 import type { ComponentProps, InputEvent } from 'react';
 import { TYPED_ADDRESS_KEY } from '#client/lib/session/storage-keys.ts';
 import { Field } from '#client/ui/form/field.tsx';
@@ -15,14 +15,14 @@ export function EmailField(field: EmailFieldProps) {
       inputMode="email"
       autoCapitalize="none"
       required
-      {...(field.value === undefined && carried())}
+      {...(field.value === undefined && rememberedAddress())}
       {...field}
     />
   );
 }
 
-/** What was typed goes along from "Sign in" to "Create an account", also when that is loaded as a page. */
-const carried = () => ({
+/** Keeps the typed address between sign-in and sign-up, also across a page load. */
+const rememberedAddress = () => ({
   defaultValue: sessionStorage.getItem(TYPED_ADDRESS_KEY) ?? '',
   onInput: ({ currentTarget }: InputEvent<HTMLInputElement>) =>
     sessionStorage.setItem(TYPED_ADDRESS_KEY, currentTarget.value),

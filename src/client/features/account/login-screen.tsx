@@ -1,4 +1,4 @@
-/** Sign in; also where links of mails that confirm an address or sign in are explained. */
+/** Sign in. Also handles mailed links that confirm an address or sign in. */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { MESSAGES, signInMessage } from '#domain/messages.ts';
@@ -29,13 +29,13 @@ export function LoginScreen() {
 function LoginForm() {
   const { auth } = useSupabase();
   const state = useRouterState({ select: ({ location }) => location.state });
-  const tried = useRef('');
+  const attemptedEmail = useRef('');
   const [unconfirmed, setUnconfirmed] = useState<string | null>(null);
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();
-    tried.current = email;
+    attemptedEmail.current = email;
     const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
-    // On success the guard around this screen sees the session and goes on.
+    // On success the route guard sees the session and redirects.
     return error ? { kind: 'error', text: signInMessage(error) } : null;
   });
 
@@ -64,12 +64,12 @@ function LoginForm() {
                 </Link>
               </>
             )}
-            {/* The link works for an hour: whoever comes later needs another, and this is where they find out. */}
+            {/* Confirmation links expire after an hour, so offer another one here. */}
             {outcome.text === MESSAGES.emailNotConfirmed && (
               <>
                 {' '}
-                <button type="button" className={styles.inline} onClick={() => setUnconfirmed(tried.current)}>
-                  No link?
+                <button type="button" className={styles.inline} onClick={() => setUnconfirmed(attemptedEmail.current)}>
+                  Send a new link
                 </button>
               </>
             )}

@@ -1,6 +1,6 @@
 /**
- * Asks for the password over the page somebody is writing on, when their session ran out. Nothing typed is lost, also when
- * the password is forgotten: a new one is set right here.
+ * An overlay that asks for the password when the session has expired. The page below stays mounted, so no text is lost,
+ * even if the user has to reset the password here.
  */
 import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
@@ -17,32 +17,32 @@ import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import { EmailField } from './email-field.tsx';
 import { NewPasswordForm } from './password/new-password-form.tsx';
 import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
-import { adoptSession } from './link/use-proof.ts';
-import type { Proof } from './link/use-proof.ts';
-import { WhosePassword } from './password/whose-password.tsx';
+import { adoptSession } from './link/use-link-verification.ts';
+import type { VerifiedAccount } from './link/use-link-verification.ts';
+import { PasswordAccount } from './password/password-account.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
-  const [step, setStep] = useState<'password' | 'code' | Proof>('password');
+  const [step, setStep] = useState<'password' | 'code' | VerifiedAccount>('password');
 
   return (
     <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>
       {step === 'password' && <PasswordStep onSent={() => setStep('code')} />}
-      {step === 'code' && <CodeStep onProven={setStep} onBack={() => setStep('password')} />}
+      {step === 'code' && <CodeStep onVerified={setStep} onBack={() => setStep('password')} />}
       {typeof step === 'object' && (
         <>
-          <WhosePassword proof={step} />
+          <PasswordAccount account={step} />
           <NewPasswordForm
             auth={step.auth}
             address={step.user.email ?? ''}
             onAccepted={async () => {
-              // The session that this stores takes the overlay away.
+              // A stored session closes the overlay.
               const error = await adoptSession(auth, step);
               if (error) setStep('password');
               return null;
             }}
-            askAgain={
+            requestAgain={
               <button type="button" className={styles.inline} onClick={() => setStep('password')}>
                 Start again
               </button>
@@ -59,11 +59,11 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
   const signingOut = useSignOut();
   const email = useUser().email ?? '';
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
-    // The session that this opens takes the overlay away.
+    // A new session closes the overlay.
     const { error } = await auth.signInWithPassword({ email, password: textOf(form, 'password') });
     return error ? { kind: 'error', text: signInMessage(error) } : null;
   });
-  const forgotten = useSubmit(async () => {
+  const recovery = useSubmit(async () => {
     const { error } = await auth.resetPasswordForEmail(email, {
       redirectTo: `${location.origin}${ROUTES.resetPassword.path}`,
     });
@@ -74,9 +74,7 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
 
   return (
     <>
-      <p className={styles.lead}>
-        Your session has ended. What you wrote is still here and is saved as soon as you are back.
-      </p>
+      <p className={styles.lead}>Your session has ended. Your text is still here and will be saved when you sign in.</p>
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <EmailField value={email} readOnly />
@@ -92,13 +90,13 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
           Sign in
         </Button>
       </form>
-      <form className={styles.under} onSubmit={forgotten.onSubmit}>
-        {forgotten.outcome && <Notice kind={forgotten.outcome.kind}>{forgotten.outcome.text}</Notice>}
-        <Button tone="text" type="submit" busy={forgotten.busy} busyLabel="Sending...">
+      <form className={styles.under} onSubmit={recovery.onSubmit}>
+        {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
+        <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">
           Forgot your password?
         </Button>
         <Button tone="text" onClick={() => signingOut.start('local')}>
-          Leave this page instead
+          Sign out and leave this page
         </Button>
       </form>
       <SignOutDialog signingOut={signingOut} />
@@ -106,18 +104,18 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
   );
 }
 
-function CodeStep({ onProven, onBack }: { onProven: (proof: Proof) => void; onBack: () => void }) {
+function CodeStep({ onVerified, onBack }: { onVerified: (account: VerifiedAccount) => void; onBack: () => void }) {
   const email = useUser().email ?? '';
   return (
     <>
       <div className={styles.notice}>
         <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
         <p>
-          Type the code that we sent to <strong>{email}</strong>, or open the link in another tab of this browser. What
-          you wrote stays on this page.
+          Enter the code that we sent to <strong>{email}</strong>, or open the link in another tab of this browser. Your
+          text stays on this page.
         </p>
       </div>
-      <RecoveryCodeForm address={email} onProven={onProven} />
+      <RecoveryCodeForm address={email} onVerified={onVerified} />
       <div className={styles.under}>
         <Button tone="text" onClick={onBack}>
           Back

@@ -1,4 +1,4 @@
-/** Says who is signed in already, where a link may change that. */
+/** Names the signed-in account on screens that may replace it. */
 import { useSession } from '#client/lib/session/session.ts';
 import styles from './account.module.css';
 

@@ -1,4 +1,4 @@
-/** Create an account. Where the installation asks for a confirmed address first, it ends at "check your e-mail". */
+/** Creates an account. If the address must be confirmed, it ends with "Check your email". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateSignUp } from '#domain/account/account.ts';
@@ -32,7 +32,7 @@ export function SignupScreen() {
       options: { data: { name: textOf(form, 'name').trim() } },
     });
     if (error) return { kind: 'error', text: providerMessage(error) };
-    // With a session the guard around this screen goes on to the journal.
+    // With a session the route guard redirects to the journal.
     if (!data.session) setSentTo(email);
     return null;
   });
@@ -58,7 +58,7 @@ export function SignupScreen() {
           autoComplete="name"
           required
           pattern={NAME_PATTERN}
-          title="What we call you"
+          title="Enter your name"
           autoFocus
         />
         <EmailField maxLength={EMAIL_MAX_LENGTH} />

@@ -22,7 +22,7 @@ type CodeFormProps = {
   children?: ((errorOf: (field: string) => string | null) => ReactNode) | undefined;
 };
 
-export function CodeForm({ className, label = 'Code from your e-mail', autoFocus, check, children }: CodeFormProps) {
+export function CodeForm({ className, label = 'Code from your email', autoFocus, check, children }: CodeFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const typed = form.get('code');
     const code = typeof typed === 'string' ? parseCode(typed) : null;

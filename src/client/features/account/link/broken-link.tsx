@@ -1,4 +1,4 @@
-/** A link that brought an error: what happened, and how to get another one. */
+/** Explains why a mailed link failed and how to get another one. */
 import { Link } from '@tanstack/react-router';
 import { ROUTES } from '#domain/routes.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
@@ -8,7 +8,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from '../account-layout.tsx';
 import styles from '../account.module.css';
 
-export function BrokenLink({ text, onForward }: { text: string; onForward: () => void }) {
+export function BrokenLink({ text, onContinue }: { text: string; onContinue: () => void }) {
   const { user } = useSession();
   return (
     <AccountLayout title="This link does not work">
@@ -16,25 +16,25 @@ export function BrokenLink({ text, onForward }: { text: string; onForward: () =>
         <Notice kind="error">{text}</Notice>
         {user ? (
           <p>
-            You are signed in as <strong>{user.email}</strong>. For a new link, save the change in your{' '}
+            You are signed in as <strong>{user.email}</strong>. To get a new link, save the change again in your{' '}
             <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
               profile
-            </Link>{' '}
-            again.
+            </Link>
+            .
           </p>
         ) : (
           <>
             <p>
-              For a new password,{' '}
+              To reset your password,{' '}
               <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
                 request a new link
               </Link>
               .
             </p>
-            <p>To confirm your address, sign in. You can ask for a new mail there.</p>
+            <p>To confirm your email address, sign in. You can request a new email there.</p>
           </>
         )}
-        <Button onClick={onForward}>{user ? 'Open your journal' : 'Sign in'}</Button>
+        <Button onClick={onContinue}>{user ? 'Open your journal' : 'Sign in'}</Button>
       </div>
     </AccountLayout>
   );

@@ -1,4 +1,4 @@
-/** What a link of a mail does here: it names the account and signs nobody in before a click. */
+/** Handles a mailed link: names the account, and signs in only after a click (docs/specification/accounts.md 8). */
 import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
@@ -14,25 +14,25 @@ import { AccountLayout } from '../account-layout.tsx';
 import { BrokenLink } from './broken-link.tsx';
 import type { MailLink } from './mail-link.ts';
 import { SignedInAs } from '../signed-in-as.tsx';
-import { adoptSession, useProof } from './use-proof.ts';
-import type { Proof } from './use-proof.ts';
+import { adoptSession, useLinkVerification } from './use-link-verification.ts';
+import type { VerifiedAccount } from './use-link-verification.ts';
 import styles from '../account.module.css';
 
 type ConfirmLinkProps = {
   link: MailLink;
-  /** Takes the link away: the sign-in form stands in its place. */
+  /** Removes the link and shows the sign-in form. */
   onDrop: () => void;
 };
 
 const SIGN_IN = { title: 'Sign in', lead: 'This link signs you in.' };
-const ADDRESS = { title: 'Confirm your email address', lead: 'Click to confirm that this address is yours.' };
+const ADDRESS = { title: 'Confirm your email address', lead: 'Confirm that this address is yours.' };
 const TEXTS: Readonly<Record<string, typeof SIGN_IN>> = {
   signup: ADDRESS,
   email: ADDRESS,
   email_change: {
-    title: 'Confirm your new address',
-    // Both mailboxes get such a link, and the link does not say which of the two this is.
-    lead: 'We sent a link to both of your addresses. Your address changes once you have confirmed both.',
+    title: 'Confirm your new email address',
+    // Both addresses get such a link, and the link does not say which of the two it was sent to.
+    lead: 'We sent a link to both of your addresses. Your email address changes after you confirm both.',
   },
 };
 
@@ -41,41 +41,41 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
   const { user } = useSession();
   const toast = useToast();
   const navigate = useNavigate();
-  const state = useProof(link);
+  const state = useLinkVerification(link);
   const type = 'type' in link ? link.type : 'magiclink';
-  const isMove = type === 'email_change';
+  const isAddressChange = type === 'email_change';
   const { title, lead } = TEXTS[type] ?? SIGN_IN;
 
   const leave = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
     await navigate({ to: path, replace: true });
     onDrop();
   };
-  const adopt = async (proof: Proof): Promise<Outcome> => {
-    const error = await adoptSession(auth, proof);
+  const adopt = async (account: VerifiedAccount): Promise<Outcome> => {
+    const error = await adoptSession(auth, account);
     if (error) return { kind: 'error', text: providerMessage(error) };
-    if (isMove) toast({ kind: 'success', text: 'Your email address is changed.' });
-    await leave(isMove ? ROUTES.profile.path : ROUTES.journal.path);
+    if (isAddressChange) toast({ kind: 'success', text: 'Your email address was changed.' });
+    await leave(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);
     return null;
   };
-  const goOn = (): void => void (user ? leave(ROUTES.journal.path) : onDrop());
+  const proceed = (): void => void (user ? leave(ROUTES.journal.path) : onDrop());
 
   switch (state.step) {
     case 'checking':
       return <AccountLayout title={title} lead="Checking your link..." />;
-    case 'refused':
-      return <BrokenLink text={state.text} onForward={goOn} />;
-    case 'halfDone':
+    case 'rejected':
+      return <BrokenLink text={state.text} onContinue={proceed} />;
+    case 'firstConfirmed':
       return (
-        <AccountLayout title="One link to go">
+        <AccountLayout title="One more link to open">
           <div className={styles.notice}>
             <Notice kind="success">{MESSAGES.firstLinkAccepted}</Notice>
-            <Button onClick={goOn}>{user ? 'Open your journal' : 'Sign in'}</Button>
+            <Button onClick={proceed}>{user ? 'Open your journal' : 'Sign in'}</Button>
           </div>
         </AccountLayout>
       );
-    case 'waiting':
+    case 'awaitingClick':
       return (
-        <AgreeForm
+        <ConfirmForm
           title={title}
           lead={
             <>
@@ -85,52 +85,52 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
           }
           label={link.kind === 'tokens' ? 'Try again' : 'Confirm'}
           busyLabel="Confirming..."
-          // One click is enough for the account that is signed in already.
-          onAgree={() => state.open((proof) => (proof.user.id === user?.id ? adopt(proof) : null))}
+          // One click is enough for the account that is already signed in.
+          onConfirm={() => state.open((account) => (account.user.id === user?.id ? adopt(account) : null))}
         />
       );
-    case 'proven': {
-      const { proof } = state;
-      const refuse = (): void => {
-        // Ends it on the server as well. Whatever the answer, nothing of it is stored here.
-        void proof.auth.signOut({ scope: 'local' });
-        goOn();
+    case 'verified': {
+      const { account } = state;
+      const decline = (): void => {
+        // Best effort: ends the session on the server. It was never stored in this browser.
+        void account.auth.signOut({ scope: 'local' });
+        proceed();
       };
       return (
-        <AgreeForm
-          title={link.kind === 'hash' && type === 'signup' ? 'Your address is confirmed' : 'Sign in'}
+        <ConfirmForm
+          title={link.kind === 'hash' && type === 'signup' ? 'Your email address is confirmed' : 'Sign in'}
           lead={
             <>
               <p className={styles.lead}>
-                This link signs you in as <strong>{proof.user.email}</strong>. Continue only if this account is yours.
+                This link signs you in as <strong>{account.user.email}</strong>. Continue only if this account is yours.
               </p>
               <SignedInAs />
             </>
           }
           label="Continue"
           busyLabel="Signing in..."
-          onAgree={() => adopt(proof)}
+          onConfirm={() => adopt(account)}
         >
-          <Button tone="text" onClick={refuse}>
+          <Button tone="text" onClick={decline}>
             {user ? `Stay signed in as ${user.email}` : 'Do not sign in'}
           </Button>
-        </AgreeForm>
+        </ConfirmForm>
       );
     }
   }
 }
 
-type AgreeFormProps = {
+type ConfirmFormProps = {
   title: string;
   lead: ReactNode;
   label: string;
   busyLabel: string;
-  onAgree: () => Promise<Outcome>;
+  onConfirm: () => Promise<Outcome>;
   children?: ReactNode;
 };
 
-function AgreeForm({ title, lead, label, busyLabel, onAgree, children }: AgreeFormProps) {
-  const { outcome, busy, onSubmit } = useSubmit(() => onAgree());
+function ConfirmForm({ title, lead, label, busyLabel, onConfirm, children }: ConfirmFormProps) {
+  const { outcome, busy, onSubmit } = useSubmit(() => onConfirm());
   return (
     <AccountLayout title={title}>
       {lead}

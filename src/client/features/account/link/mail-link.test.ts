@@ -11,7 +11,7 @@ test.each([
   ['&error=access_denied&error_code=otp_expired&error_description=Words', { kind: 'error', code: 'otp_expired' }],
   ['error=server_error', { kind: 'error', code: 'server_error' }],
   ['error_code=otp_expired&access_token=a&refresh_token=r', { kind: 'error', code: 'otp_expired' }],
-  ['&message=Confirmation+link+accepted&sb=', { kind: 'halfDone' }],
+  ['&message=Confirmation+link+accepted&sb=', { kind: 'firstConfirmed' }],
   ['access_token=a&type=recovery', { kind: 'error', code: '' }],
   ['token_hash=&type=signup', { kind: 'error', code: '' }],
-])('reads %s', (given, link) => expect(readMailLink(given)).toEqual(link));
+])('parses %s', (query, link) => expect(readMailLink(query)).toEqual(link));

@@ -1,4 +1,4 @@
-/** The link that the page was opened with, until somebody has acted on it. */
+/** The mailed link that the page was opened with, until it is used or dropped. */
 import { useState } from 'react';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
 import { readMailLink } from './mail-link.ts';

@@ -1,7 +1,4 @@
-/**
- * Ask for a mail that sets a new password, and type its code. The answer is the same whether or not the address has an
- * account.
- */
+/** Requests a password reset email and takes its code. Never reveals whether the address has an account. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { validateEmail } from '#domain/account/account.ts';
@@ -16,30 +13,29 @@ import { AccountLayout } from '../account-layout.tsx';
 import { EmailField } from '../email-field.tsx';
 import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
-import { adoptSession } from '../link/use-proof.ts';
-import type { Proof } from '../link/use-proof.ts';
-import { WhosePassword } from './whose-password.tsx';
+import { adoptSession } from '../link/use-link-verification.ts';
+import type { VerifiedAccount } from '../link/use-link-verification.ts';
+import { PasswordAccount } from './password-account.tsx';
 import styles from '../account.module.css';
 
 export function ForgotPasswordScreen() {
   const [sentTo, setSentTo] = useState<string | null>(null);
-  const [proof, setProof] = useState<Proof | null>(null);
-  if (proof) return <NewPassword proof={proof} />;
-  if (sentTo === null) return <AskForMail onSent={setSentTo} />;
+  const [account, setAccount] = useState<VerifiedAccount | null>(null);
+  if (account) return <NewPassword account={account} />;
+  if (sentTo === null) return <RequestResetForm onSent={setSentTo} />;
   return (
     <AccountLayout
-      title="Check your e-mail"
+      title="Check your email"
       lead={
         <>
-          The mail goes to <strong>{sentTo}</strong>, if that address has an account. Open its link, or type its code
-          here.
+          If <strong>{sentTo}</strong> has an account, we sent it an email. Open the link in it, or enter the code here.
         </>
       }
       footer={
         <>
-          Nothing there? Look in the spam folder, or{' '}
+          No email? Check your spam folder, or{' '}
           <button type="button" className={styles.inline} onClick={() => setSentTo(null)}>
-            ask again
+            send it again
           </button>
           .
         </>
@@ -48,12 +44,12 @@ export function ForgotPasswordScreen() {
       <div className={styles.notice}>
         <Notice kind="success">{MESSAGES.resetMailSent}</Notice>
       </div>
-      <RecoveryCodeForm address={sentTo} onProven={setProof} />
+      <RecoveryCodeForm address={sentTo} onVerified={setAccount} />
     </AccountLayout>
   );
 }
 
-function AskForMail({ onSent }: { onSent: (address: string) => void }) {
+function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
   const { auth } = useSupabase();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();
@@ -70,7 +66,7 @@ function AskForMail({ onSent }: { onSent: (address: string) => void }) {
   return (
     <AccountLayout
       title="Forgot your password?"
-      lead="Tell us your address. We send a link and a code that set a new one."
+      lead="Enter your email address and we will send you a link and a code to reset it."
       footer={<Link to={ROUTES.login.path}>Back to Login</Link>}
     >
       <form className={styles.form} onSubmit={onSubmit} noValidate>
@@ -84,20 +80,20 @@ function AskForMail({ onSent }: { onSent: (address: string) => void }) {
   );
 }
 
-function NewPassword({ proof }: { proof: Proof }) {
+function NewPassword({ account }: { account: VerifiedAccount }) {
   const { auth } = useSupabase();
   const toast = useToast();
   const navigate = useNavigate();
   return (
     <AccountLayout title="Set a new password">
-      <WhosePassword proof={proof} />
+      <PasswordAccount account={account} />
       <NewPasswordForm
-        auth={proof.auth}
-        address={proof.user.email ?? ''}
+        auth={account.auth}
+        address={account.user.email ?? ''}
         onAccepted={async () => {
           toast({ kind: 'success', text: MESSAGES.passwordUpdated });
-          // With a session the guard around this screen goes on to the journal.
-          const error = await adoptSession(auth, proof);
+          // On success the route guard sees the session and redirects to the journal.
+          const error = await adoptSession(auth, account);
           if (error) await navigate({ to: ROUTES.login.path, replace: true });
           return null;
         }}

@@ -1,4 +1,4 @@
-/** The two fields of a new password. Whose password it is stands above them, on the screen that shows them. */
+/** The two fields of a new password. The screen around it names the account. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { validateNewPassword } from '#domain/account/account.ts';
@@ -15,17 +15,17 @@ import styles from '../account.module.css';
 type NewPasswordFormProps = {
   /** Holds the session of the account. */
   auth: Auth;
-  /** For password managers, which keep a password under an address. */
+  /** For password managers, which store a password per address. */
   address: string;
-  /** Called once the new password counts. */
+  /** Called after the password was changed. */
   onAccepted: () => Promise<Outcome>;
-  /** The way to another link or code, offered when this one's session has ended. */
-  askAgain?: ReactNode;
+  /** Shown when the session of the link or code has expired. */
+  requestAgain?: ReactNode;
 };
 
 const REQUEST_LINK = <Link to={ROUTES.forgotPassword.path}>Request a new link</Link>;
 
-export function NewPasswordForm({ auth, address, onAccepted, askAgain = REQUEST_LINK }: NewPasswordFormProps) {
+export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQUEST_LINK }: NewPasswordFormProps) {
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const password = textOf(form, 'password');
     const problem = validateNewPassword(password, textOf(form, 'confirmation'));
@@ -45,7 +45,7 @@ export function NewPasswordForm({ auth, address, onAccepted, askAgain = REQUEST_
       {outcome && outcome.field === undefined && (
         <Notice kind={outcome.kind}>
           {outcome.text}
-          {outcome.text === MESSAGES.resetLinkExpired && <> {askAgain}</>}
+          {outcome.text === MESSAGES.resetLinkExpired && <> {requestAgain}</>}
         </Notice>
       )}
       <input type="email" name="username" autoComplete="username" value={address} readOnly hidden />

@@ -1,19 +1,19 @@
-/** The code of a recovery mail instead of its link. What it opens stays in memory until the new password is accepted. */
+/** Takes the code of a recovery email. The session stays in memory until the new password is accepted. */
 import { validateEmail } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf } from '#client/lib/hooks/use-submit.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
-import type { Proof } from '../link/use-proof.ts';
+import type { VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../account.module.css';
 
 type RecoveryCodeFormProps = {
-  /** The address that the mail went to; without it the form asks. */
+  /** The address that the email was sent to; the form asks for it if missing. */
   address?: string;
-  onProven: (proof: Proof) => void;
+  onVerified: (account: VerifiedAccount) => void;
 };
 
-export function RecoveryCodeForm({ address, onProven }: RecoveryCodeFormProps) {
+export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps) {
   const { createMemoryAuth } = useSupabase();
   return (
     <CodeForm
@@ -26,7 +26,7 @@ export function RecoveryCodeForm({ address, onProven }: RecoveryCodeFormProps) {
         const auth = createMemoryAuth();
         const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });
         if (error) return { error };
-        if (data.user) onProven({ auth, user: data.user });
+        if (data.user) onVerified({ auth, user: data.user });
         return { outcome: null };
       }}
     >

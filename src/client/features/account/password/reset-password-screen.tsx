@@ -1,4 +1,4 @@
-/** Set a new password, from a recovery link or while signed in. It names the account whose password is set. */
+/** Sets a new password, from a recovery link or while signed in, and names the account. */
 import { Link, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
@@ -16,9 +16,9 @@ import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
 import { SignedInAs } from '../signed-in-as.tsx';
 import { useArrivedLink } from '../link/use-arrived-link.ts';
-import { adoptSession, useProof } from '../link/use-proof.ts';
-import type { Proof } from '../link/use-proof.ts';
-import { WhosePassword } from './whose-password.tsx';
+import { adoptSession, useLinkVerification } from '../link/use-link-verification.ts';
+import type { VerifiedAccount } from '../link/use-link-verification.ts';
+import { PasswordAccount } from './password-account.tsx';
 import styles from '../account.module.css';
 
 const REDIRECT_MS = 2_000;
@@ -29,8 +29,7 @@ export function ResetPasswordScreen() {
   const { status, user, expired } = useSession();
   const { link } = useArrivedLink();
   const [isDone, setDone] = useState(false);
-  /** Proven by the code of the mail instead of its link. */
-  const [typed, setTyped] = useState<Proof | null>(null);
+  const [codeAccount, setCodeAccount] = useState<VerifiedAccount | null>(null);
   const finish = async (): Promise<Outcome> => {
     clearAuthLink();
     setDone(true);
@@ -38,11 +37,11 @@ export function ResetPasswordScreen() {
   };
 
   if (isDone) return <Done />;
-  // Not before it is known who is signed in: both accounts have to be named.
+  // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
-  if (typed) return <ProvenReset proof={typed} onDone={finish} />;
-  if (link) return <WithLink link={link} onDone={finish} onProven={setTyped} />;
-  if (!user || expired) return <InvalidLink onProven={setTyped} />;
+  if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
+  if (link) return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
+  if (!user || expired) return <InvalidLink onVerified={setCodeAccount} />;
   return (
     <AccountLayout title={TITLE}>
       <SignedInAs />
@@ -51,41 +50,41 @@ export function ResetPasswordScreen() {
   );
 }
 
-type ResetProps = { onDone: () => Promise<Outcome>; onProven: (proof: Proof) => void };
+type ResetProps = { onDone: () => Promise<Outcome>; onVerified: (account: VerifiedAccount) => void };
 
-function WithLink({ link, onDone, onProven }: ResetProps & { link: MailLink }) {
-  const state = useProof(link);
+function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink }) {
+  const state = useLinkVerification(link);
   switch (state.step) {
     case 'checking':
       return <Checking />;
-    case 'waiting':
+    case 'awaitingClick':
       return <OpenLink onOpen={state.open} />;
-    case 'refused':
-    case 'halfDone':
-      return <InvalidLink onProven={onProven} />;
-    case 'proven':
-      return <ProvenReset proof={state.proof} onDone={onDone} />;
+    case 'rejected':
+    case 'firstConfirmed':
+      return <InvalidLink onVerified={onVerified} />;
+    case 'verified':
+      return <VerifiedReset account={state.account} onDone={onDone} />;
   }
 }
 
-function ProvenReset({ proof, onDone }: Pick<ResetProps, 'onDone'> & { proof: Proof }) {
+function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { account: VerifiedAccount }) {
   const { auth } = useSupabase();
   const { user } = useSession();
   const accept = async (): Promise<Outcome> => {
-    // The password counts already. Should the session not be stored, the next screen asks for it.
-    await adoptSession(auth, proof);
+    // The password is already changed. If storing the session fails, the next screen asks the user to sign in.
+    await adoptSession(auth, account);
     return onDone();
   };
   return (
     <AccountLayout title={TITLE}>
-      <WhosePassword proof={proof} />
-      {user && user.id !== proof.user.id && (
+      <PasswordAccount account={account} />
+      {user && user.id !== account.user.id && (
         <p className={styles.lead}>
-          You are signed in as <strong>{user.email}</strong>. Once the password is set, you are signed in to the other
-          account instead.
+          You are signed in as <strong>{user.email}</strong>. After you set the password, you will be signed in to the
+          other account instead.
         </p>
       )}
-      <NewPasswordForm auth={proof.auth} address={proof.user.email ?? ''} onAccepted={accept} />
+      <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} onAccepted={accept} />
     </AccountLayout>
   );
 }
@@ -109,22 +108,22 @@ function OpenLink({ onOpen }: { onOpen: () => Promise<Outcome> }) {
   );
 }
 
-function InvalidLink({ onProven }: Pick<ResetProps, 'onProven'>) {
+function InvalidLink({ onVerified }: Pick<ResetProps, 'onVerified'>) {
   return (
     <AccountLayout title={TITLE} footer={<Link to={ROUTES.login.path}>Back to Login</Link>}>
       <div className={styles.notice}>
         <Notice kind="error">{MESSAGES.resetLinkInvalid}</Notice>
         <p>
-          A link works once, within the hour. If you only reloaded this page, open the link in your mail again.
-          Otherwise,{' '}
+          A link works once and expires after one hour. If you only reloaded this page, open the link in your email
+          again. Otherwise,{' '}
           <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
             request a new link
           </Link>
           .
         </p>
-        <p>Or type the code from the mail.</p>
+        <p>You can also enter the code from the email.</p>
       </div>
-      <RecoveryCodeForm onProven={onProven} />
+      <RecoveryCodeForm onVerified={onVerified} />
     </AccountLayout>
   );
 }

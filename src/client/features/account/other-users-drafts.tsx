@@ -1,4 +1,4 @@
-/** Somebody signed in where another user's words were never sent: that user alone can send them, anybody can discard them. */
+/** Shown if another user's drafts are in this browser: only that user can send them, any user can discard them. */
 import { useState } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import { daysOfDrafts, draftsOfOthers } from '#client/sync/day-drafts.ts';
@@ -9,7 +9,7 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import styles from '#client/ui/account/sign-out-dialog.module.css';
 
-export function UnsentOfOthers({ onClose }: { onClose: () => void }) {
+export function OtherUsersDrafts({ onClose }: { onClose: () => void }) {
   const { id } = useUser();
   const signingOut = useSignOut();
   const [days] = useState(() => daysOfDrafts(draftsOfOthers(localStorage, id)));
@@ -18,15 +18,15 @@ export function UnsentOfOthers({ onClose }: { onClose: () => void }) {
     onClose();
   };
   return (
-    <Dialog title="Another account has unsent words here" onClose={onClose}>
-      <p>Somebody else wrote in this browser. Their words on these days were never sent:</p>
+    <Dialog title="Unsent text from another account" onClose={onClose}>
+      <p>Someone else wrote in this browser, and their text for these days was never saved:</p>
       <ul className={styles.days}>
         {days.map((date) => (
           <li key={date}>{dayLabel(date)}</li>
         ))}
       </ul>
       <p className={styles.why}>
-        To send them, sign in to that account. Until then, anybody who uses this browser can read them.
+        To save it, sign in to that account. Until then, anyone who uses this browser can read it.
       </p>
       <div className={styles.choices}>
         <Button
@@ -36,11 +36,11 @@ export function UnsentOfOthers({ onClose }: { onClose: () => void }) {
           busyLabel="Signing out..."
           onClick={() => signingOut.start('local')}
         >
-          Sign out to send them
+          Sign out to save it
         </Button>
-        <Button onClick={discard}>Discard them</Button>
+        <Button onClick={discard}>Discard it</Button>
         <Button tone="text" onClick={onClose}>
-          Keep them for now
+          Keep it for now
         </Button>
       </div>
       <SignOutDialog signingOut={signingOut} />

@@ -1,0 +1,87 @@
+/**
+ * Verifies a mailed link with a session in memory, so the screen can name the account before a session is stored.
+ *
+ * Threat (login CSRF): an attacker sends a link to the attacker's own account, and everything the victim then writes is
+ * stored there. So opening a link never signs in: only `adoptSession` stores the session, after the screen has named the
+ * account and the user has confirmed.
+ */
+import { AuthSessionMissingError } from '@supabase/auth-js';
+import type { AuthError, User } from '@supabase/auth-js';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import type { MailLink } from './mail-link.ts';
+
+/** The account that a link or a code was verified for. `auth` holds its session in memory. */
+export type VerifiedAccount = { auth: Auth; user: User };
+
+type LinkState =
+  | { step: 'checking' }
+  /**
+   * Waits for a click. `open` returns an error if a second click may succeed. If `adopt` returns null, the account is shown
+   * for confirmation.
+   */
+  | { step: 'awaitingClick'; open: (adopt?: (account: VerifiedAccount) => Promise<Outcome> | null) => Promise<Outcome> }
+  | { step: 'rejected'; text: string }
+  | { step: 'firstConfirmed' }
+  | { step: 'verified'; account: VerifiedAccount };
+
+/** The client throws for malformed tokens. */
+const MALFORMED_TOKENS = { data: { session: null, user: null }, error: new AuthSessionMissingError() } as const;
+
+type Step = 'checking' | 'awaitingClick' | 'firstConfirmed' | { rejected: string } | { account: VerifiedAccount };
+
+function firstStep(link: MailLink): Step {
+  if (link.kind === 'error') return { rejected: linkMessage(link.code) };
+  if (link.kind === 'firstConfirmed') return 'firstConfirmed';
+  return link.kind === 'hash' ? 'awaitingClick' : 'checking';
+}
+
+export function useLinkVerification(link: MailLink): LinkState {
+  const { createMemoryAuth } = useSupabase();
+  const [step, setStep] = useState<Step>(() => firstStep(link));
+  const isStarted = useRef(false);
+
+  const open = useCallback(
+    async (adopt?: (account: VerifiedAccount) => Promise<Outcome> | null): Promise<Outcome> => {
+      if (link.kind !== 'hash' && link.kind !== 'tokens') return null;
+      const auth = createMemoryAuth();
+      const { data, error } = await (
+        link.kind === 'tokens' ? auth.setSession(link) : auth.verifyOtp({ token_hash: link.tokenHash, type: link.type })
+      ).catch(() => MALFORMED_TOKENS);
+      if (error && isRetryable(error)) {
+        setStep('awaitingClick');
+        return { kind: 'error', text: providerMessage(error) };
+      }
+      if (error) setStep({ rejected: linkMessage(error.code) });
+      else if (!data.session || !data.user) setStep('firstConfirmed');
+      else {
+        const account = { auth, user: data.user };
+        const adopted = adopt?.(account) ?? null;
+        // The link is used up, so the next click uses this session.
+        if (adopted === null || (await adopted) !== null) setStep({ account });
+      }
+      return null;
+    },
+    [createMemoryAuth, link],
+  );
+
+  useEffect(() => {
+    if (link.kind !== 'tokens' || isStarted.current) return;
+    isStarted.current = true;
+    void open();
+  }, [link, open]);
+
+  if (step === 'awaitingClick') return { step, open };
+  if (typeof step === 'string') return { step };
+  return 'rejected' in step ? { step: 'rejected', text: step.rejected } : { step: 'verified', account: step.account };
+}
+
+/** Stores the session of a verified account, which signs this browser in. */
+export async function adoptSession(auth: Auth, account: VerifiedAccount): Promise<AuthError | null> {
+  const { data, error } = await account.auth.getSession();
+  if (!data.session) return error ?? new AuthSessionMissingError();
+  return (await auth.setSession(data.session)).error;
+}
