@@ -121,7 +121,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: returnFromPaypal(
       (page) => page.route(CAPTURE_ROUTE, (route) => route.fulfill({ json: { success: false, approval_url: '/' } })),
-      'PayPal could not take this payment.',
+      'PayPal declined this payment.',
     ),
   },
   {
@@ -130,7 +130,7 @@ export const BILLING_SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: returnFromPaypal(
       (page) => page.route(CAPTURE_ROUTE, (route) => route.abort()),
-      'No word about your payment yet.',
+      "Couldn't check your payment.",
     ),
   },
   {

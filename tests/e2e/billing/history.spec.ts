@@ -68,7 +68,7 @@ test('nobody else’s receipt can be looked at', async ({ page, signUp }) => {
   const [payment] = await ownRows<PaymentRow>(page, 'payments');
   await signUp(page);
   await page.goto(`/receipt?payment=${payment!.id}`);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is no such receipt.');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Receipt not found');
 });
 
 test('money that went back ends the year, and the receipt says so', async ({ page, signUp, request }) => {
@@ -134,12 +134,12 @@ test.describe('payments that could not be read', () => {
     await signUp(page);
     await page.route('**/rest/v1/payments*', (route) => route.abort());
     await page.goto('/profile');
-    await expect(page.getByRole('alert').filter({ hasText: 'Your payments could not be read.' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: "Couldn't load your payments." })).toBeVisible();
     await expectAccessible(page);
     await page.goto('/receipt?payment=00000000-0000-4000-8000-000000000000');
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('This receipt could not be read.');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText("Couldn't load this receipt");
     await page.unroute('**/rest/v1/payments*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await expect(page.getByRole('heading', { level: 1 })).toHaveText('There is no such receipt.');
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Receipt not found');
   });
 });

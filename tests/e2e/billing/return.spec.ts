@@ -63,7 +63,7 @@ test('a declined payment is tried again at PayPal', async ({ page, signUp, expec
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay, the bank will decline' }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('PayPal could not take this payment.');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('PayPal declined this payment.');
   expect(await toast(page, MESSAGES.paymentFailed).count(), 'the page says it').toBe(0);
   await expect(page).toHaveURL('/journal');
   await inBothThemes(page, expectAccessible);
@@ -136,7 +136,7 @@ test('an eCheck is pending until PayPal has the money', async ({ page, signUp, r
   // Nobody is asked to pay twice.
   await expect(page.getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
-  await expect(page.getByRole('cell', { name: 'PayPal is checking it' })).toBeVisible();
+  await expect(page.getByRole('cell', { name: 'Under review at PayPal' })).toBeVisible();
   await expectNoSecondPayment(page, expectAccessible);
 
   await atPaypal(request, orderId, 'complete');
@@ -225,7 +225,7 @@ test.describe('without a network', () => {
     await expect(heading).toBeFocused();
     await inBothThemes(page, expectAccessible);
     lose();
-    await expect(heading).toHaveText('No word about your payment yet.');
+    await expect(heading).toHaveText("Couldn't check your payment.");
     await expect(heading).toBeFocused();
     await expect(page).toHaveURL('/journal');
     await inBothThemes(page, expectAccessible);

@@ -1,4 +1,4 @@
-/** The way back from PayPal: what was written is sent first, the address is cleared, the payment is finished. */
+/** The return from PayPal: saves unsaved text, clears the query parameters, then captures the order. */
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
@@ -12,19 +12,19 @@ import { useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { requestCapture } from './request-capture.ts';
 import styles from './payment-return.module.css';
-import { useLeaving } from './use-redirecting.ts';
+import { useRedirecting } from './use-redirecting.ts';
 
-/** What PayPal wrote into the address. */
+/** The query parameters that PayPal sets. */
 export type ReturnParameters = { payment?: string | undefined; token?: string | undefined };
 
 type PaymentReturnProps = {
   parameters: ReturnParameters;
-  /** Sends what is unsaved; bounds itself, because the payment waits for it. What cannot be sent stays in its draft. */
+  /** Saves unsaved text, with a time limit because the capture waits for it. Text that cannot be saved stays in its draft. */
   sendAll: () => Promise<unknown>;
   clearAddress: () => void;
-  /** Back to the journal. */
+  /** Returns to the journal. */
   onEnd: () => void;
-  /** Loads the page again retryTime, once nothing is unsaved. */
+  /** Reloads the page later, when nothing is unsaved. */
   onPaid: () => void;
 };
 
@@ -35,14 +35,14 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
   const { refreshProfile } = useSession();
   const user = useUser();
   const toast = useToast();
-  const address = useSupportAddress();
+  const supportAddress = useSupportAddress();
   const [state, setState] = useState<State>({ kind: 'processing' });
-  const begun = useRef(false);
+  const hasStarted = useRef(false);
   const { payment, token = '' } = parameters;
 
-  const end = (kind: 'success' | 'error' | 'info', text: string): void => {
-    const link = address !== undefined &&
-      mentionsSupport(text) && { label: address, href: supportHref(address, 'payment') };
+  const exit = (kind: 'success' | 'error' | 'info', text: string): void => {
+    const link = supportAddress !== undefined &&
+      mentionsSupport(text) && { label: supportAddress, href: supportHref(supportAddress, 'payment') };
     toast({ kind, text, ...(link && { link }) });
     onEnd();
   };
@@ -52,47 +52,47 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
     const outcome = await requestCapture(callFunction, { order_id: token, user_id: user.id });
     switch (outcome.kind) {
       case 'completed':
-        // Read before the journal comes back: it then opens every day at once, whether or not the page loads again.
+        // Refresh the profile first, so the journal opens every day without waiting for the reload.
         await refreshProfile();
-        end('success', MESSAGES.paymentDone);
+        exit('success', MESSAGES.paymentDone);
         return onPaid();
       case 'pending':
-        return end('info', MESSAGES.paymentPending);
+        return exit('info', MESSAGES.paymentPending);
       case 'failed':
-        return end('error', MESSAGES.paymentFailed);
+        return exit('error', MESSAGES.paymentFailed);
       case 'created':
       case 'unknown':
         return setState(outcome);
     }
   };
 
-  const begin = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     if (payment === 'success' && isOrderId(token)) {
       await sendAll();
       clearAddress();
       return finish();
     }
     clearAddress();
-    if (payment === 'success') end('error', MESSAGES.paymentTokenInvalid);
-    else if (payment === 'cancelled') end('error', MESSAGES.paymentCancelled);
+    if (payment === 'success') exit('error', MESSAGES.paymentTokenInvalid);
+    else if (payment === 'cancelled') exit('error', MESSAGES.paymentCancelled);
     else onEnd();
   };
 
-  const onBegin = useEffectEvent(() => void begin());
+  const onStart = useEffectEvent(() => void start());
   useEffect(() => {
-    // Once, although React mounts everything twice while developing.
-    if (begun.current) return;
-    begun.current = true;
-    onBegin();
+    // Strict mode runs effects twice.
+    if (hasStarted.current) return;
+    hasStarted.current = true;
+    onStart();
   }, []);
 
-  const onReachable = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
+  const onReconnected = useEffectEvent(() => void (state.kind === 'unknown' && finish()));
   useEffect(() => {
     const { data } = auth.onAuthStateChange((event) => {
-      // Not within the callback: the client holds its own queue while it calls.
-      if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReachable);
+      // Deferred: the auth client holds its lock during this callback.
+      if (event === 'SIGNED_IN' || event === 'TOKEN_REFRESHED') setTimeout(onReconnected);
     });
-    const onOnline = (): void => onReachable();
+    const onOnline = (): void => onReconnected();
     addEventListener('online', onOnline);
     return () => {
       data.subscription.unsubscribe();
@@ -100,54 +100,54 @@ export function PaymentReturn({ parameters, sendAll, clearAddress, onEnd, onPaid
     };
   }, [auth]);
 
-  if (state.kind === 'created') return <NotPaid approvalUrl={state.approvalUrl} onEnd={onEnd} />;
-  if (state.kind === 'unknown') return <Unknown onRetry={() => void finish()} onEnd={onEnd} />;
+  if (state.kind === 'created') return <PaymentDeclined approvalUrl={state.approvalUrl} onEnd={onEnd} />;
+  if (state.kind === 'unknown') return <PaymentUnknown onRetry={() => void finish()} onEnd={onEnd} />;
   return (
-    <Screen title="Processing your payment..." busy>
-      <p>This takes a few seconds. You may leave: what you paid is booked without this page as well.</p>
-    </Screen>
+    <StatusScreen title="Processing your payment..." busy>
+      <p>This takes a few seconds. You can close this page: your payment will be recorded.</p>
+    </StatusScreen>
   );
 }
 
-function NotPaid({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => void }) {
-  const [leaving, setLeaving] = useLeaving();
+function PaymentDeclined({ approvalUrl, onEnd }: { approvalUrl: string; onEnd: () => void }) {
+  const [isRedirecting, setRedirecting] = useRedirecting();
   return (
-    <Screen title="PayPal could not take this payment.">
-      <p>No money was taken, and nothing has changed. Another card or account may do.</p>
+    <StatusScreen title="PayPal declined this payment.">
+      <p>You were not charged, and your plan has not changed. Try again with another card or PayPal account.</p>
       <Actions onEnd={onEnd}>
         <Button
           tone="primary"
-          busy={leaving}
+          busy={isRedirecting}
           busyLabel="Redirecting to PayPal..."
           onClick={() => {
-            setLeaving(true);
+            setRedirecting(true);
             location.assign(approvalUrl);
           }}
         >
           Try again at PayPal
         </Button>
       </Actions>
-    </Screen>
+    </StatusScreen>
   );
 }
 
-function Unknown({ onRetry, onEnd }: { onRetry: () => void; onEnd: () => void }) {
+function PaymentUnknown({ onRetry, onEnd }: { onRetry: () => void; onEnd: () => void }) {
   return (
-    <Screen title="No word about your payment yet.">
+    <StatusScreen title="Couldn't check your payment.">
       <p>
-        The server could not be asked. Nothing is lost: what PayPal has taken is booked within minutes, with or without
-        this page, and nothing is taken twice. Your logs are safe.
+        The server did not respond. If you paid, your payment will be recorded within minutes, even if you close this
+        page. You will not be charged twice, and your logs are safe.
       </p>
       <Actions onEnd={onEnd}>
         <Button tone="primary" onClick={onRetry}>
           Try again
         </Button>
       </Actions>
-    </Screen>
+    </StatusScreen>
   );
 }
 
-/** What can be done about it, and the way that is always open. */
+/** The action of a screen, and the way back to the journal. */
 function Actions({ onEnd, children }: { onEnd: () => void; children: ReactNode }) {
   return (
     <div className={styles.actions}>
@@ -159,10 +159,10 @@ function Actions({ onEnd, children }: { onEnd: () => void; children: ReactNode }
   );
 }
 
-function Screen({ title, busy = false, children }: { title: string; busy?: boolean; children: ReactNode }) {
+function StatusScreen({ title, busy = false, children }: { title: string; busy?: boolean; children: ReactNode }) {
   useTitle(title.replace(/\.+$/, ''));
   const heading = useRef<HTMLHeadingElement>(null);
-  // Whoever cannot see the page hears what it says now.
+  // Screen readers announce the new heading.
   useEffect(() => heading.current?.focus(), []);
   return (
     <main className={styles.screen} aria-busy={busy || undefined}>

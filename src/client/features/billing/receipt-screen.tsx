@@ -1,4 +1,4 @@
-/** One payment on one sheet, to be printed or kept as a file: `/receipt?payment=<id>`. */
+/** A printable receipt for one payment: `/receipt?payment=<id>`. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { ArrowLeft, Printer } from 'lucide-react';
@@ -14,7 +14,7 @@ import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import { paidReceipt } from './receipt.ts';
+import { buildReceipt } from './receipt.ts';
 import type { Receipt } from './receipt.ts';
 import styles from './receipt.module.css';
 
@@ -25,7 +25,7 @@ export function ReceiptScreen() {
   const id = useSearch({ strict: false, select: (search: { payment?: string }) => search.payment });
   const payments = useQuery(paymentsQuery(data, user.id));
   const changes = useQuery(planChangesQuery(data, user.id));
-  const receipt = payments.data && changes.data && paidReceipt(id, payments.data, changes.data);
+  const receipt = payments.data && changes.data && buildReceipt(id, payments.data, changes.data);
   const retry = (): void => void Promise.all([payments.refetch(), changes.refetch()]);
 
   return (
@@ -42,10 +42,10 @@ export function ReceiptScreen() {
       </header>
       <main className={styles.main}>
         {receipt && <Sheet receipt={receipt} />}
-        {receipt === null && <Missing />}
+        {receipt === null && <ReceiptNotFound />}
         {receipt === undefined &&
           (payments.isError || changes.isError ? (
-            <Unread busy={payments.isFetching || changes.isFetching} onRetry={retry} />
+            <ReceiptLoadError busy={payments.isFetching || changes.isFetching} onRetry={retry} />
           ) : (
             <>
               <h1 className="unseen">Receipt</h1>
@@ -99,7 +99,7 @@ function Sheet({ receipt }: { receipt: Receipt }) {
           {returned && (
             <tr>
               <td>
-                {payment.status === 'refunded' ? 'Refund' : 'Payment taken back through PayPal'}
+                {payment.status === 'refunded' ? 'Refund' : 'Payment reversed by PayPal'}
                 <span className={styles.period}>{dateLabel(returned)}</span>
               </td>
               <td>−{amount}</td>
@@ -129,23 +129,23 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-function Missing() {
+function ReceiptNotFound() {
   return (
     <div className={styles.problem}>
-      <h1 tabIndex={-1}>There is no such receipt.</h1>
+      <h1 tabIndex={-1}>Receipt not found</h1>
       <p>
-        A receipt is made once a payment is through. All of yours are on{' '}
+        You get a receipt when a payment is complete. Find all your receipts in{' '}
         <Link to={ROUTES.profile.path}>your profile</Link>.
       </p>
     </div>
   );
 }
 
-function Unread({ busy, onRetry }: { busy: boolean; onRetry: () => void }) {
+function ReceiptLoadError({ busy, onRetry }: { busy: boolean; onRetry: () => void }) {
   return (
     <div className={styles.problem} role="alert">
-      <h1 tabIndex={-1}>This receipt could not be read.</h1>
-      <p>Your payments are safe; they just did not arrive. Check your connection, then try again.</p>
+      <h1 tabIndex={-1}>Couldn't load this receipt</h1>
+      <p>Your payments are safe. Check your connection and try again.</p>
       <Button tone="primary" busy={busy} busyLabel="Loading..." onClick={onRetry}>
         Try again
       </Button>

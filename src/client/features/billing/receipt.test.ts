@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
-import { paidReceipt } from './receipt.ts';
+import { buildReceipt } from './receipt.ts';
 
 const payment = (status: PaymentStatus) => ({
   id: 'one',
@@ -28,8 +28,8 @@ const refund = {
 };
 const other = { ...year, payment_id: 'two', valid_from: day('2020-01-01') };
 
-test('a paid year has its period, and another payment’s does not matter', () => {
-  const receipt = paidReceipt('one', [payment('completed')], [other, year]);
+test('a receipt shows the period of its own payment only', () => {
+  const receipt = buildReceipt('one', [payment('completed')], [other, year]);
   expect(receipt).toMatchObject({
     paidOn: '2026-11-21',
     period: { from: '2026-11-21', until: '2027-11-21' },
@@ -37,25 +37,25 @@ test('a paid year has its period, and another payment’s does not matter', () =
   });
 });
 
-test('a first year begins on the day of its payment, a renewal after the year that runs', () => {
+test('a first year starts on the day of its payment, a renewal after the current year', () => {
   const from = (valid_from: string) =>
-    paidReceipt('one', [payment('completed')], [{ ...year, valid_from: day(valid_from) }])?.period?.from;
+    buildReceipt('one', [payment('completed')], [{ ...year, valid_from: day(valid_from) }])?.period?.from;
   expect(from('2026-11-22')).toBe('2026-11-21');
   expect(from('2026-12-04')).toBe('2026-12-04');
 });
 
-test.each(['refunded', 'reversed'] as const)('money that went back (%s) has its day', (status) => {
-  expect(paidReceipt('one', [payment(status)], [refund, year])).toMatchObject({ returned: '2026-12-01' });
+test.each(['refunded', 'reversed'] as const)('a %s payment shows the date of its return', (status) => {
+  expect(buildReceipt('one', [payment(status)], [refund, year])).toMatchObject({ returned: '2026-12-01' });
 });
 
 test.each(['created', 'approved', 'capturing', 'pending', 'declined', 'voided', 'expired', 'needs_review'] as const)(
-  'there is none for a payment that is %s',
+  'a payment that is %s has no receipt',
   (status) => {
-    expect(paidReceipt('one', [payment(status)], [year])).toBeNull();
+    expect(buildReceipt('one', [payment(status)], [year])).toBeNull();
   },
 );
 
-test('there is none for a payment that is not there', () => {
-  expect(paidReceipt('two', [payment('completed')], [year])).toBeNull();
-  expect(paidReceipt(undefined, [payment('completed')], [year])).toBeNull();
+test('an unknown payment has no receipt', () => {
+  expect(buildReceipt('two', [payment('completed')], [year])).toBeNull();
+  expect(buildReceipt(undefined, [payment('completed')], [year])).toBeNull();
 });

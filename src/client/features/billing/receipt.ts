@@ -1,4 +1,4 @@
-/** What stands on a receipt: the payment, the year it bought, and the day it was given back. */
+/** Builds the content of a receipt from a payment and its plan changes. */
 import { day, dayOf, daysBetween } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { Payment, PlanChange } from '#client/lib/api/data-client.ts';
@@ -8,14 +8,14 @@ type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 
 
 export type Receipt = {
   payment: Paid;
-  /** In UTC, as the receipt that was mailed has it: both are one document. */
+  /** In UTC, like the mailed receipt, because both are one document. */
   paidOn: Day;
   period: { from: Day; until: Day } | null;
   returned: Day | null;
 };
 
-/** Null where no money came: there is nothing to write a receipt about. */
-export function paidReceipt(
+/** Null if the payment is unknown or was never completed. */
+export function buildReceipt(
   id: string | undefined,
   payments: readonly Paid[],
   changes: readonly Change[],
@@ -36,7 +36,7 @@ export function paidReceipt(
   };
 }
 
-/** A year is counted from the latest day on Earth, but it opens on the day of the payment. */
+/** `valid_from` uses the latest time zone on Earth; the receipt shows the day of the payment instead. */
 const periodOf = (paidOn: Day, from: Day, until: Day): { from: Day; until: Day } => ({
   from: daysBetween(paidOn, from) <= 1 ? paidOn : from,
   until,

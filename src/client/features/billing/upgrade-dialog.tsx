@@ -1,4 +1,4 @@
-/** The offer to become a Closer, in the words of the thing that was just out of reach; for a Closer, another year. */
+/** The upgrade dialog: the offer for a premium feature, or a renewal for a Closer (docs/specification/screens.md 12). */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
@@ -24,7 +24,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { SelectField } from '#client/ui/form/select-field.tsx';
 import { TextWithSupportLink } from '#client/ui/account/support-link.tsx';
 import styles from './upgrade-dialog.module.css';
-import { useLeaving } from './use-redirecting.ts';
+import { useRedirecting } from './use-redirecting.ts';
 import { useUpgrade } from './use-upgrade.ts';
 
 export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; onClose: () => void }) {
@@ -39,7 +39,7 @@ export function UpgradeDialog({ feature, onClose }: { feature: UpgradeFeature; o
       ) : (
         <>
           {renewal ? <Renewal validUntil={validUntil} /> : <Offer feature={feature} />}
-          {/* A plan without end has no year to add. */}
+          {/* A plan without an end date cannot be renewed. */}
           {(!renewal || validUntil !== null) && <PaymentForm renewal={renewal} onClose={onClose} />}
         </>
       )}
@@ -55,17 +55,17 @@ function Offer({ feature }: { feature: UpgradeFeature }) {
       <h3 className={styles.offer}>{title}</h3>
       <p className={styles.description}>{description}</p>
       <LockedLogs />
-      <Benefits of={benefits} more={isFullOffer ? null : 'And everything else that a Closer has.'} />
+      <Benefits of={benefits} more={isFullOffer ? null : 'Plus everything else that Closers get.'} />
     </>
   );
 }
 
-/** What is already there for somebody who upgrades; without a locked log there is nothing to say. */
+/** How many of the user's own logs an upgrade would unlock. */
 function LockedLogs() {
   const { data: dates = [] } = useEntryDates();
   const today = useToday();
-  const waiting = lockedLogsLabel(dates.filter((date) => isLocked(date, false, today)).length);
-  return waiting && <p className={styles.waiting}>{waiting}</p>;
+  const label = lockedLogsLabel(dates.filter((date) => isLocked(date, false, today)).length);
+  return label && <p className={styles.waiting}>{label}</p>;
 }
 
 function Renewal({ validUntil }: { validUntil: Day | null }) {
@@ -73,7 +73,7 @@ function Renewal({ validUntil }: { validUntil: Day | null }) {
   if (validUntil === null) {
     return (
       <>
-        <h3 className={styles.offer}>There is nothing to pay</h3>
+        <h3 className={styles.offer}>You do not need to renew</h3>
         <p className={styles.description}>You're a Closer, and your plan has no end date.</p>
       </>
     );
@@ -82,15 +82,15 @@ function Renewal({ validUntil }: { validUntil: Day | null }) {
     <>
       <h3 className={styles.offer}>Another year</h3>
       <p className={styles.description}>
-        You're a Closer until {dateLabel(validUntil)}. A year is added to that, so no day is lost by renewing early:
-        your plan then runs until <strong>{dateLabel(extendPlan(validUntil, dayOf(new Date())))}</strong>.
+        You're a Closer until {dateLabel(validUntil)}. If you renew now, your plan runs until{' '}
+        <strong>{dateLabel(extendPlan(validUntil, dayOf(new Date())))}</strong>.
       </p>
       <Benefits of={closerBenefits(features.coach)} />
     </>
   );
 }
 
-/** Before anybody pays they read what this server does not have. */
+/** Names what this server does not offer, before the user pays. */
 function Benefits({ of, more = null }: { of: readonly string[]; more?: string | null }) {
   const { features } = useClientConfig();
   const fairUse = fairUseNote(of);
@@ -111,7 +111,7 @@ function Benefits({ of, more = null }: { of: readonly string[]; more?: string | 
   );
 }
 
-/** Made once: choosing a country by its letters must not draw 250 of them anew. */
+/** Created once, so typing in the select does not re-render 250 options. */
 const OPTIONS = [{ code: '', name: 'Choose your country' }, ...COUNTRIES].map(({ code, name }) => (
   <option key={code} value={code}>
     {name}
@@ -122,9 +122,9 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
   const { profile } = useSession();
   const { features, paymentBlockedCountries } = useClientConfig();
   const upgrade = useUpgrade();
-  const [leaving, setLeaving] = useLeaving();
+  const [isRedirecting, setRedirecting] = useRedirecting();
   const [guess] = useState(() => guessCountry(Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.languages));
-  // Sent with the form alone: a guess is nothing that the user has said.
+  // A suggestion is not the user's choice: it is sent only with the form.
   const [country, setCountry] = useState(profile?.country || (guess ?? ''));
   const isGuess = !profile?.country && country === guess;
   const blocked = paymentBlockedCountries.includes(country);
@@ -132,7 +132,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     const error = await upgrade(textOf(form, 'country'));
     if (error !== null) return { kind: 'error', text: error };
-    setLeaving(true);
+    setRedirecting(true);
     return null;
   });
 
@@ -141,7 +141,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
       <p className={styles.price}>
         <Crown className={styles.crown} size={20} strokeWidth={1.8} aria-hidden />
         <strong>{PREMIUM_PRICE.label}</strong>
-        <span>One year. It does not renew by itself.</span>
+        <span>One year. No automatic renewal.</span>
       </p>
       {features.payments ? (
         <>
@@ -156,7 +156,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
             >
               {OPTIONS}
             </SelectField>
-            {isGuess && <p className={styles.guess}>Suggested by your browser's settings. Change it if it is wrong.</p>}
+            {isGuess && <p className={styles.guess}>Suggested from your browser settings. Change it if it is wrong.</p>}
             <div className={styles.blocked} role="status">
               {blocked && <Blocked country={country} />}
             </div>
@@ -170,7 +170,7 @@ function PaymentForm({ renewal, onClose }: { renewal: boolean; onClose: () => vo
             tone="primary"
             type="submit"
             disabled={blocked}
-            busy={busy || leaving}
+            busy={busy || isRedirecting}
             busyLabel="Redirecting to PayPal..."
           >
             {renewal ? 'Renew with PayPal' : 'Upgrade with PayPal'}
@@ -190,7 +190,7 @@ function Blocked({ country }: { country: string }) {
   const name = COUNTRIES.find(({ code }) => code === country)?.name ?? 'this country';
   return (
     <Notice kind="info">
-      PayPal payments are not available in {name}. Your logs stay yours, and the last 30 days stay open.
+      PayPal payments are not available in {name}. You can keep using the free plan with the last 30 days of logs.
     </Notice>
   );
 }

@@ -1,19 +1,19 @@
-/** True from the moment the browser is sent to PayPal. Back may bring this very page again, frozen as it was left. */
+/** True while the browser redirects to PayPal. The back button may restore this page from the back/forward cache. */
 import { useEffect, useState } from 'react';
 import { useSession } from '#client/lib/session/session.ts';
 
-export function useLeaving(): [boolean, (leaving: boolean) => void] {
+export function useRedirecting(): [boolean, (isRedirecting: boolean) => void] {
   const { refreshProfile } = useSession();
-  const [leaving, setLeaving] = useState(false);
+  const [isRedirecting, setRedirecting] = useState(false);
   useEffect(() => {
     const onShow = (event: PageTransitionEvent): void => {
       if (!event.persisted) return;
-      setLeaving(false);
-      // Perhaps it was paid since.
+      setRedirecting(false);
+      // The user may have paid in the meantime.
       void refreshProfile();
     };
     addEventListener('pageshow', onShow);
     return () => removeEventListener('pageshow', onShow);
   }, [refreshProfile]);
-  return [leaving, setLeaving];
+  return [isRedirecting, setRedirecting];
 }

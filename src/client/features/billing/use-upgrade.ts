@@ -1,11 +1,11 @@
-/** Starts a payment: the country first, then the order, then off to PayPal. */
+/** Starts a payment: saves the country, creates the order, redirects to PayPal. */
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 
-/** Answers what to show in the dialog when no order came about; on success the browser has left for PayPal. */
+/** Returns the error to show, or null if the browser is redirecting to PayPal. */
 export function useUpgrade(): (country: string) => Promise<string | null> {
   const data = useData();
   const { callFunction } = useSupabase();
@@ -14,7 +14,7 @@ export function useUpgrade(): (country: string) => Promise<string | null> {
 
   return async (country) => {
     if (country !== profile?.country) {
-      // The order takes its country from there, and what the law says about refunds goes by it.
+      // The server reads the order's country from the profile; it decides the refund rule.
       const { error, status } = await data.from('profiles').update({ country }).eq('id', user.id);
       if (error) return providerMessage({ code: error.code, message: error.message, status });
       void refreshProfile();

@@ -1,4 +1,4 @@
-/** Where the agreement to the coach is taken back, or given. Not shown where there is no coach and none was agreed to. */
+/** Gives or withdraws the consent to the coach. Hidden if there is neither a coach nor a consent. */
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
 import { useConsent } from '#client/lib/coach/use-consent.ts';
@@ -24,10 +24,10 @@ export function CoachConsentSection() {
         The coach may read my logs
       </label>
       <p id="coach-consent" className={styles.hint}>
-        When you ask it, the logs it needs are sent to {coachProvider ?? 'an AI service'}. Without this nothing is sent;
-        what it said before stays.
+        When you ask for feedback, the logs it needs are sent to {coachProvider ?? 'an AI service'}. If you turn this
+        off, nothing is sent. Earlier feedback stays.
       </p>
-      {failed && <Notice kind="error">This could not be changed. Please try again.</Notice>}
+      {failed && <Notice kind="error">Couldn't save this setting. Please try again.</Notice>}
     </Section>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
-import { endedPlan } from './ended-plan.ts';
+import { findEndedPlan } from './ended-plan.ts';
 
 const TODAY = day('2026-11-21');
 const at = (date: string) => `${date}T12:00:00`;
@@ -18,26 +18,34 @@ const free = (reason: string, on: string) => ({
 });
 
 test.each([
-  ['somebody who never paid', [], null],
-  ['a year that runs', [paid('2026-11-21')], null],
-  ['a year that ran out and is not swept yet', [paid('2026-11-20')], { kind: 'over', on: '2026-11-20' }],
+  ['null for a user who never paid', [], null],
+  ['null for a year that has not ended', [paid('2026-11-21')], null],
   [
-    'a year that was swept a day late',
+    'the last day of an expired year that is not recorded yet',
+    [paid('2026-11-20')],
+    { kind: 'expired', on: '2026-11-20' },
+  ],
+  [
+    'the last day of an expired year that was recorded later',
     [free('expiry', '2026-11-12'), paid('2026-11-10')],
-    { kind: 'over', on: '2026-11-10' },
+    { kind: 'expired', on: '2026-11-10' },
   ],
   [
-    'a plan that an operator ended',
+    'the day on which an operator ended the plan',
     [free('operator revoke', '2026-03-01'), paid('2026-11-10')],
-    { kind: 'over', on: '2026-03-01' },
+    { kind: 'expired', on: '2026-03-01' },
   ],
-  ['money that went back', [free('refund', '2025-11-12'), paid('2026-11-10')], { kind: 'paid back', on: '2025-11-12' }],
+  ['the day of a refund', [free('refund', '2025-11-12'), paid('2026-11-10')], { kind: 'returned', on: '2025-11-12' }],
   [
-    'a payment that the bank took back',
+    'the day of a reversal',
     [free('reversal', '2025-12-01'), paid('2026-11-10')],
-    { kind: 'paid back', on: '2025-12-01' },
+    { kind: 'returned', on: '2025-12-01' },
   ],
-  ['a year bought after one that ended', [paid('2027-01-01'), free('expiry', '2025-12-01'), paid('2025-11-30')], null],
-])('%s', (_whose, changes, ended) => {
-  expect(endedPlan(changes, TODAY)).toEqual(ended);
+  [
+    'null for a year bought after an expired one',
+    [paid('2027-01-01'), free('expiry', '2025-12-01'), paid('2025-11-30')],
+    null,
+  ],
+])('returns %s', (_case, changes, ended) => {
+  expect(findEndedPlan(changes, TODAY)).toEqual(ended);
 });

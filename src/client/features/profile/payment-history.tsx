@@ -1,4 +1,4 @@
-/** What was paid, newest first, each with its receipt. */
+/** The user's payments, newest first, with receipts. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
@@ -14,44 +14,44 @@ import { Section } from '#client/ui/page/page.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './payment-history.module.css';
 
-/** Null for attempts that nobody finished at PayPal: there is nothing to know about them. */
-const STATUS_WORDS: Record<PaymentStatus, string | null> = {
+/** Null hides attempts that were never completed at PayPal. */
+const STATUS_LABELS: Record<PaymentStatus, string | null> = {
   created: null,
   voided: null,
   expired: null,
-  approved: 'Being booked',
-  capturing: 'Being booked',
-  pending: 'PayPal is checking it',
+  approved: 'Processing',
+  capturing: 'Processing',
+  pending: 'Under review at PayPal',
   completed: 'Paid',
-  declined: 'Declined, nothing taken',
+  declined: 'Declined, not charged',
   refunded: 'Refunded',
-  reversed: 'Taken back',
-  needs_review: 'We are looking into it',
+  reversed: 'Reversed',
+  needs_review: 'We are checking this payment',
 };
 const HAS_RECEIPT: ReadonlySet<PaymentStatus> = new Set(['completed', 'refunded', 'reversed']);
 
 export function PaymentHistory() {
   return (
     <Section title="Payment History">
-      <History />
+      <PaymentTable />
     </Section>
   );
 }
 
-function History() {
+function PaymentTable() {
   const payments = useQuery(paymentsQuery(useData(), useUser().id));
   if (payments.isPending) return <LoadingText />;
   if (payments.isError) {
     return (
-      <div className={styles.unread}>
-        <p role="alert">Your payments could not be read. They are safe, and so is your plan.</p>
+      <div className={styles.failed}>
+        <p role="alert">Couldn't load your payments. They are safe, and so is your plan.</p>
         <Button onClick={() => void payments.refetch()} busy={payments.isFetching} busyLabel="Loading...">
           Try again
         </Button>
       </div>
     );
   }
-  const shown = payments.data.filter(({ status }) => STATUS_WORDS[status] !== null);
+  const shown = payments.data.filter(({ status }) => STATUS_LABELS[status] !== null);
   if (shown.length === 0) return <p className={styles.empty}>No payments yet.</p>;
   return (
     <table className={styles.payments}>
@@ -67,22 +67,22 @@ function History() {
       </thead>
       <tbody>
         {shown.map((payment) => (
-          <Row key={payment.id} payment={payment} />
+          <PaymentRow key={payment.id} payment={payment} />
         ))}
       </tbody>
     </table>
   );
 }
 
-type Shown = Pick<Payment, 'id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
+type ListedPayment = Pick<Payment, 'id' | 'amount_minor' | 'currency' | 'status' | 'created_at' | 'completed_at'>;
 
-function Row({ payment }: { payment: Shown }) {
+function PaymentRow({ payment }: { payment: ListedPayment }) {
   const date = dateLabel(dayOf(new Date(payment.completed_at ?? payment.created_at)));
   return (
     <tr>
       <td>{date}</td>
       <td>{moneyLabel(payment.amount_minor, payment.currency)}</td>
-      <td>{STATUS_WORDS[payment.status]}</td>
+      <td>{STATUS_LABELS[payment.status]}</td>
       <td>
         {HAS_RECEIPT.has(payment.status) && (
           <Link to={ROUTES.receipt.path} search={{ payment: payment.id } as never} aria-label={`Receipt of ${date}`}>

@@ -1,4 +1,4 @@
-/** A change of address that waits for both mailboxes: their links are opened, or their codes typed here. */
+/** A change of address that waits for confirmation: takes the codes sent to both addresses. */
 import { MESSAGES } from '#domain/messages.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -13,8 +13,8 @@ export function PendingAddress() {
   return (
     <div className={styles.move}>
       <Notice kind="info">
-        Your address changes to <strong>{next}</strong> once you open the links that we sent to both addresses, or type
-        their codes here. Until then you sign in with <strong>{email}</strong>.
+        To change your email address to <strong>{next}</strong>, open the links that we sent to both addresses, or enter
+        the codes here. Until then, sign in with <strong>{email}</strong>.
       </Notice>
       <AddressCode key={email} address={email} />
       <AddressCode key={next} address={next} />
@@ -33,8 +33,8 @@ function AddressCode({ address }: { address: string }) {
         const { data, error } = await auth.verifyOtp({ email: address, token, type: 'email_change' });
         if (error) return { error };
         if (!data.session) return { outcome: { kind: 'success', text: MESSAGES.firstCodeAccepted } };
-        // Its session takes this notice away.
-        toast({ kind: 'success', text: 'Your email address is changed.' });
+        // The new session hides this notice.
+        toast({ kind: 'success', text: 'Your email address was changed.' });
         return { outcome: null };
       }}
     />

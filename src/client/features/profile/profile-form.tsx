@@ -19,8 +19,8 @@ export function ProfileForm() {
   const user = useUser();
   const now = { name: accountName(user), email: user.email ?? '' };
   const [codeSent, setCodeSent] = useState(false);
-  /** Raised after a change of password: new fields are empty ones. */
-  const [passwordsUsed, setPasswordsUsed] = useState(0);
+  /** Incremented after a password change: a new key clears the fields. */
+  const [passwordsKey, setPasswordsKey] = useState(0);
 
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (data) => {
     const form = {
@@ -33,7 +33,7 @@ export function ProfileForm() {
     if (problem) return { kind: 'error', text: problem };
 
     const nonce = textOf(data, 'code').trim();
-    const refuse = async (error: ProviderError, field?: string): Promise<Outcome> => {
+    const fail = async (error: ProviderError, field?: string): Promise<Outcome> => {
       if (isSessionGone(error)) await renewOrEndSession();
       return { kind: 'error', text: providerMessage(error), ...(field !== undefined && { field }) };
     };
@@ -44,24 +44,27 @@ export function ProfileForm() {
       ...(nonce === '' ? {} : { nonce }),
     });
     if (error?.code === 'reauthentication_needed') {
-      const { error: unsent } = await auth.reauthenticate();
-      if (unsent) return refuse(unsent);
+      const { error: sendError } = await auth.reauthenticate();
+      if (sendError) return fail(sendError);
       setCodeSent(true);
-      return { kind: 'error', text: 'You signed in a while ago. Enter the code that we sent you, then update again.' };
+      return {
+        kind: 'error',
+        text: 'You signed in more than a day ago. Enter the code that we sent to your email address, then update again.',
+      };
     }
-    if (error) return refuse(error, error.code === 'reauthentication_not_valid' ? 'code' : undefined);
+    if (error) return fail(error, error.code === 'reauthentication_not_valid' ? 'code' : undefined);
 
     setCodeSent(false);
-    if (form.password !== '') setPasswordsUsed((count) => count + 1);
+    if (form.password !== '') setPasswordsKey((count) => count + 1);
     return { kind: 'success', text: MESSAGES.profileUpdated };
   });
 
-  // Said under the sign-in overlay; whoever has signed in again need not read it.
-  const isMended = outcome?.text === MESSAGES.notSignedIn && !expired;
+  // Shown under the sign-in overlay, and outdated after the user has signed in again.
+  const isResolved = outcome?.text === MESSAGES.notSignedIn && !expired;
 
   return (
     <form className={styles.form} onSubmit={onSubmit}>
-      {outcome && outcome.field === undefined && !isMended && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      {outcome && outcome.field === undefined && !isResolved && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
       <Field
         label="Full Name"
         name="name"
@@ -69,7 +72,7 @@ export function ProfileForm() {
         defaultValue={now.name}
         required
         pattern={NAME_PATTERN}
-        title="What we call you"
+        title="Enter your name"
       />
       {/* Keyed by the address: once a change is confirmed, the field shows the new one. */}
       <Field
@@ -83,7 +86,7 @@ export function ProfileForm() {
         defaultValue={now.email}
         required
       />
-      <fieldset key={passwordsUsed} className={styles.passwords}>
+      <fieldset key={passwordsKey} className={styles.passwords}>
         <legend>Change Password</legend>
         <p className={styles.hint}>Leave blank to keep your current password</p>
         <PasswordField
@@ -96,7 +99,7 @@ export function ProfileForm() {
       </fieldset>
       {codeSent && (
         <Field
-          label="Code from your e-mail"
+          label="Code from your email"
           name="code"
           inputMode="numeric"
           autoComplete="one-time-code"

@@ -1,4 +1,4 @@
-/** What the user's plan is, until when, what it opens, and how to go on with it. Not shown while there is no profile. */
+/** The user's plan, its end date and the offer to upgrade or renew. Hidden without a profile. */
 import { useQuery } from '@tanstack/react-query';
 import { Crown } from 'lucide-react';
 import { dateLabel, dayOf, daysBetween } from '#domain/day/day.ts';
@@ -14,14 +14,14 @@ import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Section } from '#client/ui/page/page.tsx';
 import { SupportLink, useSupportAddress } from '#client/ui/account/support-link.tsx';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
-import { endedPlan } from './ended-plan.ts';
+import { findEndedPlan } from './ended-plan.ts';
 import styles from './profile.module.css';
 
 export function Subscription({ onUpgrade }: { onUpgrade: () => void }) {
   const { profile, profileState } = useSession();
   const premium = usePremium() === true;
   const supported = useSupportAddress() !== undefined;
-  // Room for the card while it loads, so that the form below does not jump.
+  // A placeholder of the same height prevents a layout shift.
   if (profileState === 'loading') return <div className={styles.pending} aria-hidden="true" />;
   if (profileState === 'unavailable') {
     return (
@@ -68,8 +68,8 @@ function CloserNotice({ until, onRenew }: { until: Day | null; onRenew: () => vo
       {left !== null && left <= RENEWAL_NOTICE_DAYS && (
         <>
           <p className={styles.notice}>
-            <strong>Your year ends {inDays(left)}.</strong> It does not renew by itself. Renew now and the new year is
-            added to this one; no day is lost.
+            <strong>Your year ends {inDays(left)}.</strong> It does not renew automatically. If you renew now, the new
+            year starts when this one ends.
           </p>
           <UpgradeButton onClick={onRenew}>Renew for another year</UpgradeButton>
         </>
@@ -83,25 +83,24 @@ const inDays = (left: number): string => (left === 0 ? 'today' : left === 1 ? 't
 function DabblerNotice({ onUpgrade }: { onUpgrade: () => void }) {
   const { features } = useClientConfig();
   const changes = useQuery(planChangesQuery(useData(), useUser().id));
-  const ended = endedPlan(changes.data ?? [], dayOf(new Date()));
+  const ended = findEndedPlan(changes.data ?? [], dayOf(new Date()));
   return (
     <>
-      {/* What was bought before decides what is said: until that is known, the room for it stays empty. */}
+      {/* The text depends on earlier plans, so its space stays empty until they are loaded. */}
       <p className={styles.notice} data-waiting={changes.isPending}>
         {ended === null ? (
           <>
-            You're a Dabbler. The last 30 days are open to you; upgrade to Closer for every log
+            You're a Dabbler. You can open the last 30 days. Upgrade to Closer for every log
             {features.coach && ', AI feedback'} and export.
           </>
         ) : (
           <>
             <strong>
-              {ended.kind === 'over'
+              {ended.kind === 'expired'
                 ? `Your year ended on ${dateLabel(ended.on)}.`
                 : `Your payment was returned on ${dateLabel(ended.on)}, and your year ended with it.`}
             </strong>{' '}
-            Nothing was deleted. The last 30 days are open to you as a Dabbler; older logs are locked, and open again
-            when you upgrade to Closer.
+            Nothing was deleted. You can open the last 30 days. Older logs are locked until you upgrade to Closer.
           </>
         )}
       </p>
