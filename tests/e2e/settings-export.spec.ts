@@ -94,7 +94,7 @@ test.describe('a Closer', () => {
     await page.getByRole('link', { name: 'Settings' }).click();
     await exportButton(page).click();
     const problem = page.getByRole('alert').filter({ hasText: `What you wrote on ${dateLabel(today())}` });
-    await expect(problem).toContainText('The file would be without it.');
+    await expect(problem).toContainText('The export would not include it.');
     await inBothThemes(page, expectAccessible);
     const without = page.waitForEvent('download');
     await problem.getByRole('button', { name: 'Export without it' }).click();
@@ -176,10 +176,10 @@ test.describe('a Closer', () => {
     expect((await page.request.delete(`/rest/v1/entries?user_id=eq.${session.user.id}`, { headers })).ok()).toBe(true);
 
     await choose(page, name, text);
-    await expect(page.getByRole('status').filter({ hasText: `${name} holds 2 days.` })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: `${name} contains 2 days.` })).toBeVisible();
     expect(await storedLog(page.request, session, daysAgo(40)), 'before anybody said yes').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Done: 2 days written.' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     expect(await storedLog(page.request, session, daysAgo(40))).toBe(first);
     expect(await storedLog(page.request, session, daysAgo(1))).toBe(log('Yesterday'));
 
@@ -204,7 +204,7 @@ test.describe('a Closer', () => {
     await page.goto('/settings');
     await choose(page, 'old.json', file);
     await expect(page.getByRole('radio', { name: /^Keep mine/ })).toBeChecked();
-    await expect(page.getByText('There is nothing to write.')).toBeVisible();
+    await expect(page.getByText('There is nothing to import.')).toBeVisible();
     await expect(page.getByText('This day lies in the future.')).toBeVisible();
     await expect(page.getByText('2026-02-30: This is not a day of the calendar.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
@@ -212,10 +212,10 @@ test.describe('a Closer', () => {
 
     await page.getByText('Day by day').click();
     const single = (date: Day) => page.getByRole('combobox', { name: dayLabel(date).split(' - ')[1]! });
-    await single(days[0]).selectOption('Take the file’s');
+    await single(days[0]).selectOption('Use the file’s');
     await single(days[1]).selectOption('Keep both');
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Done: 2 days written.' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     await inBothThemes(page, expectAccessible);
     expect(await storedLog(page.request, session, days[0])).toBe(log('theirs'));
     expect(await storedLog(page.request, session, days[1])).toBe(
@@ -229,10 +229,10 @@ test.describe('a Closer', () => {
     const session = await sessionOf(page);
     await page.goto('/settings');
     await choose(page, 'old.json', jsonOf({ date: today(), content: log('theirs') }));
-    await page.getByRole('radio', { name: /^Take the file/ }).check();
+    await page.getByRole('radio', { name: /^Use the file/ }).check();
     await storeLog(page.request, session, today(), log('written meanwhile'));
     await page.getByRole('button', { name: 'Import 1 Day' }).click();
-    await expect(page.getByText('1 day left alone')).toBeVisible();
+    await expect(page.getByText('1 day skipped')).toBeVisible();
     expect(await storedLog(page.request, session, today())).toBe(log('written meanwhile'));
   });
 
@@ -247,9 +247,7 @@ test.describe('a Closer', () => {
       return route.fulfill({ status: 408, body: 'Too late' });
     });
     await page.getByRole('button', { name: 'Import 1 Day' }).click();
-    await expect(
-      page.getByRole('alert').filter({ hasText: '0 of 1 days are written for certain, and stay.' }),
-    ).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'At least 0 of 1 days were imported.' })).toBeVisible();
     await page.getByRole('button', { name: 'Try again' }).click();
     await expect(page.getByText('1 day added')).toBeVisible();
     expect(lost).toBe(1);
@@ -269,16 +267,16 @@ test.describe('a Closer', () => {
     await expect(page.getByText('0 of 60 days')).toBeVisible();
     await page.getByRole('button', { name: 'Cancel' }).click();
     letGo();
-    await expect(page.getByText('Stopped. 50 of 60 days are written and stay.')).toBeVisible();
+    await expect(page.getByText('Import stopped. 50 of 60 days were imported.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
-    await page.getByRole('button', { name: 'Leave it at that' }).click();
+    await page.getByRole('button', { name: 'Finish here' }).click();
     await expect(page.getByText('50 days added')).toBeVisible();
     await page.getByRole('button', { name: 'Close' }).click();
 
     await choose(page, 'old.json', jsonOf(...dates.map((date) => ({ date, content: log('theirs') }))));
     await expect(page.getByText('the same as yours already')).toBeVisible();
     await page.getByRole('button', { name: 'Import 10 Days' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Done: 10 days written.' })).toBeVisible();
+    await expect(page.getByRole('status').filter({ hasText: 'Imported 10 days.' })).toBeVisible();
   });
 
   test('is told what is wrong with a file that is no export', async ({ page, expectAccessible }) => {

@@ -1,9 +1,9 @@
-/** Editor Font: three hands to write in, each shown in its own. */
+/** The Editor Font card: three fonts, each with a sample. */
 import { useState } from 'react';
 import { chooseEditorFont, storedEditorFont } from '#client/lib/session/preferences.ts';
 import type { EditorFont } from '#client/lib/session/preferences.ts';
 import { Section } from '#client/ui/page/page.tsx';
-import { LockedOffer } from './upgrade-prompt.tsx';
+import { UpgradePrompt } from './upgrade-prompt.tsx';
 import styles from './settings.module.css';
 
 const FONTS: readonly { value: EditorFont; label: string }[] = [
@@ -18,7 +18,7 @@ export function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUp
   return (
     <Section title="Editor Font" locked={premium === false}>
       <div className={styles.body} data-locked={premium === false || undefined}>
-        <p className={styles.text}>The page your words stand on. It changes how a log looks, never what is stored.</p>
+        <p className={styles.text}>Choose the font of the editor. Your logs do not change.</p>
         <fieldset className={styles.choices} disabled={premium !== true}>
           <legend className="unseen">Editor Font</legend>
           {FONTS.map(({ value, label }) => (
@@ -45,7 +45,7 @@ export function FontCard({ premium, onUpgrade }: { premium: boolean | null; onUp
         </fieldset>
       </div>
       {premium === false && (
-        <LockedOffer id="font-lock" what="Closers write in the hand that suits them." onUpgrade={onUpgrade} />
+        <UpgradePrompt id="font-lock" text="Upgrade to Closer to choose the editor font." onUpgrade={onUpgrade} />
       )}
     </Section>
   );

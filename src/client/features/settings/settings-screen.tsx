@@ -1,4 +1,4 @@
-/** Settings: export, import and the editor's font, all a Closer's. */
+/** The settings screen: export, import and editor font, all for Closers. */
 import type { Day } from '#domain/day/day.ts';
 import type { UpgradeFeature } from '#domain/plan/upgrade.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -12,7 +12,7 @@ import { ImportCard } from './import/import-card.tsx';
 
 type SettingsScreenProps = {
   onUpgrade: (feature: UpgradeFeature) => void;
-  /** Sends what is unsaved, and answers the days that it could not send. */
+  /** Saves all drafts; returns the days that could not be saved. */
   sendAll: () => Promise<readonly Day[]>;
 };
 

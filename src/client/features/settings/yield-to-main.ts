@@ -1,7 +1,7 @@
-/** Lets the browser draw and answer keys between two pieces of long work. A message, because timers of hidden tabs sleep. */
-const TURN_MS = 12;
+/** Yields to the main thread during long work. Uses a message port, because timers are throttled in hidden tabs. */
+const MAX_SLICE_MS = 12;
 
-const turn = (): Promise<void> =>
+const yieldToMain = (): Promise<void> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.addEventListener('message', () => resolve(), { once: true });
@@ -9,11 +9,11 @@ const turn = (): Promise<void> =>
     port2.postMessage(null);
   });
 
-/** Answers a function to be awaited after every small piece: it waits only when the work has had its time. */
-export function createTurns(): () => Promise<void> | undefined {
-  let until = performance.now() + TURN_MS;
+/** Returns a function to await after each step; it yields only if the time slice is used up. */
+export function createYielder(): () => Promise<void> | undefined {
+  let deadline = performance.now() + MAX_SLICE_MS;
   return () => {
-    if (performance.now() < until) return undefined;
-    return turn().then(() => void (until = performance.now() + TURN_MS));
+    if (performance.now() < deadline) return undefined;
+    return yieldToMain().then(() => void (deadline = performance.now() + MAX_SLICE_MS));
   };
 }

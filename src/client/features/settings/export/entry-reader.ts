@@ -1,14 +1,14 @@
-/** Reads all logs of the signed-in user in pages: first which days there are, then the days themselves. */
+/** Reads all logs of the signed-in user in pages: first the dates, then the logs. */
 import type { Day } from '#domain/day/day.ts';
 import type { Entry } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 
-/** Dates alone are small; a server that answers with fewer rows than were asked for is asked again. */
+/** Dates are small. If the server returns fewer rows than requested, the next request continues after the last one. */
 const DATES_PER_REQUEST = 5_000;
-const FIRST_PAGE = 200;
-const LARGEST_PAGE = 500;
-/** How much text one answer should hold, whatever the length of the logs. */
-const PAGE_CHARACTERS = 1_000_000;
+const INITIAL_PAGE_SIZE = 200;
+const MAX_PAGE_SIZE = 500;
+/** The target size of a response, in characters. */
+const TARGET_PAGE_CHARS = 1_000_000;
 
 const COLUMNS = 'date, content, id, revision, hustle_score, ai_feedback, ai_analyzed_at';
 export type StoredDay = Pick<
@@ -16,14 +16,14 @@ export type StoredDay = Pick<
   'date' | 'content' | 'id' | 'revision' | 'hustle_score' | 'ai_feedback' | 'ai_analyzed_at'
 >;
 
-export class ReadingFailed extends Error {
-  override name = 'ReadingFailed';
+export class EntryReadError extends Error {
+  override name = 'EntryReadError';
 }
 
 export type EntryReader = {
   /** Oldest first. */
   dates: (signal: AbortSignal) => Promise<Day[]>;
-  /** Those of the days that are still there, oldest first. */
+  /** The logs of the dates that still exist, oldest first. */
   days: (dates: readonly Day[], signal: AbortSignal) => Promise<StoredDay[]>;
 };
 
@@ -38,7 +38,7 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
           .order('date')
           .limit(DATES_PER_REQUEST)
           .abortSignal(signal);
-        if (error) throw new ReadingFailed(error.message);
+        if (error) throw new EntryReadError(error.message);
         if (rows.length === 0) return dates;
         for (const row of rows) dates.push(row.date);
       }
@@ -54,39 +54,36 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
         .order('date')
         .limit(dates.length)
         .abortSignal(signal);
-      if (error) throw new ReadingFailed(error.message);
-      // A session that ended is answered like a journal without a word in it. That is not what is here.
-      if (rows.length === 0) throw new ReadingFailed('no rows for days that exist');
+      if (error) throw new EntryReadError(error.message);
+      // An expired session gets an empty answer instead of an error, so an empty page of existing days is a failure.
+      if (rows.length === 0) throw new EntryReadError('no rows for days that exist');
       return rows;
     },
   };
 }
 
-/**
- * Goes through the days page by page, the next page on its way while one is worked on. Called again after a failure, it
- * goes on with the page that did not come.
- */
+/** Processes the days page by page and prefetches the next page. A second call after a failure resumes at the failed page. */
 export function createPager(reader: EntryReader, dates: readonly Day[]) {
   let next = 0;
-  let size = FIRST_PAGE;
+  let size = INITIAL_PAGE_SIZE;
   return async (signal: AbortSignal, work: (page: StoredDay[], done: number) => Promise<void>): Promise<void> => {
-    const ask = (from: number) => {
-      const asked = dates.slice(from, from + size);
-      const rows = asked.length === 0 ? Promise.resolve([]) : reader.days(asked, signal);
-      // Whoever waits for it hears of the failure; until then it is nobody's.
+    const request = (from: number) => {
+      const requested = dates.slice(from, from + size);
+      const rows = requested.length === 0 ? Promise.resolve([]) : reader.days(requested, signal);
+      // Attach a handler now, or a failed prefetch becomes an unhandled rejection.
       rows.catch(() => undefined);
-      return { asked, rows };
+      return { requested, rows };
     };
-    let coming = ask(next);
+    let prefetched = request(next);
     while (next < dates.length) {
-      const { asked, rows } = coming;
+      const { requested, rows } = prefetched;
       const page = await rows;
       const characters = page.reduce((sum, row) => sum + row.content.length, 0);
-      size = Math.max(10, Math.min(LARGEST_PAGE, Math.round((page.length * PAGE_CHARACTERS) / (characters + 1))));
-      coming = ask(next + asked.length);
-      await work(page, next + asked.length);
+      size = Math.max(10, Math.min(MAX_PAGE_SIZE, Math.round((page.length * TARGET_PAGE_CHARS) / (characters + 1))));
+      prefetched = request(next + requested.length);
+      await work(page, next + requested.length);
       signal.throwIfAborted();
-      next += asked.length;
+      next += requested.length;
     }
   };
 }

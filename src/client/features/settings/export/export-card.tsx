@@ -1,4 +1,4 @@
-/** Export Data: a format, one button, and what becomes of it. */
+/** The Export Data card: format, button, progress and result. */
 import { useEffect, useRef, useState } from 'react';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -10,11 +10,11 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
 import { createEntryReader } from './entry-reader.ts';
-import { createExportRun, ExportRefused } from './export-run.ts';
+import { createExportRun, ExportRejected } from './export-run.ts';
 import type { ExportRun, Progress } from './export-run.ts';
 import { FORMATS, fileName } from './formats.ts';
 import type { Format } from './formats.ts';
-import { LockedOffer } from '../upgrade-prompt.tsx';
+import { UpgradePrompt } from '../upgrade-prompt.tsx';
 import { ProgressLine } from '../progress-line.tsx';
 import { sizeLabel } from './size-label.ts';
 import styles from '../settings.module.css';
@@ -36,13 +36,13 @@ type ExportCardProps = {
 
 export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
   const [format, setFormat] = useState<Format>(FORMATS[0]);
-  const { shown, begin, start, goOn, cancel } = useExport(sendAll);
+  const { shown, begin, start, resume, cancel } = useExport(sendAll);
   const busy = shown.kind === 'busy';
 
   return (
     <Section title="Export Data" locked={premium === false}>
       <div className={styles.body} data-locked={premium === false || undefined}>
-        <p className={styles.text}>All your logs in one file, oldest first. They are yours: take them anywhere.</p>
+        <p className={styles.text}>Download all your logs in one file, oldest first.</p>
         <fieldset className={styles.choices} disabled={premium !== true || busy}>
           <legend className="unseen">File format</legend>
           {FORMATS.map((one) => (
@@ -56,7 +56,7 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
               />
               <span>
                 {one.label}
-                <span className={styles.hint}>{one.what}</span>
+                <span className={styles.hint}>{one.hint}</span>
               </span>
             </label>
           ))}
@@ -78,12 +78,12 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
             </Button>
           )}
         </div>
-        {busy && <ProgressLine label="Exporting" progress={shown.progress} of="logs" />}
+        {busy && <ProgressLine label="Exporting" progress={shown.progress} unit="logs" />}
         {shown.kind === 'unsaved' && (
           <Notice kind="error">
             <p>
-              What you wrote on {shown.days.length === 1 ? dateLabel(shown.days[0]!) : `${shown.days.length} days`}{' '}
-              could not be saved and is on this device alone. The file would be without it.
+              Your text for {shown.days.length === 1 ? dateLabel(shown.days[0]!) : `${shown.days.length} days`} is not
+              saved on the server yet. The export would not include it.
             </p>
             <div className={styles.actions}>
               <Button className={styles.again} onClick={() => void begin(format)}>
@@ -98,14 +98,14 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
         {shown.kind === 'failed' && (
           <Notice kind="error">
             <p>{shown.text}</p>
-            <Button className={styles.again} onClick={goOn}>
+            <Button className={styles.again} onClick={resume}>
               Try again
             </Button>
           </Notice>
         )}
         {shown.kind === 'empty' && (
           <Notice kind="info">
-            There is nothing to export yet. <a href="/journal">Write your first log</a>, and it will be here.
+            There is nothing to export yet. <a href="/journal">Write your first log</a>.
           </Notice>
         )}
         {shown.kind === 'done' && (
@@ -119,13 +119,17 @@ export function ExportCard({ premium, sendAll, onUpgrade }: ExportCardProps) {
         )}
       </div>
       {premium === false && (
-        <LockedOffer id="export-lock" what="Closers take every word along, whenever they like." onUpgrade={onUpgrade} />
+        <UpgradePrompt
+          id="export-lock"
+          text="Upgrade to Closer to export all your logs at any time."
+          onUpgrade={onUpgrade}
+        />
       )}
     </Section>
   );
 }
 
-/** Where it broke off stays in the job, so that trying again goes on from there. */
+/** The job keeps its position, so a retry resumes after a failure. */
 function useExport(sendAll: () => Promise<readonly Day[]>) {
   const data = useData();
   const { id: userId } = useUser();
@@ -140,10 +144,10 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
 
   async function record(): Promise<void> {
     const answer = await callFunction('record-export', {});
-    if (!answer.success) throw new ExportRefused(answer.error ?? MESSAGES.unknown);
+    if (!answer.success) throw new ExportRejected(answer.error ?? MESSAGES.unknown);
   }
 
-  async function carryOut({ run, name }: Job): Promise<void> {
+  async function runJob({ run, name }: Job): Promise<void> {
     const controller = new AbortController();
     stop.current = controller;
     let progress: Progress | null = null;
@@ -157,14 +161,14 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
       if (result === null) setShown({ kind: 'empty' });
       else {
         const address = URL.createObjectURL(result.file);
-        save(address, name);
+        download(address, name);
         setShown({ kind: 'done', name, url: address, days: result.days, bytes: result.file.size });
       }
       job.current = null;
     } catch (error) {
       if (controller.signal.aborted) return;
-      const reason = error instanceof ExportRefused ? error.message : 'The server could not be reached.';
-      setShown({ kind: 'failed', text: `${reason} Nothing is lost, and no file was saved.`, progress });
+      const reason = error instanceof ExportRejected ? error.message : 'The server could not be reached.';
+      setShown({ kind: 'failed', text: `${reason} No file was saved. Your logs are safe.`, progress });
     }
   }
 
@@ -181,16 +185,20 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
         name: fileName(format, today),
       };
     } catch {
-      setShown({ kind: 'failed', text: 'The server could not be reached. Please reload the page.', progress: null });
+      setShown({
+        kind: 'failed',
+        text: 'The server could not be reached. Check your connection and reload the page.',
+        progress: null,
+      });
       return;
     }
-    await carryOut(job.current);
+    await runJob(job.current);
   }
 
   return {
     shown,
     start,
-    /** The file is made of what the server has: whatever waits here is sent before. */
+    /** The export contains only saved text, so save everything first. */
     async begin(format: Format): Promise<void> {
       const { signal } = (stop.current = new AbortController());
       setShown({ kind: 'busy', progress: null });
@@ -199,7 +207,7 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
       if (days.length > 0) setShown({ kind: 'unsaved', days });
       else await start(format);
     },
-    goOn: () => job.current && void carryOut(job.current),
+    resume: () => job.current && void runJob(job.current),
     cancel() {
       stop.current?.abort();
       job.current = null;
@@ -208,7 +216,7 @@ function useExport(sendAll: () => Promise<readonly Day[]>) {
   };
 }
 
-function save(url: string, name: string): void {
+function download(url: string, name: string): void {
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

@@ -4,8 +4,8 @@ import { addDays, day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { textWriter } from '#domain/export/formats/text-format.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';
-import { ReadingFailed } from './entry-reader.ts';
-import { createExportRun, ExportRefused } from './export-run.ts';
+import { EntryReadError } from './entry-reader.ts';
+import { createExportRun, ExportRejected } from './export-run.ts';
 
 const FIRST = day('2020-01-01');
 const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, index) => addDays(FIRST, index));
@@ -15,18 +15,18 @@ const stored = (date: Day, text = `Day ${date}`): StoredDay => ({
   ...{ hustle_score: null, ai_feedback: null, ai_analyzed_at: null },
 });
 
-/** Answers days, and fails for every request that `fails` says so of. */
+/** Returns a log for each date; requests that `fails` selects are rejected. */
 function readerOf(dates: Day[], fails: (request: number) => boolean = () => false, text?: string) {
-  const asked: number[] = [];
+  const requests: number[] = [];
   const reader: EntryReader = {
     dates: async () => [...dates],
     days: async (wanted) => {
-      asked.push(wanted.length);
-      if (fails(asked.length)) throw new ReadingFailed('no');
+      requests.push(wanted.length);
+      if (fails(requests.length)) throw new EntryReadError('no');
       return wanted.map((date) => stored(date, text));
     },
   };
-  return { reader, asked };
+  return { reader, requests };
 }
 
 const never = new AbortController().signal;
@@ -39,7 +39,7 @@ function runOf(reader: EntryReader, record: () => Promise<void> = async () => un
   return createExportRun({ reader, writer: textWriter(), type: 'text/plain;charset=utf-8', record });
 }
 
-test('whatever fails, trying again goes on until each day is in the file once', async () => {
+test('retries after random failures until the file contains each day once', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 1_500 }),
@@ -61,47 +61,47 @@ test('whatever fails, trying again goes on until each day is in the file once', 
             expect([...seen].sort((a, b) => a - b)).toEqual(seen);
             return;
           } catch (error) {
-            expect(error).toBeInstanceOf(ReadingFailed);
+            expect(error).toBeInstanceOf(EntryReadError);
           }
         }
-        throw new Error('it never ended');
+        throw new Error('the export never completed');
       },
     ),
     { numRuns: 60 },
   );
 });
 
-test('a journal without a log makes no file and writes nothing down', async () => {
+test('an empty journal creates no file and records no export', async () => {
   let recorded = 0;
   const run = runOf(readerOf([]).reader, async () => void (recorded += 1));
   expect(await run.run(never, () => undefined)).toBeNull();
   expect(recorded).toBe(0);
 });
 
-test('where the use cannot be written down there is no file, and no page is asked for twice', async () => {
-  const { reader, asked } = readerOf(datesOf(300));
+test('creates no file if the export cannot be recorded, and reads no page twice on a retry', async () => {
+  const { reader, requests } = readerOf(datesOf(300));
   let refusals = 1;
   const run = runOf(reader, async () => {
-    if (refusals-- > 0) throw new ExportRefused('no');
+    if (refusals-- > 0) throw new ExportRejected('no');
   });
-  await expect(run.run(never, () => undefined)).rejects.toThrow(ExportRefused);
-  const before = asked.length;
+  await expect(run.run(never, () => undefined)).rejects.toThrow(ExportRejected);
+  const before = requests.length;
   expect((await run.run(never, () => undefined))!.days).toBe(300);
-  expect(asked.length).toBe(before);
+  expect(requests.length).toBe(before);
 });
 
-test('a cancelled export stops between two pages', async () => {
-  const { reader, asked } = readerOf(datesOf(5_000));
+test('stops between two pages when cancelled', async () => {
+  const { reader, requests } = readerOf(datesOf(5_000));
   const stop = new AbortController();
   await expect(runOf(reader).run(stop.signal, () => stop.abort())).rejects.toThrow();
-  expect(asked.length).toBeLessThanOrEqual(2);
+  expect(requests.length).toBeLessThanOrEqual(2);
 });
 
-test('pages become small where the logs are large, and large where they are small', async () => {
+test('adapts the page size to the size of the logs', async () => {
   const large = readerOf(datesOf(400), undefined, 'x'.repeat(200_000));
   await runOf(large.reader).run(never, () => undefined);
-  expect(Math.max(...large.asked.slice(2))).toBe(10);
+  expect(Math.max(...large.requests.slice(2))).toBe(10);
   const small = readerOf(datesOf(3_000));
   await runOf(small.reader).run(never, () => undefined);
-  expect(Math.max(...small.asked)).toBe(500);
+  expect(Math.max(...small.requests)).toBe(500);
 });

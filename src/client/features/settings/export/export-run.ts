@@ -1,41 +1,41 @@
 /**
- * Writes all logs into one file, in the browser (docs/specification/export-and-import.md 4). The text goes into blobs page by page, which browsers
- * keep outside the page's memory, so ten years of logs never stand in it at once.
+ * Writes all logs into one file in the browser (docs/specification/export-and-import.md 4). Each page of logs becomes a
+ * blob, which browsers store outside the page's memory, so memory use stays small for years of logs.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 import { createPager } from './entry-reader.ts';
 import type { EntryReader, StoredDay } from './entry-reader.ts';
-import { createTurns } from '../yield-to-main.ts';
+import { createYielder } from '../yield-to-main.ts';
 
 export type Progress = { done: number; total: number };
 
-/** The server said no, in words of its own. */
-export class ExportRefused extends Error {
-  override name = 'ExportRefused';
+/** The server rejected the export; the message is for the user. */
+export class ExportRejected extends Error {
+  override name = 'ExportRejected';
 }
 
-type Needs = {
+type Deps = {
   reader: EntryReader;
   writer: FormatWriter;
   /** MIME type with its charset. */
   type: string;
-  /** Writes down that the plan was used, before the file is given out. Throws an `ExportRefused`. */
+  /** Records the use of the plan before the download. @throws ExportRejected */
   record: () => Promise<void>;
 };
 
 export type ExportRun = {
-  /** The file and how many days are in it; null where there are no logs. Called again after a failure it goes on. */
+  /** Returns the file and its number of days, or null without logs. A second call after a failure resumes. */
   run: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<{ file: Blob; days: number } | null>;
 };
 
-export function createExportRun({ reader, writer, type, record }: Needs): ExportRun {
+export function createExportRun({ reader, writer, type, record }: Deps): ExportRun {
   const parts: Blob[] = [];
   let written = 0;
   let dates: Day[] | null = null;
-  let goOn: ReturnType<typeof createPager> | null = null;
+  let readPages: ReturnType<typeof createPager> | null = null;
 
-  async function write(page: readonly StoredDay[], turn: () => Promise<void> | undefined): Promise<void> {
+  async function write(page: readonly StoredDay[], yieldIfDue: () => Promise<void> | undefined): Promise<void> {
     const texts: string[] = [];
     for (const row of page) {
       const entry = {
@@ -46,9 +46,9 @@ export function createExportRun({ reader, writer, type, record }: Needs): Export
         analyzedAt: row.ai_analyzed_at,
       };
       texts.push(writer.entry(entry, written + texts.length));
-      await turn();
+      await yieldIfDue();
     }
-    // Only now is the page done: a failure before this line begins it anew.
+    // The page is complete only here; a failure before this line repeats it.
     parts.push(new Blob(texts));
     written += texts.length;
   }
@@ -61,10 +61,10 @@ export function createExportRun({ reader, writer, type, record }: Needs): Export
         dates = null;
         return null;
       }
-      const turn = createTurns();
-      goOn ??= createPager(reader, dates);
-      await goOn(signal, async (page, done) => {
-        await write(page, turn);
+      const yieldIfDue = createYielder();
+      readPages ??= createPager(reader, dates);
+      await readPages(signal, async (page, done) => {
+        await write(page, yieldIfDue);
         onProgress({ done, total });
       });
       await record();

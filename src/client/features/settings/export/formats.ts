@@ -1,11 +1,11 @@
-/** The formats that are offered. What writes each is loaded when it is chosen. */
+/** The export formats. Each writer is loaded when its format is used. */
 import type { Day } from '#domain/day/day.ts';
 import type { FormatWriter } from '#domain/export/exported-entry.ts';
 
 export type Format = {
   id: string;
   label: string;
-  what: string;
+  hint: string;
   extension: string;
   type: string;
   writer: (today: Day) => Promise<FormatWriter>;
@@ -15,7 +15,7 @@ export const FORMATS: readonly [Format, ...Format[]] = [
   {
     id: 'text',
     label: 'Plain text',
-    what: 'Opens everywhere, today and in thirty years.',
+    hint: 'Opens in every app.',
     extension: 'txt',
     type: 'text/plain;charset=utf-8',
     writer: async () => (await import('#domain/export/formats/text-format.ts')).textWriter(),
@@ -23,7 +23,7 @@ export const FORMATS: readonly [Format, ...Format[]] = [
   {
     id: 'markdown',
     label: 'Markdown',
-    what: 'For your notes app: headings, lists and bold stay.',
+    hint: 'For notes apps. Keeps headings, lists and bold text.',
     extension: 'md',
     type: 'text/markdown;charset=utf-8',
     writer: async () => (await import('#domain/export/formats/markdown-format.ts')).markdownWriter(),
@@ -31,7 +31,7 @@ export const FORMATS: readonly [Format, ...Format[]] = [
   {
     id: 'html',
     label: 'HTML',
-    what: 'One page to read, print or put on the shelf.',
+    hint: 'One page to read or print.',
     extension: 'html',
     type: 'text/html;charset=utf-8',
     writer: async (today) => (await import('#domain/export/formats/html-format.ts')).htmlWriter({ today }),
@@ -39,7 +39,7 @@ export const FORMATS: readonly [Format, ...Format[]] = [
   {
     id: 'json',
     label: 'JSON',
-    what: 'Everything, scores and feedback too. Comes back exactly as it was.',
+    hint: 'Includes scores and feedback. Can be imported again without loss.',
     extension: 'json',
     type: 'application/json',
     writer: async () => (await import('#domain/export/formats/json-format.ts')).jsonWriter({ exportedAt: new Date() }),

@@ -1,4 +1,4 @@
-/** Import Data: a file is read here in the browser, what it would do is shown, and only then is anything written. */
+/** The Import Data card: reads a file in the browser, shows a preview, then writes the chosen days. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { FILE_PROBLEMS } from '#domain/export/import-plan.ts';
@@ -15,7 +15,7 @@ import { Section } from '#client/ui/page/page.tsx';
 import { createEntryReader } from '../export/entry-reader.ts';
 import type { Progress } from '../export/export-run.ts';
 import { ImportPlanView } from './import-plan-view.tsx';
-import { createImportRun, ImportRefused, planImport, readImport } from './import-run.ts';
+import { createImportRun, ImportRejected, planImport, readImport } from './import-run.ts';
 import type { ImportPlan, ImportSummary } from './import-run.ts';
 import { ImportSummaryView } from './import-summary-view.tsx';
 import { ProgressLine } from '../progress-line.tsx';
@@ -31,16 +31,16 @@ type Shown =
   | { kind: 'done'; summary: ImportSummary };
 
 export function ImportCard() {
-  const { shown, choose, write, goOn, cancel, leave, reset } = useImport();
+  const { shown, choose, write, resume, cancel, finish, reset } = useImport();
   const picker = useRef<HTMLInputElement>(null);
   const busy = shown.kind === 'reading';
   return (
     <Section title="Import Data">
       <p className={styles.text}>
-        Bring an export back: its JSON, Markdown or plain text file. You see what would happen first, and no word of
-        yours is overwritten unless you say so.
+        Import the JSON, Markdown or plain text file of an export. You see a preview first, and no log is overwritten
+        unless you choose so.
       </p>
-      {/* Opened by the button beside it, which says what it is for. */}
+      {/* Hidden: the button opens it. */}
       <input
         ref={picker}
         type="file"
@@ -50,7 +50,7 @@ export function ImportCard() {
         accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
         onChange={({ currentTarget }) => {
           const file = currentTarget.files?.[0];
-          // The same file chosen again is a choice as well.
+          // Clear the value, so choosing the same file again fires a change event.
           currentTarget.value = '';
           if (file) void choose(file);
         }}
@@ -67,14 +67,14 @@ export function ImportCard() {
           )}
         </div>
       )}
-      {shown.kind === 'reading' && <ProgressLine label="Comparing" progress={shown.progress} of="days compared" />}
+      {shown.kind === 'reading' && <ProgressLine label="Comparing" progress={shown.progress} unit="days compared" />}
       {shown.kind === 'unreadable' && <Notice kind="error">{shown.text}</Notice>}
       {shown.kind === 'planned' && (
         <ImportPlanView plan={shown.plan} onImport={write} onOther={() => picker.current?.click()} onCancel={reset} />
       )}
       {shown.kind === 'writing' && (
         <>
-          <ProgressLine label="Importing" progress={shown.progress} of="days" />
+          <ProgressLine label="Importing" progress={shown.progress} unit="days" />
           <Button tone="text" onClick={cancel}>
             Cancel
           </Button>
@@ -83,16 +83,16 @@ export function ImportCard() {
       {shown.kind === 'stopped' && (
         <Notice kind={shown.text === null ? 'info' : 'error'}>
           <p>
-            {shown.text ?? 'Stopped.'} {shown.progress.done.toLocaleString('en-US')} of{' '}
-            {shown.progress.total.toLocaleString('en-US')} days are written
-            {shown.text === null ? ' and stay' : ' for certain, and stay'}.
+            {shown.text ?? 'Import stopped.'} {shown.text !== null && 'At least '}
+            {shown.progress.done.toLocaleString('en-US')} of {shown.progress.total.toLocaleString('en-US')} days were
+            imported.
           </p>
           <div className={styles.actions}>
-            <Button className={styles.again} onClick={goOn}>
+            <Button className={styles.again} onClick={resume}>
               {shown.text === null ? 'Continue' : 'Try again'}
             </Button>
-            <Button tone="text" className={styles.again} onClick={leave}>
-              Leave it at that
+            <Button tone="text" className={styles.again} onClick={finish}>
+              Finish here
             </Button>
           </div>
         </Notice>
@@ -112,15 +112,15 @@ function useImport() {
   const job = useRef<ReturnType<typeof createImportRun> | null>(null);
   useEffect(() => () => stop.current?.abort(), []);
 
-  const begin = (): AbortController => {
+  const restart = (): AbortController => {
     stop.current?.abort();
     return (stop.current = new AbortController());
   };
 
-  async function goOn(): Promise<void> {
+  async function resume(): Promise<void> {
     const run = job.current;
     if (!run) return;
-    const { signal } = begin();
+    const { signal } = restart();
     let progress: Progress = { done: 0, total: run.total };
     try {
       await run.run(signal, (now) => {
@@ -129,18 +129,18 @@ function useImport() {
       });
       setShown({ kind: 'done', summary: run.summary });
     } catch (error) {
-      const text = error instanceof ImportRefused ? error.message : 'The server could not be reached.';
+      const text = error instanceof ImportRejected ? error.message : 'The server could not be reached.';
       setShown({ kind: 'stopped', text: signal.aborted ? null : text, progress });
     }
-    // What the journal and the calendar have read is old now.
+    // The import changed logs that are cached.
     await queries.invalidateQueries();
   }
 
   return {
     shown,
-    goOn,
+    resume,
     async choose(file: File): Promise<void> {
-      const { signal } = begin();
+      const { signal } = restart();
       setShown({ kind: 'reading', progress: null });
       try {
         const read = await readImport(file, signal);
@@ -151,11 +151,11 @@ function useImport() {
         if (!signal.aborted) setShown({ kind: 'planned', plan });
       } catch (error) {
         if (signal.aborted) return;
-        const unreachable =
-          'Your logs could not be read to compare them with the file. Nothing was changed. Please try again.';
+        const loadFailed =
+          "Couldn't load your logs to compare them with the file. Nothing was changed. Please try again.";
         setShown({
           kind: 'unreadable',
-          text: error instanceof UnreadableFileError ? FILE_PROBLEMS[error.problem] : unreachable,
+          text: error instanceof UnreadableFileError ? FILE_PROBLEMS[error.problem] : loadFailed,
         });
       }
     },
@@ -163,14 +163,14 @@ function useImport() {
       const reader = createEntryReader(data, userId);
       const send = async (entries: object[]) => (await callFunction('import-entries', { entries })) as ImportAnswer;
       job.current = createImportRun({ plan, choiceOf, send, reader });
-      void goOn();
+      void resume();
     },
     cancel(): void {
       stop.current?.abort();
       if (shown.kind === 'reading') setShown({ kind: 'idle' });
     },
-    /** What was written until then stays, and is listed. */
-    leave(): void {
+    /** Keeps the imported days and lists them. */
+    finish(): void {
       if (job.current) setShown({ kind: 'done', summary: job.current.summary });
     },
     reset(): void {

@@ -1,4 +1,4 @@
-/** What an import would do, before it does it, and the choice for the days that differ. */
+/** The preview of an import, with the choice for days that differ. */
 import { useId, useState } from 'react';
 import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -6,17 +6,17 @@ import type { Choice } from '#domain/export/import-plan.ts';
 import { Button } from '#client/ui/button.tsx';
 import { daysToWrite } from './import-run.ts';
 import type { ImportPlan } from './import-run.ts';
-import { counted } from '../pluralize.ts';
+import { pluralize } from '../pluralize.ts';
 import { RefusedDays } from './refused-days.tsx';
 import styles from '../settings.module.css';
 
-const CHOICES: readonly { value: Choice; label: string; what: string }[] = [
-  { value: 'mine', label: 'Keep mine', what: 'The file’s version of these days is left out.' },
-  { value: 'file', label: 'Take the file’s', what: 'Your version of these days is replaced.' },
-  { value: 'both', label: 'Keep both', what: 'The file’s words are added below yours.' },
+const CHOICES: readonly { value: Choice; label: string; hint: string }[] = [
+  { value: 'mine', label: 'Keep mine', hint: 'These days do not change.' },
+  { value: 'file', label: 'Use the file’s', hint: 'The file’s version replaces yours.' },
+  { value: 'both', label: 'Keep both', hint: 'The file’s text is added below yours.' },
 ];
-/** More are decided together: nobody goes through a longer list by hand. */
-const LISTED = 100;
+/** Longer lists have only one choice for all days. */
+const MAX_SINGLE_CHOICES = 100;
 
 type ImportPlanViewProps = {
   plan: ImportPlan;
@@ -37,21 +37,21 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
   return (
     <div className={styles.plan} role="group" aria-labelledby={id}>
       <p id={id} className={styles.file} role="status">
-        <strong>{plan.name}</strong> holds {counted(plan.days.length + plan.refused.length, 'day')}. Nothing is written
-        yet.
+        <strong>{plan.name}</strong> contains {pluralize(plan.days.length + plan.refused.length, 'day')}. Nothing has
+        been imported yet.
       </p>
       <dl className={styles.counts}>
-        <Count of={count('new')} what="new: they will be added" />
-        <Count of={count('same')} what="the same as yours already" />
-        <Count of={count('feedback')} what="the same as yours: the feedback in the file will be added" />
-        <Count of={differing.length} what="not the same as yours" />
-        <Count of={plan.refused.length} what="left out, for the reasons below" />
+        <Count of={count('new')} label="new, will be added" />
+        <Count of={count('same')} label="identical, nothing to do" />
+        <Count of={count('feedback')} label="identical, the feedback in the file will be added" />
+        <Count of={differing.length} label="different from yours" />
+        <Count of={plan.refused.length} label="skipped, see the reasons below" />
       </dl>
       <RefusedDays refused={plan.refused} />
       {differing.length > 0 && (
         <fieldset className={styles.choices}>
-          <legend className={styles.question}>For the days that are not the same</legend>
-          {CHOICES.map(({ value, label, what }) => (
+          <legend className={styles.question}>For days that are different</legend>
+          {CHOICES.map(({ value, label, hint }) => (
             <label key={value} className={styles.choice}>
               <input
                 type="radio"
@@ -65,13 +65,13 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
               />
               <span>
                 {label}
-                <span className={styles.hint}>{what}</span>
+                <span className={styles.hint}>{hint}</span>
               </span>
             </label>
           ))}
         </fieldset>
       )}
-      {differing.length > 1 && differing.length <= LISTED && (
+      {differing.length > 1 && differing.length <= MAX_SINGLE_CHOICES && (
         <details className={styles.details}>
           <summary>Day by day</summary>
           <ul>
@@ -98,10 +98,10 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
       <div className={styles.actions}>
         {toWrite > 0 ? (
           <Button tone="primary" onClick={() => onImport(plan, choiceOf)}>
-            Import {counted(toWrite, 'Day')}
+            Import {pluralize(toWrite, 'Day')}
           </Button>
         ) : (
-          <p className={styles.text}>There is nothing to write.</p>
+          <p className={styles.text}>There is nothing to import.</p>
         )}
         <Button onClick={onOther}>Choose Another File</Button>
         <Button tone="text" onClick={onCancel}>
@@ -112,12 +112,12 @@ export function ImportPlanView({ plan, onImport, onOther, onCancel }: ImportPlan
   );
 }
 
-function Count({ of, what }: { of: number; what: string }) {
+function Count({ of, label }: { of: number; label: string }) {
   if (of === 0) return null;
   return (
     <div>
       <dt>{of.toLocaleString('en-US')}</dt>
-      <dd>{what}</dd>
+      <dd>{label}</dd>
     </div>
   );
 }

@@ -14,12 +14,12 @@ const never = new AbortController().signal;
 const FIRST = day('2020-01-01');
 const datesOf = (count: number): Day[] => Array.from({ length: count }, (_, index) => addDays(FIRST, index));
 
-/** A server with logs, that counts what is written to it and can lose its answers. */
+/** A fake server that records batches and can lose its responses. */
 function serverWith(logs: Record<string, string> = {}) {
   const rows = new Map<string, Version & { content: string }>();
   for (const [date, content] of Object.entries(logs)) rows.set(date, { content, id: 'first', revision: 1 });
   const batches: ImportEntry[][] = [];
-  let loses = 0;
+  let lostAnswers = 0;
   const reader: EntryReader = {
     dates: async () => [...rows.keys()].sort() as Day[],
     days: async (dates) =>
@@ -33,7 +33,7 @@ function serverWith(logs: Record<string, string> = {}) {
     rows,
     batches,
     reader,
-    loseAnswers: (count: number) => void (loses = count),
+    loseAnswers: (count: number) => void (lostAnswers = count),
     async send(entries: ImportEntry[]) {
       batches.push(entries);
       const outcomes = entries.map(({ date, content, replaces }) => {
@@ -43,7 +43,7 @@ function serverWith(logs: Record<string, string> = {}) {
         rows.set(date, { content, id: row?.id ?? 'first', revision: (row?.revision ?? 0) + 1 });
         return { date, outcome: 'written' as const };
       });
-      if (loses-- > 0) throw new TypeError('lost');
+      if (lostAnswers-- > 0) throw new TypeError('lost');
       return { success: true as const, outcomes };
     },
   };
@@ -64,8 +64,8 @@ async function importInto(
   return { plan, run: createImportRun({ plan, choiceOf: () => choice, send: server.send, reader: server.reader }) };
 }
 
-describe('the plan', () => {
-  test('tells new days, the same ones and those that differ, and writes nothing', async () => {
+describe('planImport', () => {
+  test('classifies days as new, same or different, and writes nothing', async () => {
     const server = serverWith({ '2020-01-01': '<p>a</p>', '2020-01-02': '<p>b</p>', '2020-01-09': '<p>z</p>' });
     const { plan } = await importInto(server, {
       '2020-01-03': '<p>new</p>',
@@ -82,8 +82,8 @@ describe('the plan', () => {
   });
 });
 
-describe('the import', () => {
-  test('keeps what differs, unless told otherwise', async () => {
+describe('createImportRun', () => {
+  test('keeps different days unless another choice is made', async () => {
     for (const [choice, expected] of [
       ['mine', '<p>mine</p>'],
       ['file', '<p>file</p>'],
@@ -96,7 +96,7 @@ describe('the import', () => {
     }
   });
 
-  test('goes out in batches that the server takes', async () => {
+  test('sends batches within the limits of the server', async () => {
     const server = serverWith();
     const many = Object.fromEntries(datesOf(120).map((date) => [date, `<p>${date}</p>`]));
     const { run } = await importInto(server, many);
@@ -113,7 +113,7 @@ describe('the import', () => {
     expect(other.rows.size).toBe(9);
   });
 
-  test('after lost answers and a cancel it goes on, and counts each day once', async () => {
+  test('resumes after lost responses and a cancel, and counts each day once', async () => {
     const server = serverWith();
     const dates = datesOf(180);
     const { run } = await importInto(server, Object.fromEntries(dates.map((date) => [date, `<p>${date}</p>`])));
@@ -131,8 +131,8 @@ describe('the import', () => {
 
   test.each([
     ['changed', { id: 'first', revision: 2 }],
-    ['was deleted and begun anew', { id: 'second', revision: 1 }],
-  ])('leaves a day alone that %s after the look', async (_what, version) => {
+    ['was deleted and written again', { id: 'second', revision: 1 }],
+  ])('skips a day that %s after the preview', async (_case, version) => {
     const server = serverWith({ '2020-01-01': '<p>mine</p>' });
     const { run } = await importInto(server, { '2020-01-01': '<p>file</p>' }, 'file');
     server.rows.set('2020-01-01', { content: '<p>meanwhile</p>', ...version });
@@ -142,13 +142,13 @@ describe('the import', () => {
   });
 });
 
-describe('a file', () => {
+describe('readImport', () => {
   test.each([
-    ['larger than any export, which is not even read', { size: IMPORT_FILE_MAX_BYTES + 1 }, 'tooLarge'],
-    ['of bytes that are no text', new File([new Uint8Array([0xff, 0xfe, 0x41])], 'x.txt'), 'notText'],
-    ['with a zero in it', new File(['Friday\0'], 'x.txt'), 'notText'],
-    ['without anything in it', new File([], 'x.txt'), 'notRecognised'],
-  ])('%s, is refused', async (_what, file, problem) => {
+    ['that is too large, without reading it', { size: IMPORT_FILE_MAX_BYTES + 1 }, 'tooLarge'],
+    ['that is not UTF-8', new File([new Uint8Array([0xff, 0xfe, 0x41])], 'x.txt'), 'notText'],
+    ['that contains a null character', new File(['Friday\0'], 'x.txt'), 'notText'],
+    ['that is empty', new File([], 'x.txt'), 'notRecognised'],
+  ])('rejects a file %s', async (_case, file, problem) => {
     await expect(readImport(file as File, never)).rejects.toEqual(new UnreadableFileError(problem as 'tooLarge'));
   });
 });

@@ -1,4 +1,4 @@
-/** Reads an export in the browser, compares it with what is stored, and sends what was chosen to the server in batches. */
+/** Reads an export file in the browser, compares it with the stored logs, and sends the chosen days in batches. */
 import { dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { withoutDateHeader } from '#domain/log/entry-html.ts';
@@ -11,21 +11,21 @@ import { parseExportFile, UnreadableFileError } from '#domain/export/read-file.t
 import { createPager } from '../export/entry-reader.ts';
 import type { EntryReader, StoredDay } from '../export/entry-reader.ts';
 import type { Progress } from '../export/export-run.ts';
-import { createTurns } from '../yield-to-main.ts';
+import { createYielder } from '../yield-to-main.ts';
 
 export type PlannedDay = { day: ImportedDay; verdict: Verdict; own: ExistingDay | undefined };
 export type ImportPlan = { name: string; days: PlannedDay[]; refused: RefusedDay[] };
 
-/** Throws an `UnreadableFileError` for what is no export. */
+/** @throws UnreadableFileError if the file is not an export */
 export async function readImport(file: File, signal: AbortSignal): Promise<ImportedFile> {
   if (file.size > IMPORT_FILE_MAX_BYTES) throw new UnreadableFileError('tooLarge');
   const text = await textOf(file);
-  const turn = createTurns();
+  const yieldIfDue = createYielder();
   const reading = parseExportFile(text, dayOf(new Date()));
   for (;;) {
     const step = reading.next();
     if (step.done) return step.value;
-    await turn();
+    await yieldIfDue();
     signal.throwIfAborted();
   }
 }
@@ -34,7 +34,7 @@ async function textOf(file: File): Promise<string> {
   const bytes = await file.arrayBuffer();
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // No export holds one: what does is an archive or a picture.
+    // A null character means a binary file, such as an archive or an image.
     if (!text.includes('\0')) return text;
   } catch {
     // Not UTF-8.
@@ -42,7 +42,7 @@ async function textOf(file: File): Promise<string> {
   throw new UnreadableFileError('notText');
 }
 
-/** Only the days that are in the file as well are read, and of those only what differs is kept. */
+/** Reads only the days that are also in the file, and keeps only those that differ. */
 export async function planImport(
   file: ImportedFile,
   name: string,
@@ -50,18 +50,18 @@ export async function planImport(
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<ImportPlan> {
-  const wanted = new Map(file.days.map((day) => [day.date, day]));
-  const mine = (await reader.dates(signal)).filter((date) => wanted.has(date));
+  const imported = new Map(file.days.map((day) => [day.date, day]));
+  const existing = (await reader.dates(signal)).filter((date) => imported.has(date));
   const planned = new Map<Day, PlannedDay>(file.days.map((day) => [day.date, { day, verdict: 'new', own: undefined }]));
-  const turn = createTurns();
-  if (mine.length > 0) {
-    await createPager(reader, mine)(signal, async (rows, done) => {
+  const yieldIfDue = createYielder();
+  if (existing.length > 0) {
+    await createPager(reader, existing)(signal, async (rows, done) => {
       for (const row of rows) {
-        const day = wanted.get(row.date);
+        const day = imported.get(row.date);
         if (day) planned.set(row.date, plannedDay(day, row, file.exact));
-        await turn();
+        await yieldIfDue();
       }
-      onProgress({ done, total: mine.length });
+      onProgress({ done, total: existing.length });
     });
   }
   const days = [...planned.values()].sort((a, b) => (a.day.date < b.day.date ? -1 : 1));
@@ -85,21 +85,21 @@ export type ImportSummary = {
   feedback: Day[];
   replaced: Day[];
   both: Day[];
-  /** Changed on another device between the look and the write: left as they are. */
+  /** Skipped, because they changed on another device after the preview. */
   changed: Day[];
   refused: RefusedDay[];
 };
 
-/** What somebody was told no by: the plan ended, or there is too much at once. */
-export class ImportRefused extends Error {
-  override name = 'ImportRefused';
+/** The server rejected the request, for example because the plan has ended. */
+export class ImportRejected extends Error {
+  override name = 'ImportRejected';
 }
 
-type Needs = {
+type Deps = {
   plan: ImportPlan;
   choiceOf: (date: Day) => Choice;
   send: (entries: ImportEntry[]) => Promise<ImportAnswer>;
-  /** Reads days as they are now, to tell a lost answer from a day that somebody else changed. */
+  /** Reads the current state, to distinguish a lost response from a change on another device. */
   reader: EntryReader;
 };
 
@@ -110,7 +110,7 @@ export const daysToWrite = (plan: ImportPlan, choiceOf: (date: Day) => Choice): 
   plan.days.filter(({ verdict, day }) => verdict !== 'same' && (verdict !== 'differs' || choiceOf(day.date) !== 'mine'))
     .length;
 
-export function createImportRun({ plan, choiceOf, send, reader }: Needs) {
+export function createImportRun({ plan, choiceOf, send, reader }: Deps) {
   const total = daysToWrite(plan, choiceOf);
   const summary: ImportSummary = { added: [], feedback: [], replaced: [], both: [], changed: [], refused: [] };
   let next = 0;
@@ -135,12 +135,12 @@ export function createImportRun({ plan, choiceOf, send, reader }: Needs) {
   return {
     summary,
     total,
-    /** Called again after a failure or a cancel it goes on where it stopped. */
+    /** A second call after a failure or a cancel resumes. */
     async run(signal: AbortSignal, onProgress: (progress: Progress) => void): Promise<void> {
       onProgress({ done, total });
       while (next < plan.days.length) {
         const { tasks, after } = batch();
-        if (tasks.length > 0) await carryOut(tasks, signal);
+        if (tasks.length > 0) await sendBatch(tasks, signal);
         next = after;
         done += tasks.length;
         onProgress({ done, total });
@@ -149,22 +149,22 @@ export function createImportRun({ plan, choiceOf, send, reader }: Needs) {
     },
   };
 
-  async function carryOut(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
+  async function sendBatch(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
     const answer = await send(tasks.map(({ entry }) => entry));
-    if (!answer.success) throw new ImportRefused(answer.error);
-    const lists = new Map(tasks.map((task) => [task.entry.date as string, task]));
-    const unsure: Task[] = [];
+    if (!answer.success) throw new ImportRejected(answer.error);
+    const taskByDate = new Map(tasks.map((task) => [task.entry.date as string, task]));
+    const conflicts: Task[] = [];
     for (const outcome of answer.outcomes) {
-      const task = lists.get(outcome.date);
+      const task = taskByDate.get(outcome.date);
       if (outcome.outcome === 'refused') summary.refused.push({ label: outcome.date, reason: outcome.reason });
       else if (task && outcome.outcome === 'written') summary[task.list].push(outcome.date);
-      else if (task) unsure.push(task);
+      else if (task) conflicts.push(task);
     }
-    if (unsure.length > 0) await sort(unsure, signal);
+    if (conflicts.length > 0) await resolveConflicts(conflicts, signal);
   }
 
-  /** After an answer that got lost, what it wrote is met again as "changed": the words tell. */
-  async function sort(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
+  /** After a lost response, a retry reports our own write as "changed"; comparing the text detects that. */
+  async function resolveConflicts(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
     const dates = tasks.map(({ entry }) => entry.date).sort();
     const rows = new Map<Day, string>();
     for (const date of dates) {

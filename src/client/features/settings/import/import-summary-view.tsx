@@ -1,9 +1,9 @@
-/** What an import has done: every day that it touched can be opened from here, and undone there by hand. */
+/** The result of an import, with links to every affected day. */
 import { dateLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
-import { counted } from '../pluralize.ts';
+import { pluralize } from '../pluralize.ts';
 import type { ImportSummary } from './import-run.ts';
 import { RefusedDays } from './refused-days.tsx';
 import styles from '../settings.module.css';
@@ -13,24 +13,24 @@ export function ImportSummaryView({ summary, onClose }: { summary: ImportSummary
   const written = added.length + feedback.length + replaced.length + both.length;
   return (
     <div className={styles.plan}>
-      <Notice kind="success">Done: {counted(written, 'day')} written. Nothing else was touched.</Notice>
-      <Days days={added} what="added" />
-      <Days days={feedback} what="given their feedback back" />
-      <Days days={replaced} what="replaced by the file’s version" />
-      <Days days={both} what="with both versions, the file’s below yours" />
-      <Days days={changed} what="left alone: they were changed on another device meanwhile" />
+      <Notice kind="success">Imported {pluralize(written, 'day')}.</Notice>
+      <Days days={added} label="added" />
+      <Days days={feedback} label="with feedback added" />
+      <Days days={replaced} label="replaced by the file’s version" />
+      <Days days={both} label="with both versions, the file’s below yours" />
+      <Days days={changed} label="skipped, because they changed on another device" />
       <RefusedDays refused={refused} />
       <Button onClick={onClose}>Close</Button>
     </div>
   );
 }
 
-function Days({ days, what }: { days: readonly Day[]; what: string }) {
+function Days({ days, label }: { days: readonly Day[]; label: string }) {
   if (days.length === 0) return null;
   return (
     <details className={styles.details}>
       <summary>
-        {counted(days.length, 'day')} {what}
+        {pluralize(days.length, 'day')} {label}
       </summary>
       <ul className={styles.days}>
         {days.map((date) => (
