@@ -263,7 +263,7 @@ export const COACH_SCENES: readonly Scene[] = [
     name: 'reviews-empty',
     as: 'ending',
     path: ROUTES.reviews.path,
-    prepare: (page) => page.getByRole('heading', { name: 'Nothing to draw yet' }).waitFor(),
+    prepare: (page) => page.getByRole('heading', { name: 'No charts yet' }).waitFor(),
   },
   {
     name: 'profile-coach',

@@ -113,11 +113,11 @@ test('reads what the user sees, cites it, and knows when it has changed', async 
   await expect(panel(page)).toContainText('Sandbox model: 3 items');
   await expect(panel(page).getByText('Up to date')).toBeVisible();
   await expect(score(page)).toContainText(/of 10 · (Strong|Solid|Thin|Poor)/);
-  await expect(panel(page).getByRole('heading', { name: 'Would have made the day clearer' })).toBeVisible();
+  await expect(panel(page).getByRole('heading', { name: 'Missing detail' })).toBeVisible();
   await expect(
     panel(page)
       .getByRole('status')
-      .filter({ hasText: /The feedback is there\. \d+ of 10/ }),
+      .filter({ hasText: /Feedback is ready\. \d+ of 10/ }),
   ).toBeAttached();
   await inBothThemes(page, expectAccessible);
 
@@ -156,7 +156,7 @@ test('is written while it is read; cancelling stores nothing', async ({
   await expect(writing).toHaveAttribute('aria-busy', 'true');
   await inBothThemes(page, expectAccessible);
   await panel(page).getByRole('button', { name: 'Cancel' }).click();
-  await expect(panel(page).getByText('Cancelled. Nothing was stored.').first()).toBeVisible();
+  await expect(panel(page).getByText('Cancelled. Nothing was saved.').first()).toBeVisible();
   await releaseModel(request);
   await expect(panel(page).getByRole('button', { name: 'Get Fresh Analysis' })).toBeEnabled();
   expect(await storedFeedback(page, request)).toBeNull();
@@ -208,7 +208,7 @@ test('whatever fails, the feedback before stays, and the tries are counted', asy
   await panel(page).getByRole('button', { name: 'Force Refresh' }).click();
   await heldModel(request);
   // It stays readable, and nobody says of it what is not known any more.
-  await expect(panel(page).getByRole('region', { name: 'Feedback so far' })).toContainText('Sandbox model: 2 items');
+  await expect(panel(page).getByRole('region', { name: 'Previous feedback' })).toContainText('Sandbox model: 2 items');
   await expect(panel(page).getByText('Earlier analysis')).toBeVisible();
   await expect(panel(page).getByText('Up to date')).toBeHidden();
   await inBothThemes(page, expectAccessible);
@@ -344,7 +344,7 @@ test.describe('without a connection', () => {
     await items(page).last().click();
     await page.keyboard.type('on paper ');
     await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
-    await expect(panel(page).getByRole('alert')).toContainText('Your latest words are not saved yet');
+    await expect(panel(page).getByRole('alert')).toContainText('Your latest changes are not saved yet');
     await context.setOffline(false);
     await expectSaved(page);
     // What stood in the way is gone, and so is what said so.
@@ -566,7 +566,7 @@ test('a review that is called off leaves nothing', async ({ page, signUpCloser, 
   await generate.click();
   await heldModel(request);
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was stored.' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'Cancelled. Nothing was saved.' })).toBeVisible();
   await expect(page.getByRole('region', { name: 'Analysis', exact: true })).toBeHidden();
   await expect(generate).toBeEnabled();
   await inBothThemes(page, expectAccessible);
@@ -713,7 +713,7 @@ test.describe('on a phone', () => {
     await heldModel(request);
     await expect(page.getByRole('region', { name: 'New analysis' }).getByText('Writing...')).toBeInViewport();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await expect(page.getByText('Cancelled. Nothing was stored.')).toBeInViewport();
+    await expect(page.getByText('Cancelled. Nothing was saved.')).toBeInViewport();
     await expect(again).toBeFocused();
     await releaseModel(request);
 
@@ -766,7 +766,7 @@ test('the wins of a review stand once, and only where it names some', async ({ p
   await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeVisible();
   await expect(page.getByRole('main').getByText('Looked at some stuff')).toHaveCount(1);
   await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
-  await expect(page.getByText('No wins named in this period.')).toBeVisible();
+  await expect(page.getByText('No wins found in this period.')).toBeVisible();
   await expect(page.getByRole('heading', { name: 'First lines of your logs' })).toBeHidden();
   await expect(page.getByRole('button', { name: 'Copy' })).toBeHidden();
 

@@ -168,9 +168,7 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   await page.keyboard.press('ArrowDown');
   await expect(cell(addDays(today, -7))).toBeFocused();
   await expect(year.locator('[tabindex="0"]')).toHaveCount(1);
-  await expect(cell(addDays(today, -3))).toHaveAccessibleName(
-    `${dateLabel(addDays(today, -3))}: a log without a score`,
-  );
+  await expect(cell(addDays(today, -3))).toHaveAccessibleName(`${dateLabel(addDays(today, -3))}: log without a score`);
 
   await page.getByRole('button', { name: 'Copy' }).click();
   await expect(page.getByRole('status').filter({ hasText: '2 lines copied.' })).toBeVisible();
@@ -236,7 +234,7 @@ test.describe('when its pictures do not arrive', () => {
     await admin('plan:grant', email);
     await page.route('**/assets/review-pictures*', (route) => route.abort());
     await page.goto('/reviews');
-    await expect(page.getByText('The pictures did not arrive.')).toBeVisible();
+    await expect(page.getByText("Couldn't load the charts.")).toBeVisible();
     await expect(page.getByRole('button', { name: 'I agree' })).toBeVisible();
   });
 });

@@ -1,4 +1,4 @@
-/** HAI Feedback: the pitch for a Dabbler; for a Closer what the coach says about the open day. */
+/** The HAI Feedback panel: the upgrade pitch for a Dabbler, the feedback on the open day for a Closer. */
 import type { Ref } from 'react';
 import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -19,14 +19,14 @@ type CoachPanelProps = { date: Day; log: OpenLog; onClose: () => void; onUpgrade
 export function CoachPanel({ date, log, onClose, onUpgrade }: CoachPanelProps) {
   const premium = usePremium();
   const { features } = useClientConfig();
-  // A plan may end while its owner stands on a button of what it paid for.
+  // The plan may end while a button of the panel has focus.
   const { fallbackRef, areaProps } = useFocusRestore();
   return (
     <CoachSheet title="HAI Feedback" onClose={onClose}>
       <div className={styles.whole} {...areaProps}>
         {premium === null && <PlanPlaceholder />}
         {premium === false && <Pitch configured={features.coach} button={fallbackRef} onUpgrade={onUpgrade} />}
-        {/* A day that was left is not analysed to its end. */}
+        {/* The key aborts the analysis when the day changes. */}
         {premium === true && (
           <Feedback key={date} date={date} log={log} configured={features.coach} onClose={onClose} />
         )}
@@ -51,7 +51,7 @@ function Pitch({ configured, button, onUpgrade }: PitchProps) {
           <p className={styles.quiet}>{FAIR_USE_NOTE}</p>
         </>
       ) : (
-        // Nothing is sold that is not there; the upgrade has more than this.
+        // Without a coach there is no feedback to sell, but the upgrade includes more.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton button={button} onClick={onUpgrade} />

@@ -1,14 +1,11 @@
-/**
- * The sheet that the coach speaks on. On a wide screen it stands beside the log, which can be read and written on
- * meanwhile; on a narrow one it lies over the whole page, as every other sheet does.
- */
+/** The feedback sheet. On a wide screen it is non-modal beside the log; on a narrow one it is a modal overlay. */
 import { useEffect, useId, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 import { DialogFrame } from '#client/ui/dialog.tsx';
 import { useAttachToasts } from '#client/ui/toast.tsx';
 import styles from './coach-sheet.module.css';
 
-/** Where the log keeps its measure beside the sheet; coach-sheet.module.css says the same. */
+/** The width at which log and sheet fit side by side; the same as in coach-sheet.module.css. */
 const WIDE = '(min-width: 66rem)';
 
 function subscribeToWidth(listener: () => void): () => void {
@@ -18,37 +15,37 @@ function subscribeToWidth(listener: () => void): () => void {
 }
 
 let isWide = false;
-/** Paper has a width of its own, and a sheet that stood beside the log is no other one for being printed. */
-const wideNow = (): boolean => (isWide = matchMedia('print').matches ? isWide : matchMedia(WIDE).matches);
+/** Printing changes the media width, so keep the last value while printing. */
+const getIsWide = (): boolean => (isWide = matchMedia('print').matches ? isWide : matchMedia(WIDE).matches);
 
-export const useWide = (): boolean => useSyncExternalStore(subscribeToWidth, wideNow);
+export const useIsWide = (): boolean => useSyncExternalStore(subscribeToWidth, getIsWide);
 
 type CoachSheetProps = { title: string; onClose: () => void; children: ReactNode };
 
 export function CoachSheet({ title, onClose, children }: CoachSheetProps) {
   const sheet = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  const wide = useWide();
+  const wide = useIsWide();
   const follow = useAttachToasts();
 
-  // A layout effect is cleaned up while the sheet is still in the page, and so knows whether the focus is in it.
+  // The cleanup of a layout effect runs before the sheet is removed, so it can check the focus.
   useLayoutEffect(() => {
     const element = sheet.current;
     if (!element) return;
-    const cameFrom = document.activeElement;
+    const previousFocus = document.activeElement;
     if (wide) element.show();
     else element.showModal();
-    const leave = wide ? null : follow(element);
+    const unfollow = wide ? null : follow(element);
     return () => {
-      leave?.();
-      const held = element.contains(document.activeElement);
+      unfollow?.();
+      const hadFocus = element.contains(document.activeElement);
       element.close();
-      // Somebody who went on writing beside it keeps the caret.
-      if (held && cameFrom instanceof HTMLElement && cameFrom.isConnected) cameFrom.focus();
+      // Focus restore, unless the user has moved to the log.
+      if (hadFocus && previousFocus instanceof HTMLElement && previousFocus.isConnected) previousFocus.focus();
     };
   }, [follow, wide]);
 
-  // Beside the log the browser hears no Escape for it. In the editor the key has a meaning of its own.
+  // A non-modal dialog gets no cancel event for Escape. The editor handles Escape itself.
   useEffect(() => {
     if (!wide) return;
     const onKey = (event: KeyboardEvent): void => {

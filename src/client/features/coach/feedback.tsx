@@ -1,4 +1,4 @@
-/** What the coach said about the day, what it is writing now, and the button that asks. */
+/** The feedback on a day: the stored one, the one being streamed, and the button that requests it. */
 import { useEffect } from 'react';
 import { flushSync } from 'react-dom';
 import type { Ref } from 'react';
@@ -17,7 +17,7 @@ import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
 import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './coach-panel.module.css';
-import { useWide } from './coach-sheet.tsx';
+import { useIsWide } from './coach-sheet.tsx';
 import { Score } from './score.tsx';
 import { hideLine, showLine } from './show-line.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
@@ -27,13 +27,13 @@ import type { OpenLog } from './use-feedback.ts';
 type FeedbackProps = { date: Day; log: OpenLog; configured: boolean; onClose: () => void };
 
 export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
-  const { stored, view, ask, cancel } = useFeedback(date, log);
+  const { stored, view, analyze, cancel } = useFeedback(date, log);
   const consent = useConsent();
   const { fallbackRef, areaProps } = useFocusRestore();
   useEffect(() => hideLine, []);
-  const wide = useWide();
+  const wide = useIsWide();
   const showCited = (line: number): void => {
-    // A narrow sheet covers the log. The mark is set once the sheet has gone, which would take it along.
+    // A narrow sheet covers the log and clears the highlight when it closes, so close it first.
     if (!wide) flushSync(onClose);
     showLine(date, line);
   };
@@ -42,7 +42,7 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   if (!stored.data) {
     return (
       <div className={styles.stack}>
-        <Notice kind="error">The feedback could not be read. Your log is safe.</Notice>
+        <Notice kind="error">Couldn't load the feedback. Your log is safe.</Notice>
         <Button onClick={() => void stored.refetch()} busy={stored.isFetching} busyLabel="Loading...">
           Try Again
         </Button>
@@ -51,57 +51,58 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   }
   const { hasLog, feedback } = stored.data;
   const running = view.phase === 'running';
-  const mayAsk = configured && consent.given;
-  const readable = hasLog || log.unsaved;
+  const canAnalyze = configured && consent.given;
+  const hasText = hasLog || log.unsaved;
   return (
     <div className={styles.whole} {...areaProps}>
       <div className={styles.stack}>
-        {running && <Writing view={view} again={feedback !== null} />}
-        {feedback && <Said feedback={feedback} changed={log.unsaved} before={running} onCitation={showCited} />}
-        {!running && !feedback && configured && (!readable || consent.given) && <Nothing hasLog={readable} />}
+        {running && <StreamingFeedback view={view} hasPrevious={feedback !== null} />}
+        {feedback && (
+          <FeedbackCard feedback={feedback} hasUnsavedText={log.unsaved} isReplaced={running} onCitation={showCited} />
+        )}
+        {!running && !feedback && configured && (!hasText || consent.given) && <EmptyState hasLog={hasText} />}
         {!configured && <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>}
-        {configured && !consent.given && (readable || feedback) && <CoachConsent button={fallbackRef} />}
-        {mayAsk && (feedback || running) && <SandboxModelNotice />}
+        {configured && !consent.given && (hasText || feedback) && <CoachConsent button={fallbackRef} />}
+        {canAnalyze && (feedback || running) && <SandboxModelNotice />}
       </div>
-      {mayAsk && (readable || running) && (
-        <Ask
+      {canAnalyze && (hasText || running) && (
+        <AnalyzeBar
           button={fallbackRef}
           view={view}
           label={buttonLabel(view, feedback, log.unsaved)}
           urgent={view.phase === 'failed' || !feedback?.upToDate || log.unsaved}
-          onAsk={() => void ask(feedback !== null && feedback.upToDate && !log.unsaved)}
+          onAnalyze={() => void analyze(feedback !== null && feedback.upToDate && !log.unsaved)}
           onCancel={cancel}
         />
       )}
       <p className="unseen" role="status">
-        {spoken(view, feedback)}
+        {announcement(view, feedback)}
       </p>
     </div>
   );
 }
 
-function buttonLabel({ phase }: AnalysisView, feedback: StoredFeedback | null, changed: boolean): string {
+function buttonLabel({ phase }: AnalysisView, feedback: StoredFeedback | null, hasUnsavedText: boolean): string {
   if (phase === 'failed') return 'Try Again';
   if (!feedback) return 'Get Fresh Analysis';
-  return feedback.upToDate && !changed ? 'Force Refresh' : 'Refresh Analysis';
+  return feedback.upToDate && !hasUnsavedText ? 'Force Refresh' : 'Refresh Analysis';
 }
 
-/** Begin and end are read out; the words themselves are read when their reader comes to them. */
-function spoken({ phase }: AnalysisView, feedback: StoredFeedback | null): string {
+/** Screen readers announce the start and the end, not the streamed text. */
+function announcement({ phase }: AnalysisView, feedback: StoredFeedback | null): string {
   if (phase === 'running') return 'The coach is reading your log.';
-  if (phase === 'cancelled') return 'Cancelled. Nothing was stored.';
+  if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
   if (phase !== 'done' || !feedback) return '';
   const { score } = feedback;
-  return score === null ? 'The feedback is there.' : `The feedback is there. ${score} of 10, ${scoreBand(score).word}.`;
+  return score === null ? 'Feedback is ready.' : `Feedback is ready. ${score} of 10, ${scoreBand(score).word}.`;
 }
 
-function Nothing({ hasLog }: { hasLog: boolean }) {
+function EmptyState({ hasLog }: { hasLog: boolean }) {
   return hasLog ? (
     <>
       <p className={styles.lead}>No feedback for this day yet.</p>
       <p className={styles.quiet}>
-        The coach reads this day and up to three days before it. Then it says what it thinks, and cites the lines that
-        it speaks of.
+        The coach reads this day and up to three days before it, then gives feedback that cites your lines.
       </p>
     </>
   ) : (
@@ -109,8 +110,8 @@ function Nothing({ hasLog }: { hasLog: boolean }) {
   );
 }
 
-/** The answer while it grows, downwards only. Its score has its place before it is known. */
-function Writing({ view, again }: { view: AnalysisView; again: boolean }) {
+/** The streamed feedback. The score has a placeholder, so the layout does not shift. */
+function StreamingFeedback({ view, hasPrevious }: { view: AnalysisView; hasPrevious: boolean }) {
   return (
     <section className={styles.writing} aria-label="New feedback" aria-busy="true">
       <p className={styles.quiet}>
@@ -120,29 +121,32 @@ function Writing({ view, again }: { view: AnalysisView; again: boolean }) {
       <Score score={view.score} />
       <h3>Raw Feedback</h3>
       {view.text === '' ? <span className={styles.caret} /> : <CoachText text={view.text} writing />}
-      {again && <hr className={styles.rule} />}
+      {hasPrevious && <hr className={styles.rule} />}
     </section>
   );
 }
 
-type SaidProps = {
+type FeedbackCardProps = {
   feedback: StoredFeedback;
-  changed: boolean;
-  before: boolean;
+  hasUnsavedText: boolean;
+  isReplaced: boolean;
   onCitation: (line: number) => void;
 };
 
-function Said({ feedback, changed, before, onCitation }: SaidProps) {
+function FeedbackCard({ feedback, hasUnsavedText, isReplaced, onCitation }: FeedbackCardProps) {
   const { score, feedback: text, missingFact, analyzedAt, upToDate, cited } = feedback;
-  const current = upToDate && !changed;
-  // Citations are of the log as it was read.
-  const show = current ? onCitation : undefined;
+  const current = upToDate && !hasUnsavedText;
+  // Citations refer to the analysed version of the log.
+  const openCitation = current ? onCitation : undefined;
   return (
-    <section className={styles.said} data-before={before} aria-label={before ? 'Feedback so far' : 'Feedback'}>
-      <p className={styles.state} data-state={before ? 'before' : current ? 'current' : 'outdated'}>
+    <section
+      className={styles.card}
+      data-replaced={isReplaced}
+      aria-label={isReplaced ? 'Previous feedback' : 'Feedback'}
+    >
+      <p className={styles.state} data-state={isReplaced ? 'replaced' : current ? 'current' : 'outdated'}>
         <span>
-          {/* What the new one will make of the words as they are now, nobody knows yet. */}
-          {before ? 'Earlier analysis' : current ? 'Up to date' : 'Analysis outdated'}{' '}
+          {isReplaced ? 'Earlier analysis' : current ? 'Up to date' : 'Analysis outdated'}{' '}
           <span className={styles.quiet}>
             · <TimeAgo at={analyzedAt} />
           </span>
@@ -150,28 +154,28 @@ function Said({ feedback, changed, before, onCitation }: SaidProps) {
       </p>
       {score !== null && <Score score={score} />}
       <h3>Raw Feedback</h3>
-      <CoachText text={text} cited={cited} onCitation={show} />
+      <CoachText text={text} cited={cited} onCitation={openCitation} />
       {missingFact !== null && missingFact !== '' && (
-        <aside className={styles.missing} aria-label="Would have made the day clearer">
-          <h4>Would have made the day clearer</h4>
-          <CoachText text={missingFact} cited={cited} onCitation={show} />
+        <aside className={styles.missing} aria-label="Missing detail">
+          <h4>Missing detail</h4>
+          <CoachText text={missingFact} cited={cited} onCitation={openCitation} />
         </aside>
       )}
     </section>
   );
 }
 
-type AskProps = {
+type AnalyzeBarProps = {
   button: Ref<HTMLButtonElement>;
   view: AnalysisView;
   label: string;
   urgent: boolean;
-  onAsk: () => void;
+  onAnalyze: () => void;
   onCancel: () => void;
 };
 
-/** At the foot of the sheet, where it stays however long the feedback is. */
-function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
+/** Fixed at the foot of the sheet. */
+function AnalyzeBar({ button, view, label, urgent, onAnalyze, onCancel }: AnalyzeBarProps) {
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
   return (
@@ -183,7 +187,7 @@ function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
           {wait}
         </p>
       )}
-      {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was stored.</p>}
+      {view.phase === 'cancelled' && <p className={styles.quiet}>Cancelled. Nothing was saved.</p>}
       <div className={styles.buttons}>
         <Button
           ref={button}
@@ -191,7 +195,7 @@ function Ask({ button, view, label, urgent, onAsk, onCancel }: AskProps) {
           busy={running}
           busyLabel="Analyzing..."
           softDisabled={wait !== null}
-          onClick={onAsk}
+          onClick={onAnalyze}
         >
           {label}
         </Button>

@@ -1,8 +1,8 @@
-/** A HustleScore, drawn large: the number, and in words what its colour says. */
+/** A large HustleScore: the number, and its colour band as a word. */
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import styles from './coach-panel.module.css';
 
-/** Null keeps the place of a score that is not known yet. */
+/** Null renders a placeholder. */
 export function Score({ score }: { score: number | null }) {
   const band = score === null ? null : scoreBand(score);
   return (

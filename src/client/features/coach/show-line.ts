@@ -1,35 +1,35 @@
 /**
- * Shows a cited line of the open log: scrolls to it and marks it, until the log is edited or another line is shown.
- * With the browser's own highlights, because the log's elements are the editor's.
+ * Scrolls to a cited line of the open log and highlights it until the log is edited or another line is shown. Uses the CSS
+ * Custom Highlight API, because only the editor may change the log's elements.
  */
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 
-/** The name in coach-panel.module.css. */
-const NAME = 'cited-line';
+/** The highlight name in coach-panel.module.css. */
+const HIGHLIGHT_NAME = 'cited-line';
 
-let stop: () => void = () => undefined;
+let clearHighlight: () => void = () => undefined;
 
-/** `place`: among the lines of the log that hold text, from 1, as `citableLines` has them. */
-export function showLine(date: Day, place: number): void {
-  stop();
+/** `position`: 1-based, among the lines with text, as in `citableLines`. */
+export function showLine(date: Day, position: number): void {
+  clearHighlight();
   const log = document.querySelector<HTMLElement>(`.ProseMirror[aria-label="Log for ${dayLabel(date)}"]`);
-  const range = log && linesIn(log)[place - 1];
+  const range = log && linesIn(log)[position - 1];
   if (!log || !range) return;
-  if ('highlights' in CSS) CSS.highlights.set(NAME, new Highlight(range));
-  const written = new AbortController();
-  stop = () => {
-    written.abort();
-    if ('highlights' in CSS) CSS.highlights.delete(NAME);
+  if ('highlights' in CSS) CSS.highlights.set(HIGHLIGHT_NAME, new Highlight(range));
+  const listeners = new AbortController();
+  clearHighlight = () => {
+    listeners.abort();
+    if ('highlights' in CSS) CSS.highlights.delete(HIGHLIGHT_NAME);
   };
-  log.addEventListener('input', stop, { signal: written.signal });
-  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  range.startContainer.parentElement?.scrollIntoView({ block: 'center', behavior: still ? 'auto' : 'smooth' });
+  log.addEventListener('input', clearHighlight, { signal: listeners.signal });
+  const reducesMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  range.startContainer.parentElement?.scrollIntoView({ block: 'center', behavior: reducesMotion ? 'auto' : 'smooth' });
 }
 
-export const hideLine = (): void => stop();
+export const hideLine = (): void => clearHighlight();
 
-/** The lines that `entryText` makes of the same log: each block of text, and in it each part between line breaks. */
+/** The same lines as `entryText`: each text block, split at line breaks. */
 function linesIn(log: HTMLElement): Range[] {
   const lines: Range[] = [];
   let line: Range | null = null;
@@ -41,7 +41,7 @@ function linesIn(log: HTMLElement): Range[] {
     const inside = node.parentElement?.closest('p, h1, h2, h3, pre') ?? null;
     if (inside !== block) line = null;
     block = inside;
-    // A code block keeps its line breaks as characters.
+    // Code blocks contain newline characters instead of <br>.
     let at = 0;
     for (const [index, text] of node.data.split('\n').entries()) {
       if (index > 0) line = null;

@@ -1,4 +1,4 @@
-/** What the coach said about a day, put together from the two rows that hold it. */
+/** Builds a day's feedback from its entry and analysis rows. */
 import { toCitations, labelLineNumbers } from '#domain/coach/citations.ts';
 import type { Citation } from '#domain/coach/citations.ts';
 
@@ -19,17 +19,17 @@ type EntryRow = {
 };
 type AnalysisRow = { text: string; cited: number[]; cited_refs: string[] | null; missing_fact: string | null };
 
-/** `analysis`: the newest of the day, which another client or an import may have replaced in the entry. */
-export function storedFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
+/** `analysis`: the day's newest. The entry's feedback may differ, if another client or an import wrote it. */
+export function toStoredFeedback(entry: EntryRow | null, analysis: AnalysisRow | null): StoredFeedback | null {
   if (!entry?.ai_feedback || !entry.ai_analyzed_at) return null;
-  const known = analysis?.text === entry.ai_feedback ? analysis : null;
-  // Made before citations named what the page shows.
-  const written = known?.cited_refs === null ? labelLineNumbers : (text: string): string => text;
+  const matching = analysis?.text === entry.ai_feedback ? analysis : null;
+  // Analyses of earlier prompts cite line numbers.
+  const relabel = matching?.cited_refs === null ? labelLineNumbers : (text: string): string => text;
   return {
     score: entry.hustle_score,
-    feedback: written(entry.ai_feedback),
-    cited: known ? toCitations(known.cited, known.cited_refs) : [],
-    missingFact: known?.missing_fact ? written(known.missing_fact) : null,
+    feedback: relabel(entry.ai_feedback),
+    cited: matching ? toCitations(matching.cited, matching.cited_refs) : [],
+    missingFact: matching?.missing_fact ? relabel(matching.missing_fact) : null,
     analyzedAt: entry.ai_analyzed_at,
     upToDate: entry.ai_analyzed_at >= entry.updated_at,
   };

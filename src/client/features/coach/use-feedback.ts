@@ -1,4 +1,4 @@
-/** What the coach said about a day, as it is stored, and asking it again. */
+/** The stored feedback on a day, and the request for a new one. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 import { isScore } from '#domain/coach/coach.ts';
@@ -10,24 +10,23 @@ import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useAnalysis } from '#client/lib/coach/use-analysis.ts';
-import { storedFeedback } from './stored-feedback.ts';
+import { toStoredFeedback } from './stored-feedback.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
 
-/** `hasLog`: there is something to speak of. */
 type DayFeedback = { hasLog: boolean; feedback: StoredFeedback | null };
 
-/** What the sheet needs of the day that is open beside it. */
+/** The state of the open day that the feedback panel needs. */
 export type OpenLog = {
-  /** Raised with every save. */
+  /** Incremented by every save. */
   revision: number | null;
-  /** There are words that the server does not have yet. */
+  /** True if the day has unsaved text. */
   unsaved: boolean;
-  /** Saves them; false when that was not possible. */
+  /** Saves the text; false if that failed. */
   flush: () => Promise<boolean>;
 };
 
 const NOT_SAVED =
-  'Your latest words are not saved yet, so the coach would read something else than you see. Try again once they are saved.';
+  'Your latest changes are not saved yet, so the coach would read an earlier version of your log. Try again when they are saved.';
 
 export function useFeedback(date: Day, log: OpenLog) {
   const data = useData();
@@ -59,24 +58,24 @@ export function useFeedback(date: Day, log: OpenLog) {
           .abortSignal(signal)
           .maybeSingle(),
       ]);
-      return { hasLog: entry !== null, feedback: storedFeedback(entry, analysis) };
+      return { hasLog: entry !== null, feedback: toStoredFeedback(entry, analysis) };
     },
     networkMode: 'always',
-    // Another tab or device may have asked the coach, which changes nothing that the journal itself reads.
+    // An analysis from another tab or device does not invalidate this query.
     refetchOnWindowFocus: 'always',
   });
 
-  // What was saved since changes whether the feedback still is about what is written.
+  // A save can make the feedback outdated.
   const { revision } = log;
-  const read = useRef(revision);
+  const loadedRevision = useRef(revision);
   useEffect(() => {
-    if (read.current === revision) return;
-    read.current = revision;
+    if (loadedRevision.current === revision) return;
+    loadedRevision.current = revision;
     void queries.invalidateQueries({ queryKey: ['feedback', date] });
   }, [date, queries, revision]);
 
   const { flush } = log;
-  const ask = useCallback(
+  const analyze = useCallback(
     (force: boolean) =>
       run(
         async (hearing) => {
@@ -95,7 +94,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           });
         },
         async (result) => {
-          // A reading that is on its way was asked for before this was stored.
+          // A query in flight may return the state before this analysis.
           await queries.cancelQueries({ queryKey: ['feedback', date] });
           queries.setQueryData<DayFeedback>(['feedback', date], { hasLog: true, feedback: result });
           void queries.invalidateQueries({ queryKey: ['feedback', date] });
@@ -105,7 +104,7 @@ export function useFeedback(date: Day, log: OpenLog) {
     [date, flush, queries, run, supabase, user.id],
   );
 
-  return { stored, view, ask, cancel };
+  return { stored, view, analyze, cancel };
 }
 
 function isFeedback(data: unknown): data is FeedbackResult {

@@ -1,4 +1,4 @@
-/** A Closer's reviews: the period, its analysis, and the pictures of the person's own numbers. */
+/** A Closer's reviews: the period, its analysis and the charts. */
 import { lazy, Suspense, useState } from 'react';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import { firstDayOf, REVIEW_PERIODS } from '#domain/plan/review-period.ts';
@@ -11,13 +11,13 @@ import { Review } from './review.tsx';
 import styles from './reviews.module.css';
 import { useLoggedDays } from './use-logged-days.ts';
 
-const loadPictures = () => import('./charts/review-charts.tsx');
-const ReviewPictures = lazy(async () => {
+const loadCharts = () => import('./charts/review-charts.tsx');
+const ReviewCharts = lazy(async () => {
   try {
-    return { default: (await loadPictures()).ReviewPictures };
+    return { default: (await loadCharts()).ReviewCharts };
   } catch {
-    // Without its code the analysis stays, and the page says what is missing.
-    return { default: NoPictures };
+    // The chunk failed to load: keep the analysis usable.
+    return { default: ChartsFailed };
   }
 });
 
@@ -28,12 +28,12 @@ export function ReviewPeriods() {
   const [period, setPeriod] = useState<ReviewPeriod>('7-day');
   const [result, setResult] = useState<TrendResult | null>(null);
   const logged = useLoggedDays(today);
-  // Another period begins without the result and the error of the one before (docs/specification/screens.md 11).
+  // Switching the period clears the result and the error (docs/specification/screens.md 11).
   const choose = (next: ReviewPeriod): void => {
     setPeriod(next);
     setResult(null);
   };
-  // It was made of the logs as they are now, and so is what stands around it.
+  // The analysis used the current logs, so refetch the counts and charts too.
   const show = (made: TrendResult): void => {
     setResult(made);
     void logged.refetch();
@@ -49,15 +49,13 @@ export function ReviewPeriods() {
           <label key={each} className={styles.period}>
             <input type="radio" name="period" value={each} checked={period === each} onChange={() => choose(each)} />
             <span className={styles.title}>{REVIEW_PERIODS[each].title}</span>
-            <span className={styles.count}>{entriesText(count(each))}</span>
+            <span className={styles.count}>{entriesLabel(count(each))}</span>
           </label>
         ))}
       </fieldset>
       {logged.isError ? (
         <div className={styles.failed}>
-          <Notice kind="error">
-            Your entries could not be counted. They are safe; only this page could not read them.
-          </Notice>
+          <Notice kind="error">Couldn't load your entries. They are safe. Check your connection and try again.</Notice>
           <Button onClick={() => void logged.refetch()} busy={logged.isFetching} busyLabel="Loading...">
             Try Again
           </Button>
@@ -67,20 +65,20 @@ export function ReviewPeriods() {
       )}
       {logged.data && (
         <Suspense fallback={<LoadingText />}>
-          <ReviewPictures period={period} today={today} logged={logged.data} analysed={result !== null} />
+          <ReviewCharts period={period} today={today} logged={logged.data} hasAnalysis={result !== null} />
         </Suspense>
       )}
     </>
   );
 }
 
-const entriesText = (count: number | null): string =>
+const entriesLabel = (count: number | null): string =>
   count === null ? '\u00a0' : `${count} ${count === 1 ? 'entry' : 'entries'}`;
 
-function NoPictures() {
+function ChartsFailed() {
   return (
     <div className={styles.failed}>
-      <Notice kind="error">The pictures did not arrive. Check your connection, then load the page again.</Notice>
+      <Notice kind="error">Couldn't load the charts. Check your connection and reload the page.</Notice>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The analysis of one period: its button, what is being written, what came of it, and why it did not. */
+/** The analysis of one period: button, streamed text, result and error. */
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import type { TrendResult } from '#domain/coach/coach.ts';
 import { dateLabel } from '#domain/day/day.ts';
@@ -20,7 +20,7 @@ import { CoachText } from '#client/ui/coach/coach-text.tsx';
 import { SandboxModelNotice } from '#client/ui/coach/sandbox-model-notice.tsx';
 import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
 import styles from './reviews.module.css';
-import { useInView } from './use-scroll-into-view.ts';
+import { useScrollIntoView } from './use-scroll-into-view.ts';
 import { Wins } from './wins.tsx';
 
 type ReviewProps = {
@@ -40,7 +40,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const { fallbackRef, areaProps } = useFocusRestore();
   const wait = useRetryWait(view.failure);
   const running = view.phase === 'running';
-  const news = useInView(running || view.phase === 'failed' ? view.phase : null);
+  const progress = useScrollIntoView(running || view.phase === 'failed' ? view.phase : null);
 
   const generate = (force: boolean): void =>
     void run(
@@ -65,7 +65,7 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
   const note = count === 0 ? AI_MESSAGES.emptyPeriod : features.coach ? '' : AI_MESSAGES.notConfigured;
   return (
     <div className={styles.generate} {...areaProps}>
-      {/* What comes of a press, a new text or the reason why there is none, stands right under the buttons. */}
+      {/* The outcome is shown directly under the buttons. */}
       <div className={styles.buttons}>
         <Button
           ref={fallbackRef}
@@ -82,9 +82,9 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
         {running && <Button onClick={cancel}>Cancel</Button>}
       </div>
       <p id="generate-note" className={note || view.phase === 'cancelled' ? styles.note : 'unseen'} role="status">
-        {note || spoken(view)}
+        {note || announcement(view)}
       </p>
-      <div ref={news} className={styles.news}>
+      <div ref={progress} className={styles.progress}>
         {view.failure && (
           <section className={styles.failure} aria-label="Analysis Error">
             <h2>Analysis Error</h2>
@@ -97,22 +97,22 @@ export function Review({ period, today, count, result, onResult }: ReviewProps) 
             )}
           </section>
         )}
-        {running && <Writing view={view} period={period} />}
+        {running && <StreamingReview view={view} period={period} />}
       </div>
-      {result && <Result result={result} before={running} />}
+      {result && <ReviewCard result={result} isReplaced={running} />}
     </div>
   );
 }
 
-function spoken({ phase }: AnalysisView): string {
+function announcement({ phase }: AnalysisView): string {
   if (phase === 'running') return 'The coach is reading your logs.';
-  if (phase === 'cancelled') return 'Cancelled. Nothing was stored.';
-  return phase === 'done' ? 'The analysis is there.' : '';
+  if (phase === 'cancelled') return 'Cancelled. Nothing was saved.';
+  return phase === 'done' ? 'The analysis is ready.' : '';
 }
 
 const titleOf = (period: ReviewPeriod): string => `${REVIEW_PERIODS[period].days}-Day Hustle Review`;
 
-function Writing({ view, period }: { view: AnalysisView; period: ReviewPeriod }) {
+function StreamingReview({ view, period }: { view: AnalysisView; period: ReviewPeriod }) {
   return (
     <section className={styles.result} aria-label="New analysis" aria-busy="true">
       <h2>{titleOf(period)}</h2>
@@ -120,15 +120,19 @@ function Writing({ view, period }: { view: AnalysisView; period: ReviewPeriod })
         {view.failures > 0 ? `Attempt ${view.failures + 1} · ` : ''}
         {view.text === '' ? 'Reading your logs...' : 'Writing...'}
       </p>
-      {view.text !== '' && <Words analysis={view.text} writing />}
+      {view.text !== '' && <ReviewText analysis={view.text} writing />}
     </section>
   );
 }
 
-function Result({ result, before }: { result: TrendResult; before: boolean }) {
+function ReviewCard({ result, isReplaced }: { result: TrendResult; isReplaced: boolean }) {
   const { period, analysis, entryCount, dateRange, generatedAt } = result;
   return (
-    <section className={styles.result} aria-label={before ? 'Analysis so far' : 'Analysis'} data-before={before}>
+    <section
+      className={styles.result}
+      aria-label={isReplaced ? 'Previous analysis' : 'Analysis'}
+      data-replaced={isReplaced}
+    >
       <h2>{titleOf(period)}</h2>
       <p className={styles.facts}>
         <span>
@@ -141,14 +145,14 @@ function Result({ result, before }: { result: TrendResult; before: boolean }) {
           Generated <TimeAgo at={generatedAt} />
         </span>
       </p>
-      <Words analysis={analysis} />
+      <ReviewText analysis={analysis} />
       <SandboxModelNotice />
     </section>
   );
 }
 
-/** What the coach wrote, with its wins as lines to copy. */
-function Words({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
+/** The review's text, with its wins as lines to copy. */
+function ReviewText({ analysis, writing = false }: { analysis: string; writing?: boolean }) {
   const { text, wins } = splitReview(analysis);
   return (
     <>

@@ -1,4 +1,4 @@
-/** What a Dabbler sees instead of reviews. */
+/** The upgrade pitch that a Dabbler sees instead of reviews. */
 import { AI_MESSAGES, FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
@@ -8,8 +8,8 @@ import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import styles from './reviews.module.css';
 
 const POINTS = [
-  { title: 'Pattern recognition', text: 'What your good days have in common, and your bad ones.' },
-  { title: 'Biggest wins and obstacles', text: 'Named from your own logs, not from a template.' },
+  { title: 'Pattern recognition', text: 'What your good days have in common, and your bad days.' },
+  { title: 'Biggest wins and obstacles', text: 'Taken from your own logs, not from a template.' },
   { title: 'Focus-area recommendations', text: 'The one or two things worth doing differently.' },
   { title: '7-day and 30-day analysis', text: 'A week to steer by, a month to see where it leads.' },
 ] as const;
@@ -34,7 +34,7 @@ export function ReviewsPitch({ onUpgrade }: { onUpgrade: () => void }) {
           </dl>
         </>
       ) : (
-        // Nothing is sold that is not there; the upgrade has more than this.
+        // Without a coach there are no reviews to sell, but the upgrade includes more.
         <Notice kind="info">{AI_MESSAGES.notConfigured}</Notice>
       )}
       <UpgradeButton onClick={onUpgrade} />

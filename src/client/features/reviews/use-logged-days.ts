@@ -1,4 +1,4 @@
-/** What the reviews draw: every day of the last year that has a log, with its score. */
+/** The data of the reviews charts: days of the last year with a log and their scores. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
@@ -9,12 +9,12 @@ import type { DataClient } from '#client/lib/api/data-client.ts';
 import { DAYS_READ_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
-/** Another tab or device may have written since: it is asked for whenever somebody comes to it. */
-const ALWAYS_READ = { staleTime: 0, networkMode: 'always' } as const;
+/** Another tab or device may have changed a log, so refetch on every mount. */
+const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
 
-/** The journal's own `entries` table holds both; one reading answers for the counts, the plot and the year. */
+/** One query serves the entry counts, the score plot and the year map. */
 const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
   queryOptions({
     queryKey: [...DAYS_READ_KEY, 'scores', today],
@@ -30,13 +30,13 @@ const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
         .throwOnError();
       return rows.map(({ date, hustle_score: score }) => ({ date, score }));
     },
-    ...ALWAYS_READ,
+    ...ALWAYS_REFETCH,
   });
 
 /** Oldest first. */
 export const useLoggedDays = (today: Day) => useQuery(loggedDaysQuery(useData(), useUser().id, today));
 
-/** The logs of a period, for the first lines of each. */
+/** The logs of a period, for their first lines. */
 export function usePeriodLogs(period: ReviewPeriod, today: Day) {
   const data = useData();
   const { id } = useUser();
@@ -53,6 +53,6 @@ export function usePeriodLogs(period: ReviewPeriod, today: Day) {
         .throwOnError();
       return rows.map(({ date, content: html }) => ({ date, html }));
     },
-    ...ALWAYS_READ,
+    ...ALWAYS_REFETCH,
   });
 }

@@ -1,15 +1,15 @@
-/** Brings what somebody has just asked for into sight, and leaves their focus where it is. */
+/** Scrolls an element into view without moving the focus. */
 import { useEffect, useRef } from 'react';
 
 /**
- * Looks each time that `news` becomes another one; null is none. What begins in the upper half of the window has room to
- * grow there. The rest is scrolled to, at once: a way there would be motion that some people cannot bear.
+ * Scrolls into view when `key` changes; null disables it. An element in the upper half of the window stays, because it has
+ * room to grow. Scrolls without animation, for reduced motion.
  */
-export function useInView(news: string | null) {
-  const place = useRef<HTMLDivElement>(null);
+export function useScrollIntoView(key: string | null) {
+  const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const top = place.current?.getBoundingClientRect().top ?? 0;
-    if (news !== null && (top < 0 || top > innerHeight / 2)) place.current?.scrollIntoView({ block: 'start' });
-  }, [news]);
-  return place;
+    const top = element.current?.getBoundingClientRect().top ?? 0;
+    if (key !== null && (top < 0 || top > innerHeight / 2)) element.current?.scrollIntoView({ block: 'start' });
+  }, [key]);
+  return element;
 }

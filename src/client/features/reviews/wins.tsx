@@ -1,4 +1,4 @@
-/** Dated lines to copy out: the wins that an analysis names, and before there is one how each log begins. */
+/** Dated lines to copy: the wins of an analysis. Without an analysis, the first line of each log. */
 import { useEffect, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -8,32 +8,32 @@ import type { DayText } from '#domain/coach/win-bullets.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { LoadingText } from '#client/ui/loading-text.tsx';
-import pictures from './charts/review-charts.module.css';
+import charts from './charts/review-charts.module.css';
 import { usePeriodLogs } from './use-logged-days.ts';
 import styles from './wins.module.css';
 
-/** Those that an analysis names, and where it names none a line that says so. More may come while it is `writing`. */
+/** The wins of an analysis. While it is `writing`, more may follow. */
 export function Wins({ wins, writing }: { wins: readonly DayText[]; writing: boolean }) {
   if (writing && wins.length === 0) return null;
   return (
     <div className={styles.list}>
-      <Lines lines={wins} copies={!writing} nothing="No wins named in this period.">
+      <Lines lines={wins} canCopy={!writing} emptyText="No wins found in this period.">
         <h3>Wins</h3>
       </Lines>
     </div>
   );
 }
 
-/** What was written, called what it is: which of it is a win is for an analysis to say. */
+/** The first line of each log. Only an analysis decides which of them is a win. */
 export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day }) {
   const logs = usePeriodLogs(period, today);
   const heading = <h2 id="first-lines">First lines of your logs</h2>;
   return (
-    <section className={pictures.section} aria-labelledby="first-lines">
+    <section className={charts.section} aria-labelledby="first-lines">
       {logs.data ? (
         <Lines
           lines={firstLines(logs.data)}
-          nothing="Nothing to show for this period yet. The first line of each log appears here."
+          emptyText="No logs in this period yet. The first line of each log appears here."
         >
           {heading}
         </Lines>
@@ -44,7 +44,7 @@ export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day
             <LoadingText />
           ) : (
             <>
-              <Notice kind="error">Your logs could not be read. They are safe.</Notice>
+              <Notice kind="error">Couldn't load your logs. They are safe.</Notice>
               <Button onClick={() => void logs.refetch()} busy={logs.isFetching} busyLabel="Loading...">
                 Try Again
               </Button>
@@ -56,18 +56,18 @@ export function FirstLines({ period, today }: { period: ReviewPeriod; today: Day
   );
 }
 
-type LinesProps = { children: ReactNode; lines: readonly DayText[]; copies?: boolean; nothing: string };
+type LinesProps = { children: ReactNode; lines: readonly DayText[]; canCopy?: boolean; emptyText: string };
 
-/** The heading with the way to the clipboard beside it, and the lines under both. */
-function Lines({ children, lines, copies = true, nothing }: LinesProps) {
+/** A heading with a copy button, and the lines below. */
+function Lines({ children, lines, canCopy = true, emptyText }: LinesProps) {
   return (
     <>
-      <div className={pictures.head}>
+      <div className={charts.head}>
         {children}
-        {copies && lines.length > 0 && <Copy key={formatBullets(lines)} lines={lines} />}
+        {canCopy && lines.length > 0 && <CopyButton key={formatBullets(lines)} lines={lines} />}
       </div>
       {lines.length === 0 ? (
-        <p className={pictures.quiet}>{nothing}</p>
+        <p className={charts.quiet}>{emptyText}</p>
       ) : (
         <dl className={styles.wins}>
           {lines.map(({ date, text }, index) => (
@@ -82,20 +82,20 @@ function Lines({ children, lines, copies = true, nothing }: LinesProps) {
   );
 }
 
-/** Where the browser gives no way to the clipboard, the text is laid out for its reader to take. */
-function Copy({ lines }: { lines: readonly DayText[] }) {
-  const [outcome, setOutcome] = useState<'copied' | 'refused' | null>(null);
+/** Without access to the clipboard, shows the text in a field to copy by hand. */
+function CopyButton({ lines }: { lines: readonly DayText[] }) {
+  const [outcome, setOutcome] = useState<'copied' | 'failed' | null>(null);
   const area = useRef<HTMLTextAreaElement>(null);
   const text = formatBullets(lines);
   useEffect(() => {
-    if (outcome === 'refused') area.current?.select();
+    if (outcome === 'failed') area.current?.select();
   }, [outcome]);
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text);
       setOutcome('copied');
     } catch {
-      setOutcome('refused');
+      setOutcome('failed');
     }
   };
   return (
@@ -103,9 +103,9 @@ function Copy({ lines }: { lines: readonly DayText[] }) {
       <Button onClick={copy}>{outcome === 'copied' ? 'Copied' : 'Copy'}</Button>
       <p className={styles.outcome} role="status">
         {outcome === 'copied' && `${lines.length} ${lines.length === 1 ? 'line' : 'lines'} copied.`}
-        {outcome === 'refused' && 'Your browser does not let this page copy. Copy the lines from here:'}
+        {outcome === 'failed' && "Couldn't copy to the clipboard. Copy the lines from here:"}
       </p>
-      {outcome === 'refused' && (
+      {outcome === 'failed' && (
         <textarea ref={area} className={styles.area} aria-label="Lines to copy" readOnly rows={6} value={text} />
       )}
     </>

@@ -1,4 +1,4 @@
-/** The person's own numbers, to look at: workdays, scores, the year, and lines to copy out. */
+/** The charts of the reviews screen: workdays, scores, the year, and lines to copy. */
 import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
@@ -9,21 +9,21 @@ import type { LoggedDay } from '../use-logged-days.ts';
 import { FirstLines } from '../wins.tsx';
 import { YearMap } from './year-map.tsx';
 
-type ReviewPicturesProps = {
+type ReviewChartsProps = {
   period: ReviewPeriod;
   today: Day;
   logged: readonly LoggedDay[];
-  /** An analysis of this period names its wins, better than the first lines of its logs do. */
-  analysed: boolean;
+  /** An analysis lists the wins of the period, so the first lines are hidden. */
+  hasAnalysis: boolean;
 };
 
-export function ReviewPictures({ period, today, logged, analysed }: ReviewPicturesProps) {
+export function ReviewCharts({ period, today, logged, hasAnalysis }: ReviewChartsProps) {
   if (logged.length === 0) {
     return (
-      <section className={styles.section} aria-labelledby="nothing-yet">
-        <h2 id="nothing-yet">Nothing to draw yet</h2>
+      <section className={styles.section} aria-labelledby="no-charts">
+        <h2 id="no-charts">No charts yet</h2>
         <p className={styles.quiet}>
-          Write a few days. Your scores, your year and the first lines of your logs then appear here.
+          Log a few days to see your scores, your year and the first lines of your logs here.
         </p>
       </section>
     );
@@ -31,18 +31,18 @@ export function ReviewPictures({ period, today, logged, analysed }: ReviewPictur
   const from = firstDayOf(period, today);
   const workdays = countWorkdays(from, today, today, new Set(logged.map(({ date }) => date)));
   return (
-    <div className={styles.pictures}>
+    <div className={styles.charts}>
       <section className={styles.section} aria-labelledby="workdays">
         <h2 id="workdays" className={styles.large}>
           {workdaysText(workdays)}
         </h2>
         <p className={styles.quiet}>
-          Monday to Friday of this period, up to today. A quick entry such as “I am sick” accounts for its day as well.
+          Monday to Friday of this period, up to today. Quick entries such as “I am sick” count too.
         </p>
       </section>
       <ScorePlot from={from} today={today} logged={logged} />
       <YearMap today={today} logged={logged} />
-      {!analysed && <FirstLines period={period} today={today} />}
+      {!hasAnalysis && <FirstLines period={period} today={today} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** HustleScores over the period. A day without one is a gap, never a zero. */
+/** Plots the HustleScores of a period. A day without a score is a gap in the line. */
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { Group } from '@visx/group';
 import { scaleLinear } from '@visx/scale';
@@ -14,44 +14,44 @@ import { ROUTES } from '#domain/routes.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { useClientConfig } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
-import pictures from './review-charts.module.css';
-import { useRoving } from './use-roving-tabindex.ts';
+import charts from './review-charts.module.css';
+import { useRovingTabindex } from './use-roving-tabindex.ts';
 import styles from './score-plot.module.css';
 import type { LoggedDay } from '../use-logged-days.ts';
 
 const HEIGHT = 260;
 const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
-/** Half of what a finger covers (WCAG 2.5.8). Days that are closer are not told apart by one. */
-const REACH = 12;
+/** Half of the minimum touch target (WCAG 2.5.8). A tap cannot distinguish days that are closer. */
+const TOUCH_RADIUS = 12;
 
 type Point = { date: Day; score: number };
 type ScorePlotProps = { from: Day; today: Day; logged: readonly LoggedDay[] };
 
 export function ScorePlot({ from, today, logged }: ScorePlotProps) {
-  const [asTable, setAsTable] = useState(false);
+  const [isTable, setIsTable] = useState(false);
   const { features } = useClientConfig();
   const points = logged.filter((day): day is Point => day.score !== null && day.date >= from && day.date <= today);
   return (
-    <section className={pictures.section} aria-labelledby="scores">
-      <div className={pictures.head}>
+    <section className={charts.section} aria-labelledby="scores">
+      <div className={charts.head}>
         <h2 id="scores">HustleScores</h2>
         {points.length > 0 && (
-          <Button tone="text" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-            {asTable ? 'Show as plot' : 'Show as table'}
+          <Button tone="text" aria-pressed={isTable} onClick={() => setIsTable(!isTable)}>
+            {isTable ? 'Show as chart' : 'Show as table'}
           </Button>
         )}
       </div>
       {points.length === 0 ? (
-        <p className={pictures.quiet}>
+        <p className={charts.quiet}>
           {features.coach
-            ? 'No scores in this period yet. Ask for feedback on a day, and its HustleScore appears here.'
+            ? 'No scores in this period yet. Get feedback on a day to see its HustleScore here.'
             : 'No scores in this period.'}
         </p>
       ) : (
         <>
-          {!asTable && <Plot key={from} from={from} today={today} points={points} />}
-          {/* Around the table: it would not become narrower than its words itself. */}
-          <div className={asTable ? styles.whole : 'unseen'}>
+          {!isTable && <Plot key={from} from={from} today={today} points={points} />}
+          {/* The wrapper is hidden, because a table does not shrink below its content. */}
+          <div className={isTable ? styles.whole : 'unseen'}>
             <ScoreTable points={points} />
           </div>
         </>
@@ -60,7 +60,7 @@ export function ScorePlot({ from, today, logged }: ScorePlotProps) {
   );
 }
 
-/** What somebody who hears the page is given in place of the picture, and anybody who asks for it. */
+/** The text alternative of the plot; also shown on request. */
 function ScoreTable({ points }: { points: readonly Point[] }) {
   return (
     <table className={styles.table}>
@@ -69,7 +69,7 @@ function ScoreTable({ points }: { points: readonly Point[] }) {
         <tr>
           <th scope="col">Day</th>
           <th scope="col">Score</th>
-          <th scope="col">In a word</th>
+          <th scope="col">Rating</th>
         </tr>
       </thead>
       <tbody>
@@ -85,19 +85,22 @@ function ScoreTable({ points }: { points: readonly Point[] }) {
   );
 }
 
-const inShort = ({ date, score }: Point): string =>
+const shortLabel = ({ date, score }: Point): string =>
   `${weekdayOf(date).slice(0, 3)}, ${shortDate(date)}: ${score} of 10, ${scoreBand(score).word}`;
-const inWords = ({ date, score }: Point): string => `${dayLabel(date)}: ${score} of 10, ${scoreBand(score).word}`;
+const fullLabel = ({ date, score }: Point): string => `${dayLabel(date)}: ${score} of 10, ${scoreBand(score).word}`;
 
 function Plot({ from, today, points }: { from: Day; today: Day; points: readonly Point[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const navigate = useNavigate();
-  /** `tapped`: by a finger, which may have meant the day beside it. */
-  const [named, setNamed] = useState<{ point: Point; tapped: boolean }>({ point: points.at(-1)!, tapped: false });
-  const byFinger = useRef(false);
+  /** `tapped`: by touch, which may have missed the intended day, so a link asks for confirmation. */
+  const [highlighted, setHighlighted] = useState<{ point: Point; tapped: boolean }>({
+    point: points.at(-1)!,
+    tapped: false,
+  });
+  const isTouch = useRef(false);
   const last = daysBetween(from, today);
-  const roving = useRoving(points.length, points.length - 1, (key, at) =>
+  const roving = useRovingTabindex(points.length, points.length - 1, (key, at) =>
     key === 'ArrowLeft' || key === 'ArrowDown'
       ? at - 1
       : key === 'ArrowRight' || key === 'ArrowUp'
@@ -114,8 +117,8 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
     range: [MARGIN.left + 6, Math.max(width - MARGIN.right, MARGIN.left + 7)],
   });
   const y = scaleLinear({ domain: [SCORE_RANGE.min, SCORE_RANGE.max], range: [HEIGHT - MARGIN.bottom, MARGIN.top] });
-  const placeOf = ({ date, score }: Point) => ({ left: x(daysBetween(from, date)), top: y(score) });
-  const lefts = points.map((point) => placeOf(point).left);
+  const positionOf = ({ date, score }: Point) => ({ left: x(daysBetween(from, date)), top: y(score) });
+  const lefts = points.map((point) => positionOf(point).left);
   const dayWidth = x(1) - x(0);
   const linkTo = ({ date }: Point) => ({
     href: `${ROUTES.journal.path}?date=${date}`,
@@ -128,15 +131,15 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
 
   return (
     <div ref={box} className={styles.plot}>
-      <p className={styles.named}>
-        <span aria-hidden="true">{inShort(named.point)}</span>
-        {named.tapped && <a {...linkTo(named.point)}>Open {shortDate(named.point.date)}</a>}
+      <p className={styles.label}>
+        <span aria-hidden="true">{shortLabel(highlighted.point)}</span>
+        {highlighted.tapped && <a {...linkTo(highlighted.point)}>Open {shortDate(highlighted.point.date)}</a>}
       </p>
       <svg
         width={width}
         height={HEIGHT}
         role="group"
-        aria-label="HustleScores by day. Left and right go from day to day."
+        aria-label="HustleScores by day. Use the left and right arrow keys to move between days."
       >
         <g aria-hidden="true">
           {[4, 6, 8].map((score) => (
@@ -174,16 +177,16 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
               key={run[0]!.date}
               className={styles.path ?? ''}
               data={run}
-              x={(point) => placeOf(point).left}
-              y={(point) => placeOf(point).top}
+              x={(point) => positionOf(point).left}
+              y={(point) => positionOf(point).top}
               aria-hidden="true"
             />
           ))}
           {points.map((point, index) => {
-            const { left, top } = placeOf(point);
+            const { left, top } = positionOf(point);
             const { href, onClick } = linkTo(point);
-            const band = bandOf(lefts, index, Math.max(REACH, dayWidth / 2));
-            const name = (): void => setNamed({ point, tapped: false });
+            const target = targetOf(lefts, index, Math.max(TOUCH_RADIUS, dayWidth / 2));
+            const highlight = (): void => setHighlighted({ point, tapped: false });
             return (
               <a
                 key={point.date}
@@ -191,20 +194,20 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
                 href={href}
                 className={styles.point}
                 data-band={scoreBand(point.score).name}
-                data-named={point.date === named.point.date || undefined}
-                aria-label={inWords(point)}
-                onPointerEnter={name}
-                onFocus={name}
-                onPointerDown={(event) => void (byFinger.current = event.pointerType === 'touch')}
+                data-highlighted={point.date === highlighted.point.date || undefined}
+                aria-label={fullLabel(point)}
+                onPointerEnter={highlight}
+                onFocus={highlight}
+                onPointerDown={(event) => void (isTouch.current = event.pointerType === 'touch')}
                 onClick={(event) => {
-                  // A key that presses has no place, whatever touched the plot before.
-                  if (event.detail === 0 || !byFinger.current || dayWidth >= 2 * REACH) return onClick(event);
+                  // Detail 0 is a key press: it is exact, even after a touch.
+                  if (event.detail === 0 || !isTouch.current || dayWidth >= 2 * TOUCH_RADIUS) return onClick(event);
                   event.preventDefault();
-                  setNamed({ point, tapped: true });
+                  setHighlighted({ point, tapped: true });
                 }}
               >
-                {/* Over and under the point as well: what counts is the day. */}
-                <rect className={styles.room} x={band.from} width={band.to - band.from} y={0} height={HEIGHT} />
+                {/* The target covers the whole height: only the day matters. */}
+                <rect className={styles.target} x={target.from} width={target.to - target.from} y={0} height={HEIGHT} />
                 <circle cx={left} cy={top} r={12} className={styles.ring} />
                 <circle cx={left} cy={top} r={5} className={styles.dot} />
               </a>
@@ -216,15 +219,15 @@ function Plot({ from, today, points }: { from: Day; today: Day; points: readonly
   );
 }
 
-/** Where a pointer means this day: halfway to the days beside it, and no farther away than `reach`. */
-function bandOf(lefts: readonly number[], index: number, reach: number): { from: number; to: number } {
+/** The pointer target of a day: halfway to its neighbours, at most `reach` wide on each side. */
+function targetOf(lefts: readonly number[], index: number, reach: number): { from: number; to: number } {
   const at = lefts[index]!;
   const before = lefts[index - 1] ?? -Infinity;
   const after = lefts[index + 1] ?? Infinity;
   return { from: Math.max((before + at) / 2, at - reach), to: Math.min((at + after) / 2, at + reach) };
 }
 
-/** Days that follow one another are joined; a day without a score parts the line. */
+/** Groups consecutive days with a score; each group is one line. */
 function runsOf(points: readonly Point[]): Point[][] {
   const runs: Point[][] = [];
   for (const point of points) {
@@ -235,10 +238,10 @@ function runsOf(points: readonly Point[]): Point[][] {
   return runs;
 }
 
-/** As many days as have room for their name; the first and the last are among them. */
+/** As many ticks as fit, counted back from the last day. */
 function ticksOf(last: number, width: number): number[] {
-  const room = Math.max(2, Math.floor((width - MARGIN.left - MARGIN.right) / 72));
-  const step = Math.ceil(last / Math.min(room, last));
+  const fitting = Math.max(2, Math.floor((width - MARGIN.left - MARGIN.right) / 72));
+  const step = Math.ceil(last / Math.min(fitting, last));
   return Array.from({ length: Math.floor(last / step) + 1 }, (_tick, index) => last - index * step);
 }
 

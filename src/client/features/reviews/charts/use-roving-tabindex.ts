@@ -1,15 +1,15 @@
-/** One stop for Tab among many things that belong together; the arrow keys go from one to the next. */
+/** Roving tabindex: a group of items is one tab stop, and the arrow keys move between its items. */
 import { useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
 
 type Item = { focus: () => void };
 
-/** `move` answers where a key leads from `at`, or null for a key that leads nowhere. */
-export function useRoving(count: number, first: number, move: (key: string, at: number) => number | null) {
+/** `move` returns the target index of a key, or null for keys that do not move. */
+export function useRovingTabindex(count: number, first: number, move: (key: string, at: number) => number | null) {
   const [current, setCurrent] = useState(first);
   const items = useRef(new Map<number, Item>());
   const at = Math.min(current, count - 1);
-  /** `open`: what a press on the item does, for items that are no links. */
+  /** `open`: the action of an item that is not a link. */
   return (index: number, open?: () => void) => ({
     onClick: open,
     ref: (item: Item | null) => {

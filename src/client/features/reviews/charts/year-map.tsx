@@ -1,4 +1,4 @@
-/** The last year, a square for each day: the more the day scored, the more ink. */
+/** The last year as a heat map: one square per day, darker for higher scores. */
 import { useNavigate } from '@tanstack/react-router';
 import { useLayoutEffect, useRef } from 'react';
 import type { RefObject } from 'react';
@@ -7,30 +7,30 @@ import type { Day } from '#domain/day/day.ts';
 import { scoreBand } from '#domain/coach/hustle-score.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
-import pictures from './review-charts.module.css';
-import { useRoving } from './use-roving-tabindex.ts';
+import charts from './review-charts.module.css';
+import { useRovingTabindex } from './use-roving-tabindex.ts';
 import type { LoggedDay } from '../use-logged-days.ts';
 import styles from './year-map.module.css';
 
-/** How much ink a day gets, lightest first. One colour in five depths: whoever sees no red or green sees them as well. */
-const INKS = [
-  { ink: 'none', words: 'No log' },
-  { ink: 'log', words: 'A log' },
-  { ink: 'poor', words: 'Score 1–3' },
-  { ink: 'weak', words: '4–5' },
-  { ink: 'fair', words: '6–7' },
-  { ink: 'good', words: '8–10' },
+/** Shades, lightest first. One hue in five shades is readable with colour blindness. */
+const SHADES = [
+  { shade: 'none', words: 'No log' },
+  { shade: 'log', words: 'Logged' },
+  { shade: 'poor', words: 'Score 1–3' },
+  { shade: 'weak', words: '4–5' },
+  { shade: 'fair', words: '6–7' },
+  { shade: 'good', words: '8–10' },
 ] as const;
 
-const inkOf = (logged: LoggedDay | undefined): (typeof INKS)[number]['ink'] =>
+const shadeOf = (logged: LoggedDay | undefined): (typeof SHADES)[number]['shade'] =>
   logged === undefined ? 'none' : logged.score === null ? 'log' : scoreBand(logged.score).name;
 
-function inWords(date: Day, logged: LoggedDay | undefined): string {
+function labelOf(date: Day, logged: LoggedDay | undefined): string {
   const what =
     logged === undefined
       ? 'no log'
       : logged.score === null
-        ? 'a log without a score'
+        ? 'log without a score'
         : `${logged.score} of 10, ${scoreBand(logged.score).word}`;
   return `${dateLabel(date)}: ${what}`;
 }
@@ -43,16 +43,18 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
   const box = useRef<HTMLDivElement>(null);
   const indexOf = (row: number, week: number): number => row * weeks + week;
   const todayRow = rows.findIndex((row) => row.at(-1) === today);
-  const roving = useRoving(7 * weeks, indexOf(todayRow, weeks - 1), (key, at) => moveInYear(rows, weeks, key, at));
+  const roving = useRovingTabindex(7 * weeks, indexOf(todayRow, weeks - 1), (key, at) =>
+    moveInYear(rows, weeks, key, at),
+  );
 
-  useStayAtEnd(box);
+  useStickToEnd(box);
   const open = (date: Day): void => void navigate({ to: ROUTES.journal.path, search: { date } as never });
 
   return (
-    <section className={pictures.section} aria-labelledby="year">
-      <div className={pictures.head}>
+    <section className={charts.section} aria-labelledby="year">
+      <div className={charts.head}>
         <h2 id="year">The last twelve months</h2>
-        <p className={pictures.quiet}>
+        <p className={charts.quiet}>
           {logged.length} {logged.length === 1 ? 'day' : 'days'} with a log
         </p>
       </div>
@@ -73,14 +75,14 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
               </span>
               {row.map((date, week) => {
                 if (date === null) return null;
-                const words = inWords(date, days.get(date));
+                const words = labelOf(date, days.get(date));
                 return (
                   <span
                     key={week}
                     {...roving(indexOf(weekday, week), () => open(date))}
                     role="gridcell"
                     className={styles.day}
-                    data-ink={inkOf(days.get(date))}
+                    data-shade={shadeOf(days.get(date))}
                     data-today={date === today || undefined}
                     aria-label={words}
                     title={words}
@@ -91,10 +93,10 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
           ))}
         </div>
       </div>
-      <ul className={styles.legend} aria-label="What the squares mean">
-        {INKS.map(({ ink, words }) => (
-          <li key={ink}>
-            <span className={styles.day} data-ink={ink} aria-hidden="true" />
+      <ul className={styles.legend} aria-label="Legend">
+        {SHADES.map(({ shade, words }) => (
+          <li key={shade}>
+            <span className={styles.day} data-shade={shade} aria-hidden="true" />
             {words}
           </li>
         ))}
@@ -103,15 +105,15 @@ export function YearMap({ today, logged }: { today: Day; logged: readonly Logged
   );
 }
 
-/** The newest weeks are what somebody comes for: they stay in view however wide the page is, unless they were scrolled away. */
-function useStayAtEnd(box: RefObject<HTMLElement | null>): void {
+/** Keeps the map scrolled to the newest weeks when its width changes, unless the user has scrolled back. */
+function useStickToEnd(box: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     let atEnd = true;
-    // Fractions of a pixel are lost where a page is zoomed.
+    // Zoomed pages round fractional scroll positions.
     const onScroll = (): void => void (atEnd = element.scrollLeft + element.clientWidth >= element.scrollWidth - 2);
-    // What becomes narrower keeps the place where it begins, and tells of no scrolling.
+    // Shrinking keeps scrollLeft and fires no scroll event.
     const observer = new ResizeObserver(() => {
       if (atEnd) element.scrollLeft = element.scrollWidth;
     });
@@ -124,7 +126,7 @@ function useStayAtEnd(box: RefObject<HTMLElement | null>): void {
   }, [box]);
 }
 
-/** Left and right by a week, up and down by a day, Home and End to the ends of the row; null for any other key. */
+/** Left and right move by a week, up and down by a day, Home and End to the ends of the row; null for other keys. */
 function moveInYear(rows: readonly (readonly (Day | null)[])[], weeks: number, key: string, at: number): number | null {
   const row = Math.floor(at / weeks);
   const week = at % weeks;
@@ -153,7 +155,7 @@ function moveInYear(rows: readonly (readonly (Day | null)[])[], weeks: number, k
   }
 }
 
-/** A month's name stands over the weeks that begin in it. */
+/** Each month spans the weeks that start in it. */
 function monthsOf(rows: readonly (readonly (Day | null)[])[]): { name: string; weeks: number; from: string }[] {
   const months: { name: string; weeks: number; from: string }[] = [];
   for (const sunday of rows[0]!) {
