@@ -184,7 +184,7 @@ export const SCENES: readonly Scene[] = [
     path: ROUTES.journal.path,
     prepare: async (page) => {
       await page.route('**/functions/v1/find-entries', (route) => route.fulfill({ status: 502, body: '' }));
-      await findWords('billing', /The search got no answer/)(page);
+      await findWords('billing', /Couldn't search your logs/)(page);
     },
   },
   {

@@ -11,7 +11,7 @@ test('the line that a visitor types becomes the first item of their first log', 
   await expectNoHorizontalScroll(page);
   const line = page.getByLabel('What have you done today?');
   await line.fill(firstLine);
-  await expect(page.getByText('Kept for your first log.')).toBeVisible();
+  await expect(page.getByText('Saved for your first log.')).toBeVisible();
   await page.reload();
   await expect(line).toHaveValue(firstLine);
 

@@ -1,6 +1,6 @@
 /**
- * What the server writes into a prerendered page: `<hf-slot name="…">` is a place for the operator's own words,
- * `<hf-when name="…">` holds what only some servers show. Parts do not nest.
+ * Elements that the server replaces in a prerendered page: `<hf-slot name="…">` becomes the operator's text, and
+ * `<hf-when name="…">` is kept only if its condition holds. They do not nest.
  */
 import 'react';
 import type { ReactNode } from 'react';

@@ -84,7 +84,7 @@ test('nothing found, no words, and Escape', async ({ page, signUp, expectAccessi
   await expect(box(page)).toHaveAttribute('aria-expanded', 'false');
   await expectAccessible(page);
   await box(page).fill('&|!:*');
-  await expect(outcome(page)).toContainText('Words you wrote, or a day');
+  await expect(outcome(page)).toContainText('Search for words or a date');
   await page.keyboard.press('Escape');
   await expect(dialog(page)).toBeHidden();
   await expect(editor(page)).toBeFocused();
@@ -99,7 +99,7 @@ test('a day is opened by its name; a Dabbler is offered the plan for an older on
   await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(3)));
 
   await openFind(page);
-  await expect(dialog(page)).toContainText('Find looks in the last 30 days. Older days are a Closer');
+  await expect(dialog(page)).toContainText('Find searches the last 30 days. Closers can search every day.');
   await page.keyboard.type(daysAgo(60));
   await expect(options(page)).toHaveText([`Go to ${labelOf(daysAgo(60))} Closer only`]);
   await page.keyboard.press('Enter');

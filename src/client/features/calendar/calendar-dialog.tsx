@@ -1,4 +1,4 @@
-/** "Select Date": the calendar from which a day is opened, or the plan that opens it. */
+/** The "Select Date" dialog. A locked day opens the upgrade dialog instead. */
 import type { Day } from '#domain/day/day.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { Dialog } from '#client/ui/dialog.tsx';
@@ -12,7 +12,7 @@ type CalendarDialogProps = {
   premium: boolean;
   datesWithEntries: readonly Day[];
   onChoose: (day: Day) => void;
-  /** A day that only a Closer may open was chosen. */
+  /** Called for a locked day. */
   onLocked: () => void;
   onClose: () => void;
 };

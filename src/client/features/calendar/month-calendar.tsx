@@ -1,4 +1,4 @@
-/** The months with their marks: the days with logs, and the days that the plan does not open (docs/specification/screens.md 8). */
+/** A month with marks for days with logs and for locked days (docs/specification/screens.md 8). */
 import { ChevronLeft, ChevronRight, Lock } from 'lucide-react';
 import { useEffect, useMemo, useRef } from 'react';
 import { DayPicker } from 'react-day-picker';
@@ -9,17 +9,17 @@ import { isLocked } from '#domain/plan/plan.ts';
 import styles from './calendar-dialog.module.css';
 
 type MonthCalendarProps = {
-  /** The day that is marked, in the month that is shown first. */
+  /** The selected day; its month is shown first. */
   date: Day;
   today: Day;
   premium: boolean;
   datesWithEntries: readonly Day[];
-  /** Days that have a log or are locked cannot be chosen. */
+  /** Disables days that have a log or are locked. */
   emptyOnly?: boolean;
   onSelect: (day: Day) => void;
 };
 
-/** Noon of a day in the browser's zone: a clock change at midnight then moves it to no other day. */
+/** Noon in the browser's time zone, so a clock change at midnight does not shift the day. */
 function noonOf(date: Day): Date {
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
   const noon = new Date(2000, month - 1, day, 12);
@@ -32,8 +32,8 @@ const CLASS_NAMES = {
   months: styles.months!,
   month_caption: styles.caption!,
   nav: styles.nav!,
-  button_previous: styles.turn!,
-  button_next: styles.turn!,
+  button_previous: styles.navButton!,
+  button_next: styles.navButton!,
   month_grid: styles.grid!,
   weekday: styles.weekday!,
   day: styles.cell!,
@@ -42,12 +42,12 @@ const CLASS_NAMES = {
 
 export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnly, onSelect }: MonthCalendarProps) {
   const body = useRef<HTMLDivElement>(null);
-  const written = useMemo(() => new Set(datesWithEntries), [datesWithEntries]);
-  const isWritten = (cell: Date): boolean => written.has(dayOf(cell));
-  const isClosed = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
+  const logged = useMemo(() => new Set(datesWithEntries), [datesWithEntries]);
+  const hasLog = (cell: Date): boolean => logged.has(dayOf(cell));
+  const isLockedDay = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
 
-  // The arrows then move from the day that is open, or from the latest that can be chosen. In a microtask: the dialog
-  // around it takes the focus in an effect that runs after this one.
+  // Focuses the selected day, or the latest day that can be selected. In a microtask, because the dialog moves the focus in
+  // an effect that runs after this one.
   useEffect(() => {
     const find = (cell: string) => body.current?.querySelectorAll<HTMLElement>(`${cell} button:enabled`) ?? [];
     queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());
@@ -58,7 +58,7 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
       [
         dayLabel(dayOf(cell)),
         modifiers['today'] && 'today',
-        modifiers['written'] && 'has entry',
+        modifiers['logged'] && 'has entry',
         modifiers['locked'] && 'locked, Closer only',
       ]
         .filter(Boolean)
@@ -77,11 +77,11 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
           endMonth={noonOf(today)}
           weekStartsOn={0}
           fixedWeeks
-          disabled={[{ after: noonOf(today) }, (cell) => emptyOnly === true && (isWritten(cell) || isClosed(cell))]}
-          modifiers={{ written: isWritten, locked: isClosed }}
+          disabled={[{ after: noonOf(today) }, (cell) => emptyOnly === true && (hasLog(cell) || isLockedDay(cell))]}
+          modifiers={{ logged: hasLog, locked: isLockedDay }}
           classNames={CLASS_NAMES}
           labels={labels}
-          components={{ DayButton: CalendarDay, Chevron: TurnIcon }}
+          components={{ DayButton: CalendarDay, Chevron: ChevronIcon }}
           onSelect={(cell) => onSelect(dayOf(cell))}
         />
       </div>
@@ -119,9 +119,9 @@ function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
       data-locked={modifiers['locked'] && !modifiers['disabled']}
     >
       {children}
-      {(modifiers['written'] || modifiers['locked']) && (
+      {(modifiers['logged'] || modifiers['locked']) && (
         <span className={styles.marks}>
-          {modifiers['written'] && <span className={styles.dot} />}
+          {modifiers['logged'] && <span className={styles.dot} />}
           {modifiers['locked'] && <Lock aria-hidden />}
         </span>
       )}
@@ -129,5 +129,5 @@ function CalendarDay({ day, modifiers, children, ...button }: DayButtonProps) {
   );
 }
 
-const TurnIcon = ({ orientation }: { orientation?: 'up' | 'down' | 'left' | 'right' }) =>
+const ChevronIcon = ({ orientation }: { orientation?: 'up' | 'down' | 'left' | 'right' }) =>
   orientation === 'left' ? <ChevronLeft aria-hidden /> : <ChevronRight aria-hidden />;

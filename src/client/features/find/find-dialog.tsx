@@ -1,4 +1,4 @@
-/** Find: words in every day open to the plan, and days by their names. Typing searches, Enter opens. */
+/** The Find dialog: searches the user's open days for words, and parses dates. */
 import { useNavigate } from '@tanstack/react-router';
 import { Lock, Search } from 'lucide-react';
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
@@ -14,14 +14,14 @@ import { useToday } from '#client/lib/hooks/use-today.ts';
 import { UpgradeLink } from '#client/ui/plan/upgrade-button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import styles from './find-dialog.module.css';
-import { markFound } from './mark-found.ts';
+import { highlightFound } from './highlight-found.ts';
 import { useFind } from './use-find.ts';
-import type { Finding, FoundLog, UnsavedLog } from './use-find.ts';
+import type { SearchState, FoundLog, UnsavedLog } from './use-find.ts';
 
 type FindDialogProps = {
   unsaved: readonly UnsavedLog[];
   onClose: () => void;
-  /** A day, or a search, that is a Closer's alone. */
+  /** Called for a locked day. */
   onUpgrade: () => void;
 };
 
@@ -30,17 +30,17 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
   const premium = usePremium();
   const ids = useId();
   const [query, setQuery] = useState('');
-  const [chosen, setChosen] = useState(0);
-  // Enter came before the answer: the first day that comes is opened, and never one of the search before.
-  const [entered, setEntered] = useState(false);
-  const finding = useFind(query, unsaved);
-  const { found, words } = finding;
+  const [selectedIndex, setSelectedIndex] = useState(0);
+  // Enter was pressed before the results arrived: open the first new result, never a stale one.
+  const [isEnterPending, setEnterPending] = useState(false);
+  const search = useFind(query, unsaved);
+  const { found, words } = search;
 
   const today = useToday();
-  const named = parseDateQuery(query, today);
-  const locked = named !== null && isLocked(named, premium !== false, today);
-  const count = found.length + (named ? 1 : 0);
-  const active = Math.min(chosen, count - 1);
+  const queryDate = parseDateQuery(query, today);
+  const isDateLocked = queryDate !== null && isLocked(queryDate, premium !== false, today);
+  const count = found.length + (queryDate ? 1 : 0);
+  const active = Math.min(selectedIndex, count - 1);
   const optionId = (index: number): string => `${ids}-${index}`;
 
   const open = (date: Day): void => {
@@ -48,23 +48,23 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
     void navigate({ to: ROUTES.journal.path, search: { date } as never });
   };
   const choose = (index: number): void => {
-    if (named && index === 0) return locked ? onUpgrade() : open(named);
-    const log = found[named ? index - 1 : index];
+    if (queryDate && index === 0) return isDateLocked ? onUpgrade() : open(queryDate);
+    const log = found[queryDate ? index - 1 : index];
     if (!log) return;
     open(log.date);
-    markFound(log.date, words);
+    highlightFound(log.date, words);
   };
 
   const chooseFirst = useEffectEvent(() => choose(0));
   useEffect(() => {
-    if (entered && finding.state === 'done') chooseFirst();
-  }, [entered, finding.state]);
+    if (isEnterPending && search.state === 'done') chooseFirst();
+  }, [isEnterPending, search.state]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return;
-    if (event.key === 'ArrowDown') setChosen(Math.min(active + 1, count - 1));
-    else if (event.key === 'ArrowUp') setChosen(Math.max(active - 1, 0));
-    else if (event.key === 'Enter' && finding.state === 'busy' && !named) setEntered(true);
+    if (event.key === 'ArrowDown') setSelectedIndex(Math.min(active + 1, count - 1));
+    else if (event.key === 'ArrowUp') setSelectedIndex(Math.max(active - 1, 0));
+    else if (event.key === 'Enter' && search.state === 'busy' && !queryDate) setEnterPending(true);
     else if (event.key === 'Enter') choose(active);
     else return;
     event.preventDefault();
@@ -85,8 +85,8 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
             value={query}
             onChange={(event) => {
               setQuery(event.target.value);
-              setChosen(0);
-              setEntered(false);
+              setSelectedIndex(0);
+              setEnterPending(false);
             }}
             onKeyDown={onKeyDown}
             maxLength={QUERY_MAX_LENGTH}
@@ -106,11 +106,11 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
       }
     >
       <div id={`${ids}-list`} role="listbox" aria-label="Days found" className={styles.list} hidden={count === 0}>
-        {named && (
+        {queryDate && (
           <Option id={optionId(0)} selected={active === 0} onChoose={() => choose(0)}>
             <span className={styles.day}>
-              Go to {dayLabel(named)}
-              {locked && (
+              Go to {dayLabel(queryDate)}
+              {isDateLocked && (
                 <span className={styles.note}>
                   <Lock aria-hidden /> Closer only
                 </span>
@@ -119,33 +119,33 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
           </Option>
         )}
         {found.map((log, place) => {
-          const index = named ? place + 1 : place;
+          const index = queryDate ? place + 1 : place;
           return (
             <Option
               key={log.date}
               id={optionId(index)}
               selected={index === active}
-              stale={finding.state === 'busy'}
+              stale={search.state === 'busy'}
               onChoose={() => choose(index)}
             >
-              <LogFound log={log} />
+              <FoundLogItem log={log} />
             </Option>
           );
         })}
       </div>
       <div className={styles.status} role="status">
-        <Outcome finding={finding} named={named !== null} />
+        <Outcome search={search} hasDate={queryDate !== null} />
       </div>
-      {(finding.state === 'failed' || finding.state === 'offline') && (
+      {(search.state === 'failed' || search.state === 'offline') && (
         <p className={styles.again}>
-          <button type="button" className={styles.link} onClick={finding.retry}>
+          <button type="button" className={styles.link} onClick={search.retry}>
             Try again
           </button>
         </p>
       )}
       {premium === false && (
         <p className={styles.plan}>
-          Find looks in the last 30 days. Older days are a Closer&apos;s.{' '}
+          Find searches the last 30 days. Closers can search every day.{' '}
           <UpgradeLink className={styles.link} onClick={onUpgrade} />
         </p>
       )}
@@ -156,20 +156,20 @@ export function FindDialog({ unsaved, onClose, onUpgrade }: FindDialogProps) {
 type OptionProps = {
   id: string;
   selected: boolean;
-  /** Found for what was typed before. */
+  /** A result of the previous query. */
   stale?: boolean;
   onChoose: () => void;
   children: ReactNode;
 };
 
-/** The keyboard is the input's, as a combobox has it: an option is never focused itself. */
+/** Options never receive focus: the combobox input handles the keyboard. */
 function Option({ id, selected, stale = false, onChoose, children }: OptionProps) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (selected) element.current?.scrollIntoView({ block: 'nearest' });
   }, [selected]);
   return (
-    // oxlint-disable-next-line click-events-have-key-events -- the keys are heard by the combobox
+    // oxlint-disable-next-line click-events-have-key-events -- the combobox handles the keys
     <div
       ref={element}
       id={id}
@@ -185,7 +185,7 @@ function Option({ id, selected, stale = false, onChoose, children }: OptionProps
   );
 }
 
-function LogFound({ log }: { log: FoundLog }) {
+function FoundLogItem({ log }: { log: FoundLog }) {
   return (
     <>
       <span className={styles.day}>
@@ -199,20 +199,26 @@ function LogFound({ log }: { log: FoundLog }) {
   );
 }
 
-function Outcome({ finding: { state, found, more, complete, reason }, named }: { finding: Finding; named: boolean }) {
+function Outcome({
+  search: { state, found, more, complete, reason },
+  hasDate,
+}: {
+  search: SearchState;
+  hasDate: boolean;
+}) {
   switch (state) {
     case 'idle':
-      return named ? null : <>Words you wrote, or a day: “14 March”, “last friday”, “3 weeks ago”, “2026-03-14”.</>;
+      return hasDate ? null : <>Search for words or a date: “14 March”, “last friday”, “3 weeks ago”, “2026-03-14”.</>;
     case 'busy':
       return found.length === 0 ? <span className={styles.late}>Searching...</span> : null;
     case 'offline':
-      return <>You are offline. What you wrote is safe; finding it needs a connection.</>;
+      return <>You are offline. Your logs are safe, but search needs a connection.</>;
     case 'failed':
-      return <>{reason ?? 'The search got no answer. What you wrote is safe.'}</>;
+      return <>{reason ?? "Couldn't search your logs. They are safe."}</>;
     case 'done':
-      if (!complete) return <>Still reading your older logs...</>;
-      if (found.length === 0) return named ? null : <>Nothing found</>;
-      if (more) return <>The newest {found.length} days. Add a word to narrow it down.</>;
+      if (!complete) return <>Preparing your older logs...</>;
+      if (found.length === 0) return hasDate ? null : <>Nothing found</>;
+      if (more) return <>Showing the newest {found.length} days. Add a word to narrow your search.</>;
       return <>{found.length === 1 ? '1 day' : `${found.length} days`}</>;
   }
 }

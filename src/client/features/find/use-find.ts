@@ -1,4 +1,4 @@
-/** What is found for what is typed: asked for shortly after the last key, the question before given up. */
+/** Searches the server and the unsaved drafts. The query is debounced, and a superseded request is aborted. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -10,113 +10,117 @@ import { usePremium } from '#client/lib/plan/premium.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useToday } from '#client/lib/hooks/use-today.ts';
 
-const PAUSE_MS = 180;
-/** A journal that was never searched before is made ready in steps. */
-const NEXT_STEP_MS = 500;
+const DEBOUNCE_MS = 180;
+/** The first search of a journal indexes older logs in steps; polls until that is complete. */
+const INDEXING_POLL_MS = 500;
 
-/** Words that this browser has and the server may not have yet. */
+/** A draft in this browser that the server may not have. */
 export type UnsavedLog = { date: Day; html: string };
 
 export type FoundLog = { date: Day; snippet: readonly TextPart[]; unsaved: boolean };
 
-export type Finding = {
+export type SearchState = {
   words: readonly SearchTerm[];
-  /** Newest first. While something else is typed, still what was found before. */
+  /** Newest first. Holds the previous results while a new query is pending. */
   found: readonly FoundLog[];
   state: 'idle' | 'busy' | 'done' | 'failed' | 'offline';
-  /** There are older days as well. */
+  /** True if there are more matches on older days. */
   more: boolean;
-  /** False while older logs are still being made ready. */
+  /** False while older logs are being indexed. */
   complete: boolean;
-  /** What the server said was wrong. */
+  /** The server's error message. */
   reason: string | null;
   retry: () => void;
 };
 
 type Answer = Extract<FindAnswer, { success: true }>;
 
-class FindRefused extends Error {
-  override name = 'FindRefused';
+class FindRejected extends Error {
+  override name = 'FindRejected';
 }
 
-export function useFind(query: string, unsaved: readonly UnsavedLog[]): Finding {
+export function useFind(query: string, unsaved: readonly UnsavedLog[]): SearchState {
   const { callFunction } = useSupabase();
   const premium = usePremium();
   const today = useToday();
-  const sought = usePaused(query.trim());
+  const debouncedQuery = useDebounced(query.trim());
   const words = parseSearchTerms(query);
-  const asked = parseSearchTerms(sought);
+  const debouncedWords = parseSearchTerms(debouncedQuery);
 
-  const asking = useQuery({
-    queryKey: ['find', sought],
+  const request = useQuery({
+    queryKey: ['find', debouncedQuery],
     queryFn: async ({ signal }): Promise<Answer> => {
-      const answer = (await callFunction('find-entries', { query: sought }, signal)) as FindAnswer;
-      if (!answer.success) throw new FindRefused(answer.error);
+      const answer = (await callFunction('find-entries', { query: debouncedQuery }, signal)) as FindAnswer;
+      if (!answer.success) throw new FindRejected(answer.error);
       return answer;
     },
-    enabled: asked.length > 0,
+    enabled: debouncedWords.length > 0,
     placeholderData: (before) => before,
-    // A search shows what is there now; only the keys typed back and forth are answered twice from the same.
+    // Caches only briefly, for queries that are typed and deleted again.
     staleTime: 5_000,
     gcTime: 30_000,
     retry: false,
     networkMode: 'always',
     refetchOnWindowFocus: false,
     refetchOnReconnect: true,
-    refetchInterval: ({ state }) => (state.data?.complete === false ? NEXT_STEP_MS : false),
+    refetchInterval: ({ state }) => (state.data?.complete === false ? INDEXING_POLL_MS : false),
   });
 
-  const idle = words.length === 0;
-  const answer = idle || asked.length === 0 || asking.isError ? undefined : asking.data;
+  const isIdle = words.length === 0;
+  const answer = isIdle || debouncedWords.length === 0 || request.isError ? undefined : request.data;
   return {
     words,
     found:
-      idle || asked.length === 0
+      isIdle || debouncedWords.length === 0
         ? []
-        : merge(asked, unsaved, answer, (date) => !isLocked(date, premium !== false, today)),
-    state: stateOf(idle, sought !== query.trim() || asking.isPlaceholderData, asking),
+        : mergeResults(debouncedWords, unsaved, answer, (date) => !isLocked(date, premium !== false, today)),
+    state: stateOf(isIdle, debouncedQuery !== query.trim() || request.isPlaceholderData, request),
     more: answer?.more ?? false,
     complete: answer?.complete ?? true,
-    reason: asking.error instanceof FindRefused ? asking.error.message : null,
-    retry: () => void asking.refetch(),
+    reason: request.error instanceof FindRejected ? request.error.message : null,
+    retry: () => void request.refetch(),
   };
 }
 
-function stateOf(idle: boolean, typing: boolean, asking: { isError: boolean; isPending: boolean }): Finding['state'] {
-  if (idle) return 'idle';
-  if (asking.isError && !typing) return navigator.onLine ? 'failed' : 'offline';
-  return typing || asking.isPending ? 'busy' : 'done';
+function stateOf(
+  isIdle: boolean,
+  typing: boolean,
+  request: { isError: boolean; isPending: boolean },
+): SearchState['state'] {
+  if (isIdle) return 'idle';
+  if (request.isError && !typing) return navigator.onLine ? 'failed' : 'offline';
+  return typing || request.isPending ? 'busy' : 'done';
 }
 
 /**
- * A day with unsaved words is judged by those, whatever the server still has of it. The server's days are those that are
- * open anywhere on Earth: where it is tomorrow already, the oldest of them is locked here.
+ * A day with a draft is matched by the draft, not by the server's version. The server includes days that are open in any
+ * time zone; in this one the oldest of them may be locked.
  */
-function merge(
+function mergeResults(
   words: readonly SearchTerm[],
   unsaved: readonly UnsavedLog[],
   answer: Answer | undefined,
   isOpen: (date: Day) => boolean,
 ): FoundLog[] {
   const days = new Set<string>(unsaved.map(({ date }) => date));
-  const here = unsaved.flatMap(({ date, html }) => {
+  const local = unsaved.flatMap(({ date, html }) => {
     const text = entryText(html);
     const form = toSearchForm(text);
     return words.every((word) => form.includes(toSearchPattern(word)))
       ? [{ date, snippet: createSnippet(words, text), unsaved: true }]
       : [];
   });
-  const there = (answer?.results ?? [])
+  const remote = (answer?.results ?? [])
     .filter(({ date }) => !days.has(date) && isOpen(date as Day))
     .map(({ date, snippet }) => ({ date: date as Day, snippet, unsaved: false }));
-  return [...here, ...there].sort((a, b) => (a.date < b.date ? 1 : -1));
+  return [...local, ...remote].sort((a, b) => (a.date < b.date ? 1 : -1));
 }
 
-function usePaused(value: string): string {
-  const [paused, setPaused] = useState(value);
+function useDebounced(value: string): string {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setPaused(value), PAUSE_MS);
+    const timer = setTimeout(() => setDebounced(value), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [value]);
-  return paused;
+  return debounced;
 }

@@ -1,4 +1,4 @@
-/** The landing page, drawn once when the product is built; `landing.ts` is all the script it has. */
+/** The landing page, prerendered at build time; its only script is `landing.ts`. */
 import type { ReactNode } from 'react';
 import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
@@ -21,7 +21,7 @@ const FEATURES = [
   },
 ] as const;
 
-const FREE_POINTS = ['Unlimited daily logs', 'The last 30 days within reach'] as const;
+const FREE_POINTS = ['Unlimited daily logs', 'Access to the last 30 days'] as const;
 const PREMIUM_POINTS = [
   { text: 'Every log you ever wrote' },
   { text: 'Unlimited AI feedback and HustleScore', needsCoach: true },
@@ -32,7 +32,7 @@ const PREMIUM_POINTS = [
 
 type PointProps = { needsCoach?: boolean; children: ReactNode };
 
-/** A server without a coach does not sell one. */
+/** A server without a coach does not offer its features. */
 function Point({ needsCoach = false, children }: PointProps) {
   const point = <li>{children}</li>;
   return needsCoach ? <hf-when name="coach">{point}</hf-when> : point;
@@ -80,7 +80,7 @@ function Hero() {
         <span className={styles.number} aria-hidden="true">
           1.
         </span>
-        {/* A real line: what is typed here is the first line of the first log (features/landing/landing.ts). */}
+        {/* The text becomes the first line of the first log after sign-up (landing.ts). */}
         <textarea
           id="first-line"
           rows={1}
@@ -97,7 +97,7 @@ function Hero() {
         <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.signup.path}>
           Start Logging
         </a>
-        <span id="kept" className={styles.kept} role="status" />
+        <span id="saved" className={styles.saved} role="status" />
       </p>
     </section>
   );

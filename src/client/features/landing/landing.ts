@@ -1,4 +1,4 @@
-/** The landing page's one piece of behaviour: the line under the headline is kept and becomes the first log. */
+/** Stores the line typed under the headline; it becomes the first line of the first log after sign-up. */
 import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
@@ -6,10 +6,10 @@ import { ROUTES } from '#domain/routes.ts';
 import './landing.module.css';
 
 const line = document.querySelector<HTMLTextAreaElement>('#first-line')!;
-const kept = document.querySelector<HTMLElement>('#kept')!;
+const savedHint = document.querySelector<HTMLElement>('#saved')!;
 
-/** What a browser without storage keeps: nothing, so nothing is promised. */
-function keep(text: string): boolean {
+/** Returns whether the text was stored; false without storage. */
+function saveFirstLine(text: string): boolean {
   try {
     if (text.trim() === '') localStorage.removeItem(FIRST_LINE_KEY);
     else localStorage.setItem(FIRST_LINE_KEY, text);
@@ -19,24 +19,24 @@ function keep(text: string): boolean {
   }
 }
 
-function say(isKept: boolean): void {
-  const text = isKept ? 'Kept for your first log.' : '';
-  if (kept.textContent !== text) kept.textContent = text;
+function showSavedHint(isSaved: boolean): void {
+  const text = isSaved ? 'Saved for your first log.' : '';
+  if (savedHint.textContent !== text) savedHint.textContent = text;
 }
 
 try {
-  // What was typed before this script arrived wins over what an earlier visit left.
+  // Text typed before this script loaded takes precedence over a stored line.
   if (line.value === '') line.value = localStorage.getItem(FIRST_LINE_KEY) ?? '';
-  say(line.value !== '');
+  showSavedHint(line.value !== '');
 } catch {
-  // No storage: the line is still there to write on.
+  // No storage: the line stays usable.
 }
 
-line.addEventListener('input', () => say(keep(line.value)));
+line.addEventListener('input', () => showSavedHint(saveFirstLine(line.value)));
 line.addEventListener('keydown', (event) => {
-  // One line is one thing done: Enter goes on instead of breaking it.
+  // Enter continues to sign-up instead of adding a line break.
   if (event.key !== 'Enter' || event.isComposing) return;
   event.preventDefault();
-  keep(line.value);
+  saveFirstLine(line.value);
   location.assign(ROUTES.signup.path);
 });

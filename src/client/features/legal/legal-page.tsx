@@ -1,4 +1,4 @@
-/** The frame of both legal pages: a way back, the text at reading width, a way up. */
+/** The layout of both legal pages. */
 import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/page/brand.tsx';

@@ -1,3 +1,3 @@
-/** Brings the legal pages' style sheets; they have no script. */
+/** Loads the style sheets of the legal pages; they have no script. */
 import '#client/ui/page/brand.module.css';
 import './legal.module.css';

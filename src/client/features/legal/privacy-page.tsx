@@ -10,7 +10,7 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <ul>
         <li>
-          <strong>Account:</strong> your name, e-mail address and a one-way hash of your password, and when you signed
+          <strong>Account:</strong> your name, email address and a one-way hash of your password, and when you signed
           in.
         </li>
         <li>
@@ -19,11 +19,11 @@ const SECTIONS: readonly LegalSection[] = [
         </li>
         <li>
           <strong>Plan:</strong> which plan you have, until when, the country you chose when upgrading, and the
-          payment&#39;s number. Card and bank details go to PayPal alone.
+          payment&#39;s number. Card and bank details go to PayPal only.
         </li>
         <li>
-          <strong>Technical:</strong> your network address and the browser&#39;s description of itself, for the list of
-          your sessions and to hold off abuse. Our request logs hold no journal text, no addresses and no tokens.
+          <strong>Technical:</strong> your network address and your browser&#39;s name and version, for the list of your
+          sessions and to prevent abuse. Our request logs contain no journal text, no email addresses and no tokens.
         </li>
       </ul>
     ),
@@ -34,7 +34,7 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <>
         <p>
-          To run the journal: to keep your logs, show them to you, let you in, take payments and send the mails that
+          To run the journal: to store your logs, show them to you, sign you in, take payments and send the emails that
           this needs. Our legal grounds are the contract with you, our legitimate interest in a safe service, and, for
           AI features, your consent.
         </p>
@@ -59,10 +59,10 @@ const SECTIONS: readonly LegalSection[] = [
             <strong>PayPal</strong> handles payments and gets what a payment needs.
           </li>
           <li>
-            <strong>Hosting and mail services</strong> store and carry the data on our behalf.
+            <strong>Hosting and email services</strong> store and transmit the data on our behalf.
           </li>
           <li>
-            <strong>Authorities</strong> get what the law forces us to hand over, and nothing more.
+            <strong>Authorities</strong> get what the law requires us to hand over, and nothing more.
           </li>
         </ul>
       </>
@@ -73,10 +73,10 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'Cookies and browser storage',
     body: (
       <p>
-        Essential storage keeps you logged in: your session, your theme and font, and what you typed but was not saved
-        yet are kept in your browser. One cookie holds a random number and says only that this browser has signed in
-        before, so that strangers who guess at your password cannot lock you out. There are no advertising or tracking
-        cookies, so there is no banner to click away.
+        Essential storage keeps you logged in: your session, your theme and font, and unsaved text are kept in your
+        browser. One cookie holds a random number and says only that this browser has signed in before, so that
+        strangers who guess your password cannot lock you out. There are no advertising or tracking cookies, so there is
+        no banner to click away.
       </p>
     ),
   },
@@ -85,8 +85,8 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'How long we keep it',
     body: (
       <p>
-        Logs stay until you delete them or your account. When an account is deleted, its logs go with it at once, and
-        leave our backups as those are replaced. Payment records stay for as long as tax law asks.
+        Logs stay until you delete them or your account. When an account is deleted, its logs are deleted at once, and
+        leave our backups as those are replaced. Payment records are kept for as long as tax law requires.
       </p>
     ),
   },
@@ -108,7 +108,7 @@ const SECTIONS: readonly LegalSection[] = [
       <p>
         Connections are encrypted, passwords are stored as argon2id hashes, and the database itself keeps every
         user&#39;s rows apart. No system is perfect: should your data ever be exposed, we tell you and the authorities
-        as the law demands.
+        as the law requires.
       </p>
     ),
   },
@@ -118,7 +118,7 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <p>
         Hustle Forge is for people of legal contracting age. We do not knowingly keep data of children. If you know of
-        such an account, tell us and we delete it.
+        such an account, tell us and we will delete it.
       </p>
     ),
   },
@@ -128,8 +128,8 @@ const SECTIONS: readonly LegalSection[] = [
     body: (
       <>
         <p>
-          You may ask for a copy of your data, have it corrected or deleted, have its use restricted, take it elsewhere,
-          object to a use, and withdraw a consent for the future. Write to us from the address of your account; we
+          You can ask for a copy of your data, have it corrected or deleted, have its use restricted, transfer it,
+          object to its use, and withdraw your consent for the future. Write to us from the address of your account; we
           answer within one month. You may also complain to the data protection authority where you live.
         </p>
         <p>
