@@ -1,14 +1,14 @@
-/** The schemas `auth` and `public` of a database as SQL text, in a fixed order. */
+/** Renders the schemas `auth` and `public` of a database as SQL text in a fixed order. */
 import pg from 'pg';
 
 const HEADER = `-- Written by \`npm run schema\` from the migrations. For reading: never applied, never edited.
 `;
 
-/** Roles whose rights are shown. The owner's are his by birth. */
+/** The roles whose grants are rendered. The owner has all privileges implicitly. */
 const GRANTEES = "('anon', 'authenticated', 'service_role')";
 const IN_SCHEMA = 'relnamespace = $1::regnamespace';
 
-/** Each answers rows of one column `line`, in the order in which they are written. */
+// Each of the following queries returns rows of one column `line` in output order.
 const FUNCTIONS = `
   select rtrim(pg_get_functiondef(oid), E'\\n') || ';' as line from pg_proc
    where pronamespace = $1::regnamespace order by proname, oid::regprocedure::text`;
@@ -83,7 +83,7 @@ export async function describeSchema(ownerUrl: string): Promise<string> {
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
   try {
-    // Names are written with their schema wherever it is not on the search path: on none, so everywhere.
+    // With an empty search path PostgreSQL qualifies every name with its schema.
     await client.query("set search_path = ''");
     const parts = [HEADER];
     for (const schema of ['auth', 'public']) {

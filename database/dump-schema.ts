@@ -1,10 +1,8 @@
 /**
- * Writes `database/schema.sql`: what all migrations together come to, for reading and for review.
+ * `npm run schema`: writes `database/schema.sql`, the result of all migrations, for review. It uses a new embedded database.
  *
- *   npm run schema            writes the file, from a fresh embedded database
- *
- * Read from the catalogues, because no `pg_dump` comes with the embedded server and those of older systems refuse a
- * newer one. A test compares the file with the migrations, so it is never out of date.
+ * The schema is read from the system catalogs: the embedded server has no `pg_dump`, and an older installed `pg_dump`
+ * rejects a newer server. A test compares the file with the migrations.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

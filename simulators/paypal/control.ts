@@ -104,12 +104,12 @@ export function controlRoutes(simulator: PaypalSimulator): Hono {
   return app;
 }
 
-const describeDelivery = ({ event, answers, delivered }: Delivery): Record<string, unknown> => ({
+const describeDelivery = ({ event, statuses, delivered }: Delivery): Record<string, unknown> => ({
   id: event.id,
   type: event.type,
   at: event.at.toISOString(),
   delivered,
-  answers,
+  answers: statuses,
 });
 
 async function json<T extends object>(context: Context): Promise<T> {

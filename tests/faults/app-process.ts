@@ -1,4 +1,4 @@
-/** Runs `npm start` without npm, and knows every process that it brought up. */
+/** Runs the script of `npm start` and lists all processes that it started. */
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export type StartedProgram = {
   readonly url: string;
   /** The script that npm runs. */
   readonly script: ChildProcess;
-  /** Everything that it brought up, itself included, as it was when the program was ready. */
+  /** The script and all its descendants, listed when the program was ready. */
   readonly processes: readonly Process[];
   /** Resolves with the exit code, or the signal, of the script. */
   readonly ended: Promise<number | string>;
@@ -42,16 +42,16 @@ export async function startProgram(dataDir: string): Promise<StartedProgram> {
   return { url, script, processes: descendantsOf(script.pid!), ended };
 }
 
-/** Where it says that it is ready. */
+/** Reads stdout until the program reports its URL. */
 export async function waitForReadyUrl(program: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: program.stdout! })) {
     const url = /^Hustle Forge is ready at (\S+)$/.exec(line)?.[1];
     if (url !== undefined) return url;
   }
-  throw new Error('the program never said that it is ready');
+  throw new Error('the program ended without reporting its URL');
 }
 
-/** Resolves once nobody is let in any more. */
+/** Resolves when the server accepts no more connections. */
 export async function waitUntilClosed(url: string): Promise<void> {
   const isOpen = () =>
     fetch(`${url}/healthz`).then(
@@ -76,7 +76,7 @@ function descendantsOf(root: number): Process[] {
   return found;
 }
 
-/** Those of the given processes that still run; a zombie has ended and only waits to be collected. */
+/** Returns the given processes that still run. A zombie has ended. */
 export function findRunning(processes: readonly Process[]): string[] {
   const now = new Map(allProcesses().map((running) => [running.pid, running]));
   return processes

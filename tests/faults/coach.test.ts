@@ -1,6 +1,6 @@
 /**
- * The server ends while the coach is in the middle of a sentence. By kill -9 nothing of it is kept, and after the lease the
- * next one follows; by SIGTERM it is finished where that is soon, or its reader is told.
+ * The server ends while an analysis streams. After kill -9 nothing is stored and the lease expires. On SIGTERM the analysis
+ * finishes within the grace period, or the client gets a problem event.
  */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import type { ServerProcess } from './server-process.ts';
 import { waitUntilClosed } from './app-process.ts';
 
 const TODAY = new Date().toISOString().slice(0, 10);
-const BEFORE = 'What was said before.';
+const OLD_FEEDBACK = 'Earlier feedback.';
 
 let server: ServerProcess;
 let model: ModelServer;
@@ -27,21 +27,21 @@ afterEach(async () => {
   await model.close();
 });
 
-/** A Closer who has agreed, with a log of today and a feedback on what stood there before. Answers how they ask. */
-async function signUp(): Promise<() => Promise<Response>> {
+/** Creates a Closer with consent, a log of today and outdated feedback on it. Returns a function that requests feedback. */
+async function signUpCloser(): Promise<() => Promise<Response>> {
   const { userId, headers } = await signUpAt(server.url);
   const { admin } = server.db;
   await admin.query("update profiles set subscription_plan = 'premium', ai_consent = true where id = $1", [userId]);
   await admin.query(
     `insert into entries (user_id, date, content, ai_feedback, hustle_score, ai_analyzed_at)
      values ($1, $2, '<p>Shipped the importer to 40 customers</p>', $3, 4, now() - interval '1 hour')`,
-    [userId, TODAY, BEFORE],
+    [userId, TODAY, OLD_FEEDBACK],
   );
   const body = JSON.stringify({ date: TODAY });
   return () => fetch(`${server.url}/functions/v1/ai-feedback`, { method: 'POST', headers, body });
 }
 
-async function kept(): Promise<unknown> {
+async function readStored(): Promise<unknown> {
   const { rows } = await server.db.admin.query(`
     select ai_feedback as feedback, hustle_score as score, ai_analyzed_at < updated_at as outdated,
            (select count(*)::int from analyses) as analyses, (select count(*)::int from plan_uses) as uses
@@ -49,22 +49,22 @@ async function kept(): Promise<unknown> {
   return rows[0];
 }
 
-test('the feedback of before is still there, and the day is free again when the lease has ended', async () => {
+test('kill -9 keeps the earlier feedback and frees the day when the lease expires', async () => {
   await server.start();
-  const ask = await signUp();
-  const before = await kept();
-  expect(before).toEqual({ feedback: BEFORE, score: 4, outdated: true, analyses: 0, uses: 0 });
+  const ask = await signUpCloser();
+  const before = await readStored();
+  expect(before).toEqual({ feedback: OLD_FEEDBACK, score: 4, outdated: true, analyses: 0, uses: 0 });
 
   model.control.fail({ hold: 'after', after: 3 });
-  const heard = (await ask()).text().then(
-    () => 'whole',
-    () => 'broken off',
+  const received = (await ask()).text().then(
+    () => 'complete',
+    () => 'aborted',
   );
   await model.control.whenHeld();
   await server.kill();
-  expect(await heard).toBe('broken off');
+  expect(await received).toBe('aborted');
   await model.control.whenDisconnected();
-  expect(await kept()).toEqual(before);
+  expect(await readStored()).toEqual(before);
 
   await server.start();
   const refused = await ask();
@@ -77,49 +77,49 @@ test('the feedback of before is still there, and the day is free again when the 
   );
   expect(rowCount).toBe(1);
   expect(await (await ask()).text()).toContain('event: done');
-  expect(await kept()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
+  expect(await readStored()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
 });
 
-async function claimsHeld(): Promise<number> {
+async function countActiveClaims(): Promise<number> {
   const { rowCount } = await server.db.admin.query('select from analysis_runs where lease_until > now()');
   return rowCount!;
 }
 
-test('SIGTERM ends an analysis that would take too long, and says so to its reader', async () => {
+test('SIGTERM aborts an analysis after the grace period and sends a problem event', async () => {
   const program = await server.start();
-  const ask = await signUp();
-  const before = await kept();
+  const ask = await signUpCloser();
+  const before = await readStored();
   model.control.fail({ hold: 'after', after: 3 });
-  const heard = (await ask()).text();
+  const received = (await ask()).text();
   await model.control.whenHeld();
-  const gone = once(program, 'exit');
-  const toldAt = performance.now();
+  const exited = once(program, 'exit');
+  const signalledAt = performance.now();
   program.kill('SIGTERM');
 
-  expect(await heard).toMatch(
+  expect(await received).toMatch(
     new RegExp(`event: problem\\ndata: {"class":"network","message":"${ANALYSIS_PROBLEMS.network}".*}\\n\\n$`),
   );
   await model.control.whenDisconnected();
-  expect(await gone).toEqual([0, null]);
-  // Docker kills after ten seconds.
-  expect(performance.now() - toldAt).toBeLessThan(9_500);
-  expect([await kept(), await claimsHeld()]).toEqual([before, 0]);
+  expect(await exited).toEqual([0, null]);
+  // Docker sends SIGKILL after ten seconds.
+  expect(performance.now() - signalledAt).toBeLessThan(9_500);
+  expect([await readStored(), await countActiveClaims()]).toEqual([before, 0]);
 
   await server.start();
   expect(await (await ask()).text()).toContain('event: done');
 });
 
-test('SIGTERM waits for an analysis that is finished soon', async () => {
+test('SIGTERM waits for an analysis that finishes within the grace period', async () => {
   const program = await server.start();
-  const ask = await signUp();
+  const ask = await signUpCloser();
   model.control.fail({ hold: 'after', after: 3 });
-  const heard = (await ask()).text();
+  const received = (await ask()).text();
   await model.control.whenHeld();
-  const gone = once(program, 'exit');
+  const exited = once(program, 'exit');
   program.kill('SIGTERM');
   await waitUntilClosed(server.url);
   model.control.release();
-  expect(await heard).toContain('event: done');
-  expect(await gone).toEqual([0, null]);
-  expect(await kept()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
+  expect(await received).toContain('event: done');
+  expect(await exited).toEqual([0, null]);
+  expect(await readStored()).toMatchObject({ outdated: false, analyses: 1, uses: 1 });
 });

@@ -1,4 +1,4 @@
-/** Starts `programs/open-database.ts`, listens to what it says, and looks at the PostgreSQL that it runs. */
+/** Starts `programs/open-database.ts`, reads its output and finds its PostgreSQL process. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,11 +11,11 @@ const PROGRAM = fileURLToPath(new URL('programs/open-database.ts', import.meta.u
 
 export type DatabaseProcess = {
   child: ChildProcess;
-  /** Resolves with the first line that begins so. */
+  /** Resolves with the first line that begins with `beginning`. */
   waitForLine(beginning: string): Promise<string>;
-  /** Every line so far. */
+  /** All lines so far. */
   lines: string[];
-  /** Resolves once the process has ended and everything that it said has been read. */
+  /** Resolves when the process has ended and its output has been read. */
   ended: Promise<void>;
 };
 
@@ -30,8 +30,8 @@ export function startDatabaseProcess(dataDir: string, mode: 'idle' | 'write' | '
     ended: Promise.all([once(child, 'exit'), once(reader, 'close')]).then(() => undefined),
     waitForLine: (beginning) =>
       new Promise((resolve, reject) => {
-        const heard = lines.find((line) => line.startsWith(beginning));
-        if (heard !== undefined) return resolve(heard);
+        const existing = lines.find((line) => line.startsWith(beginning));
+        if (existing !== undefined) return resolve(existing);
         reader.on('line', (line) => line.startsWith(beginning) && resolve(line));
         reader.once('close', () =>
           reject(new Error(`ended without "${beginning}", after: ${lines.slice(-3).join(' | ')}`)),
@@ -40,7 +40,7 @@ export function startDatabaseProcess(dataDir: string, mode: 'idle' | 'write' | '
   };
 }
 
-/** The process number of the PostgreSQL that serves the directory. */
-export function postmasterOf(dataDir: string): number {
+/** Returns the pid of the PostgreSQL that serves the directory. */
+export function readPostmasterPid(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]);
 }

@@ -1,4 +1,4 @@
-/** Every way in which the private PostgreSQL may be found or left: clean, killed, locked, already running. */
+/** The embedded PostgreSQL in every initial state: clean, killed, locked, already running, half-initialised. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +10,9 @@ import { openDatabase } from '#server/database/connect.ts';
 import { AlreadyRunningError, openEmbeddedServer } from '#server/database/embedded/server.ts';
 import { createLog } from '#server/log.ts';
 
-import { postmasterOf, startDatabaseProcess } from './database-process.ts';
+import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
 
-/** One data directory, left by each test as it should be: with nothing running. First starts get one of their own. */
+/** Shared data directory. Each test leaves it without a running server. Tests of a first start use a new one. */
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await newDataDir();
@@ -50,12 +50,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('a lock file that nobody holds', () => {
+describe('a start with a stale lock file', () => {
   test.each([
     ['names a process that has ended', '999999'],
-    ['names a process that is something else by now', String(process.pid)],
-    ['was cut off while written', ''],
-  ])('%s: the start goes on', async (_, pid) => {
+    ['names a pid that another program has reused', String(process.pid)],
+    ['is truncated', ''],
+  ])('succeeds when the file %s', async (_, pid) => {
     const lockFile = join(dataDir, 'postgres/cluster/postmaster.pid');
     await writeFile(lockFile, pid === '' ? '' : `${pid}\n/somewhere\n1\n5432\n.\n\n`);
     const server = await open();
@@ -64,7 +64,7 @@ describe('a lock file that nobody holds', () => {
   });
 });
 
-test('a first start that was cut off is begun anew', async () => {
+test('an interrupted first start is repeated from scratch', async () => {
   const half = await newDataDir();
   await mkdir(join(half, 'postgres.unfinished/cluster'), { recursive: true });
   await writeFile(join(half, 'postgres.unfinished/cluster/PG_VERSION'), '18\n');
@@ -73,8 +73,8 @@ test('a first start that was cut off is begun anew', async () => {
   await server.close();
 });
 
-describe('while another process has the directory', () => {
-  test('a start says so, and a command joins and leaves the database running', async () => {
+describe('while another process uses the directory', () => {
+  test('a start is refused, and a command joins and leaves the database running', async () => {
     const other = startDatabaseProcess(dataDir, 'idle');
     await other.waitForLine('ready');
     const refusal: unknown = await open().catch((error: unknown) => error);
@@ -88,7 +88,7 @@ describe('while another process has the directory', () => {
     await other.ended;
   });
 
-  test('of two first starts at once one serves and one says so', async () => {
+  test('one of two concurrent first starts succeeds and the other is refused', async () => {
     const fresh = await newDataDir();
     const both = [startDatabaseProcess(fresh, 'idle'), startDatabaseProcess(fresh, 'idle')];
     const [first, second] = await Promise.all(
@@ -100,7 +100,7 @@ describe('while another process has the directory', () => {
     await Promise.all(both.map(({ ended }) => ended));
   });
 
-  test('a start that comes while the other is stopping waits for it', async () => {
+  test('a start waits for the other process to stop', async () => {
     const other = startDatabaseProcess(dataDir, 'idle');
     await other.waitForLine('ready');
     other.child.kill('SIGTERM');
@@ -109,19 +109,19 @@ describe('while another process has the directory', () => {
     await server.close();
   });
 
-  test('a command starts the database by itself when nobody else has', async () => {
+  test('a command starts and stops the database when no other process runs it', async () => {
     const server = await open('join');
-    const pid = postmasterOf(dataDir);
+    const pid = readPostmasterPid(dataDir);
     await server.close();
     expect(isAlive(pid)).toBe(false);
   });
 });
 
-describe('the database ends with the process', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('on %s, which still ends the process', async (signal) => {
+describe('the database stops with its process', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('on %s', async (signal) => {
     const other = startDatabaseProcess(dataDir, 'idle');
     await other.waitForLine('ready');
-    const pid = postmasterOf(dataDir);
+    const pid = readPostmasterPid(dataDir);
     other.child.kill(signal);
     await other.ended;
     expect(other.child.signalCode).toBe(signal);
@@ -129,41 +129,41 @@ describe('the database ends with the process', () => {
     expect(await readFile(join(dataDir, 'postgres/server.log'), 'utf8')).toContain('database system is shut down');
   });
 
-  test('on an error that nobody catches', async () => {
+  test('on an uncaught exception', async () => {
     const other = startDatabaseProcess(dataDir, 'throw');
     await other.waitForLine('ready');
-    const pid = postmasterOf(dataDir);
+    const pid = readPostmasterPid(dataDir);
     await other.ended;
     expect(other.child.exitCode).toBe(1);
     await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
   });
 
-  test('not on kill -9; then the next start ends it and takes its place', async () => {
+  test('except on kill -9, where the next start stops and replaces it', async () => {
     const other = startDatabaseProcess(dataDir, 'idle');
     await other.waitForLine('ready');
-    const pid = postmasterOf(dataDir);
+    const pid = readPostmasterPid(dataDir);
     other.child.kill('SIGKILL');
     await other.ended;
     expect(isAlive(pid)).toBe(true);
     const server = await open();
-    expect(postmasterOf(dataDir)).not.toBe(pid);
+    expect(readPostmasterPid(dataDir)).not.toBe(pid);
     expect(await answer(server.url)).toBe(1);
     await server.close();
   });
 });
 
-test('a database that dies is started again under the same connection string', async () => {
+test('a killed database restarts under the same connection string', async () => {
   const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log });
   expect(await database.isReady()).toBe(true);
-  const pid = postmasterOf(dataDir);
+  const pid = readPostmasterPid(dataDir);
   process.kill(pid, 'SIGKILL');
   await expect
-    .poll(() => database.isReady().then((ready) => ready && postmasterOf(dataDir) !== pid), { timeout: 20_000 })
+    .poll(() => database.isReady().then((ready) => ready && readPostmasterPid(dataDir) !== pid), { timeout: 20_000 })
     .toBe(true);
   await database.close();
 });
 
-test('a path too long for a socket is served on loopback', async () => {
+test('a data directory with a path too long for a socket is served on loopback', async () => {
   const long = join(await newDataDir(), 'a-folder-with-a-long-name'.repeat(4));
   const server = await openEmbeddedServer({ dataDir: long, log });
   expect(server.url).toContain('127.0.0.1');
@@ -171,7 +171,7 @@ test('a path too long for a socket is served on loopback', async () => {
   await server.close();
 });
 
-test('what somebody wrote never reaches the log of the database', async () => {
+test("the database's log contains no user data from failed statements", async () => {
   const server = await open();
   const client = new pg.Client({ connectionString: server.url });
   await client.connect();

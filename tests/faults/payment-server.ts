@@ -1,4 +1,4 @@
-/** The real server process with PayPal's simulator beside it in the test, so that one can die while the other answers. */
+/** The real server in a child process, with PayPal's simulator in the test process, so that it survives a kill. */
 import { freePort } from '#server/free-port.ts';
 import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';
@@ -9,7 +9,7 @@ export type Answer = { status: number; json: Record<string, unknown> };
 
 export type PaymentServer = ServerProcess & {
   readonly paypal: PaypalServer;
-  /** Signs somebody up. Answers how they call a function of the server. */
+  /** Creates an account. `call` invokes a server function as its user. */
   signUp(): Promise<{ userId: string; call(name: string, body: object): Promise<Answer> }>;
 };
 
@@ -25,8 +25,8 @@ export async function createPaymentServer(): Promise<PaymentServer> {
       const { userId, headers } = await signUpAt(url);
       return {
         userId,
-        async call(name, given) {
-          const body = JSON.stringify({ ...given, user_id: userId });
+        async call(name, fields) {
+          const body = JSON.stringify({ ...fields, user_id: userId });
           const answer = await fetch(`${url}/functions/v1/${name}`, { method: 'POST', headers, body });
           return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
         },

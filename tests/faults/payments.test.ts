@@ -1,10 +1,10 @@
-/** kill -9 at the three moments at which money and plan could disagree: they agree after one sweep. */
+/** kill -9 at the three moments at which payment and plan could diverge: one sweep makes them agree. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPaymentServer } from './payment-server.ts';
 import type { PaymentServer } from './payment-server.ts';
 
-/** One runs at every start and every minute. */
+/** A sweep runs at every start and every minute. */
 const SWEEP_MS = 60_000;
 
 let server: PaymentServer;
@@ -12,7 +12,7 @@ beforeEach(async () => {
   server = await createPaymentServer();
   await server.start();
   // A process killed during a sweep blocks the next one until its heartbeat times out.
-  await expect.poll(sweepsDone, { timeout: SWEEP_MS }).toBeGreaterThan(0);
+  await expect.poll(countSweeps, { timeout: SWEEP_MS }).toBeGreaterThan(0);
 });
 afterEach(() => server.close());
 
@@ -20,10 +20,10 @@ const ORDER = { amount: 24, currency: 'USD' };
 type Ada = Awaited<ReturnType<PaymentServer['signUp']>>;
 
 /** Expires the lease of the dead process at once. */
-const leaseRunsOut = () =>
+const expireLease = () =>
   server.db.admin.query("update payments set lease_until = now() - interval '1 second', due_at = now()");
 
-async function sweepsDone(): Promise<number> {
+async function countSweeps(): Promise<number> {
   const done = "select from pgboss.job where name = 'reconcile-payments' and state = 'completed'";
   return server.db.admin.query(done).then(
     ({ rows }) => rows.length,
@@ -31,13 +31,13 @@ async function sweepsDone(): Promise<number> {
   );
 }
 
-const theOrder = (): string => [...server.paypal.books.orders.keys()][0]!;
+const getOrderId = (): string => [...server.paypal.books.orders.keys()][0]!;
 
-async function approvedOrder(ada: Ada): Promise<string> {
+async function createApprovedOrder(ada: Ada): Promise<string> {
   const created = await ada.call('paypal-create-order', ORDER);
   expect(created).toMatchObject({ status: 200, json: { success: true, approval_url: expect.any(String) } });
-  server.paypal.books.approve(theOrder());
-  return theOrder();
+  server.paypal.books.approve(getOrderId());
+  return getOrderId();
 }
 
 async function books(): Promise<unknown> {
@@ -54,7 +54,7 @@ const PAID = { status: 'completed', plan: 'premium', grants: 1 };
 test('a kill between capture and grant: the next sweep grants', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
-  const orderId = await approvedOrder(ada);
+  const orderId = await createApprovedOrder(ada);
   control.fail({ path: '/capture$', hold: 'after' });
   const lost = ada.call('paypal-capture-order', { order_id: orderId }).catch(() => 'lost');
   await control.whenHeld();
@@ -64,7 +64,7 @@ test('a kill between capture and grant: the next sweep grants', async () => {
   expect(await lost).toBe('lost');
   expect(await books()).toMatchObject([{ status: 'capturing', plan: 'free', grants: 0, ledger: null }]);
 
-  await leaseRunsOut();
+  await expireLease();
   await server.start();
   await expect.poll(books, { timeout: SWEEP_MS }).toMatchObject([PAID]);
   expect(paypal.captures.size).toBe(1);
@@ -87,7 +87,7 @@ test('a kill before the order is stored: the next click gets the same order', as
   expect(await lost).toBe('lost');
 
   await server.start();
-  const orderId = await approvedOrder(ada);
+  const orderId = await createApprovedOrder(ada);
   expect(paypal.orders.size).toBe(1);
   expect(await ada.call('paypal-capture-order', { order_id: orderId })).toEqual({
     status: 200,
@@ -99,19 +99,19 @@ test('a kill before the order is stored: the next click gets the same order', as
 test('a kill during a refund: the next sweep ends the year', async () => {
   const { control, books: paypal } = server.paypal;
   const ada = await server.signUp();
-  const orderId = await approvedOrder(ada);
+  const orderId = await createApprovedOrder(ada);
   await ada.call('paypal-capture-order', { order_id: orderId });
   const { rows } = await server.db.admin.query<{ id: string }>('select id from payments');
   control.fail({ path: '/refund$', hold: 'after' });
   const operator = server.admin('refund', rows[0]!.id, '--anyway');
-  const gone = once(operator, 'exit');
+  const exited = once(operator, 'exit');
   await control.whenHeld();
   operator.kill('SIGKILL');
-  await Promise.all([server.kill(), gone]);
+  await Promise.all([server.kill(), exited]);
   control.release();
   expect(await books()).toMatchObject([PAID]);
 
-  await leaseRunsOut();
+  await expireLease();
   await server.start();
   await expect.poll(books, { timeout: SWEEP_MS }).toMatchObject([{ status: 'refunded', plan: 'free', grants: 1 }]);
   expect(paypal.refunds.size).toBe(1);

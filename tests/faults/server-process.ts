@@ -1,7 +1,4 @@
-/**
- * The real server in a process of its own, on a database of the test: it dies while the test, and the outside services in
- * it, live on.
- */
+/** Runs the real server in a child process, so that a test can kill it while its simulators keep running. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,17 +12,17 @@ import { waitForReadyUrl } from './app-process.ts';
 
 const SERVER = join(import.meta.dirname, '..', '..', 'src', 'server');
 
-/** Somebody who has an account; with these headers a request is theirs. */
+/** A new account, with the headers that authenticate its requests. */
 export type SignedUp = { userId: string; headers: Record<string, string> };
 
 export type ServerProcess = {
   readonly db: TestDatabase;
   readonly url: string;
-  /** Resolves once it says that it is ready. Its jobs run at its start. */
+  /** Resolves when the server reports its URL. All jobs run at the start. */
   start(): Promise<ChildProcess>;
-  /** kill -9, and the wait until it is gone. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>;
-  /** An operator's command, in a process of its own. */
+  /** Runs an operator command in a child process. */
   admin(...args: string[]): ChildProcess;
   close(): Promise<void>;
 };
@@ -44,9 +41,9 @@ export async function createServerProcess(
 
   async function kill(): Promise<void> {
     if (server === null || server.exitCode !== null || server.signalCode !== null) return;
-    const gone = once(server, 'exit');
+    const exited = once(server, 'exit');
     server.kill('SIGKILL');
-    await gone;
+    await exited;
   }
 
   return {

@@ -1,4 +1,4 @@
-/** What `npm start` brings up goes away with it, however it ends, and a save that has begun is finished first. */
+/** `npm start` leaves no process behind, however it ends, and finishes saves in flight first. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 const start = async (): Promise<StartedProgram> => (program = await startProgram(dataDir));
-const childOf = ({ script, processes }: StartedProgram): number =>
+const findChildPid = ({ script, processes }: StartedProgram): number =>
   processes.find(({ parent }) => parent === script.pid)!.pid;
 
 test('SIGTERM stops the app, the sandbox and the database', async () => {
@@ -40,23 +40,23 @@ test('SIGTERM stops the app, the sandbox and the database', async () => {
 });
 
 test.each([
-  ['the server', childOf],
-  ['the script itself', ({ script }: StartedProgram) => script.pid!],
-])('a kill -9 of %s leaves nothing behind either', async (_who, victim) => {
+  ['the server', findChildPid],
+  ['the start script', ({ script }: StartedProgram) => script.pid!],
+])('kill -9 of %s leaves no process behind', async (_name, getPid) => {
   const started = await start();
-  process.kill(victim(started), 'SIGKILL');
+  process.kill(getPid(started), 'SIGKILL');
   await started.ended;
   await expect.poll(() => findRunning(started.processes), { timeout: 30_000 }).toEqual([]);
 });
 
-test('a save that has begun before SIGTERM is finished, and is there after the next start', async () => {
+test('a save in flight at SIGTERM completes and is stored', async () => {
   const { url, script, ended } = await start();
   const { userId, headers } = await signUpAt(url);
   const content = '<p>Finished before the lights went out</p>';
   const body = JSON.stringify({ user_id: userId, date: dayOf(new Date()), content });
   const save = request(`${url}/rest/v1/entries`, {
     method: 'POST',
-    // The server answers 100 as soon as it has taken the request on, so nothing here has to guess when that is.
+    // The server answers 100 when it has accepted the request, so the test needs no timing assumption.
     headers: { ...headers, expect: '100-continue', 'content-length': Buffer.byteLength(body) },
   });
   const saved = once(save, 'response') as Promise<[IncomingMessage]>;

@@ -1,4 +1,4 @@
-/** Kills the database and the server in the middle of a storm of writes: nothing that was acknowledged may be missing. */
+/** Durability: kills the database and the server during concurrent writes. No acknowledged write may be lost. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '#server/database/connect.ts';
 import { createLog } from '#server/log.ts';
 
-import { postmasterOf, startDatabaseProcess } from './database-process.ts';
+import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
 
 const ROUNDS = process.env['TEST_LONG'] ? 40 : 6;
 const SEED = Number(process.env['TEST_SEED'] ?? 20_261_121);
 
-/** Whom a round kills first, after how long, and whom next. */
+/** The processes that a round kills, in order, each after a delay. */
 const round = fc.record({
   afterMs: fc.integer({ min: 20, max: 700 }),
   victims: fc.constantFrom<('database' | 'server')[]>(
@@ -26,27 +26,27 @@ const round = fc.record({
 });
 
 test(
-  `nothing acknowledged is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`,
+  `no acknowledged write is lost in ${ROUNDS} rounds of kill -9 (seed ${SEED})`,
   { timeout: ROUNDS * 60_000 },
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-storm-'));
-    const kept = new Set<string>();
+    const acknowledged = new Set<string>();
     for (const { afterMs, victims } of fc.sample(round, { numRuns: ROUNDS, seed: SEED })) {
       const writer = startDatabaseProcess(dataDir, 'write');
-      await writer.waitForLine('kept');
+      await writer.waitForLine('written');
       for (const victim of victims) {
         await delay(afterMs);
         if (victim === 'server') {
           writer.child.kill('SIGKILL');
           continue;
         }
-        // The server starts its database again by itself, and the writers go on.
+        // The server restarts its database and the writers continue.
         const lines = writer.lines.length;
-        process.kill(postmasterOf(dataDir), 'SIGKILL');
+        process.kill(readPostmasterPid(dataDir), 'SIGKILL');
         await expect.poll(() => writer.lines.length, { timeout: 20_000 }).toBeGreaterThan(lines + 100);
       }
       await writer.ended;
-      for (const line of writer.lines) if (line.startsWith('kept')) kept.add(line.slice('kept '.length));
+      for (const line of writer.lines) if (line.startsWith('written')) acknowledged.add(line.slice('written '.length));
     }
 
     const database = await openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent') });
@@ -57,9 +57,9 @@ test(
     );
     await database.close();
     await rm(dataDir, { recursive: true, force: true });
-    const found = new Set(rows.map(({ writer, number }) => `${writer} ${number}`));
-    expect(kept.size).toBeGreaterThan(100);
-    expect([...kept].filter((key) => !found.has(key))).toEqual([]);
+    const stored = new Set(rows.map(({ writer, number }) => `${writer} ${number}`));
+    expect(acknowledged.size).toBeGreaterThan(100);
+    expect([...acknowledged].filter((key) => !stored.has(key))).toEqual([]);
     expect(rows.filter(({ whole }) => !whole)).toEqual([]);
   },
 );

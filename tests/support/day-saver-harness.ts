@@ -1,4 +1,4 @@
-/** A world for the day saver's tests: time that stands still until it is moved, one server row, and an editor. */
+/** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { mergeLogs } from '#client/sync/log-lines.ts';
 import { createDaySaver } from '#client/sync/day-saver.ts';
@@ -9,7 +9,7 @@ import type { Version } from '#domain/log/entry.ts';
 
 const DATE = day('2026-11-21');
 
-/** Lets every promise that can go on go on. */
+/** Lets all pending promise callbacks run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createVirtualTime(start = 1_000_000) {
@@ -23,7 +23,7 @@ function createVirtualTime(start = 1_000_000) {
       return () => void (waiting = waiting.filter((other) => other !== timer));
     },
   };
-  /** Moves time on, ringing each timer at its moment. */
+  /** Advances time and runs each timer when it is due. */
   async function pass(ms: number): Promise<void> {
     const end = now + ms;
     await settled();
@@ -43,8 +43,8 @@ function createVirtualTime(start = 1_000_000) {
 
 export class MemoryStorage implements Storage {
   #items = new Map<string, string>();
-  /** How many characters a value may have. */
-  room = Infinity;
+  /** Maximum length of a value in characters. */
+  maxValueLength = Infinity;
   get length() {
     return this.#items.size;
   }
@@ -53,12 +53,12 @@ export class MemoryStorage implements Storage {
   removeItem = (key: string) => void this.#items.delete(key);
   clear = () => this.#items.clear();
   setItem(key: string, value: string) {
-    if (value.length > this.room) throw new DOMException('full', 'QuotaExceededError');
+    if (value.length > this.maxValueLength) throw new DOMException('full', 'QuotaExceededError');
     this.#items.set(key, value);
   }
 }
 
-/** How the server behaves: `lost` stores the write and swallows the answer, `down` hears nothing. */
+/** `lost`: the server stores the write and the response is lost. `down`: the server receives nothing. */
 export type ServerMode = 'fine' | 'down' | 'lost' | 'signedOut' | 'refused';
 
 export function createDaySaverHarness() {
@@ -70,37 +70,37 @@ export function createDaySaverHarness() {
     storage,
     row: null as StoredLog | null,
     serverMode: 'fine' as ServerMode,
-    /** The plan does not open this day, and the server knows it before the page does. */
+    /** The plan locks this day, known to the server before the page. */
     locked: false,
     latencyMs: 20,
     online: true,
-    /** Every write that reached the server, in order. */
+    /** All writes that reached the server, in order. */
     writes: [] as string[],
-    /** How often the server was asked for anything. */
+    /** Number of requests of any kind. */
     requests: 0,
     inFlight: 0,
-    mostInFlight: 0,
+    maxInFlight: 0,
     acknowledged: [] as (StoredLog | null)[],
-    /** What the user sees in the editor, and what undo would bring back. */
+    /** The editor's content. */
     shown: '',
     composing: false,
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
-    /** An editor is open on the day: the locked view has none. */
+    /** Whether an editor is open. The locked view has none. */
     editing: false,
-    /** Somebody writes the day on another device. */
+    /** The user changes the day on another device. */
     elsewhere(html: string | null) {
       world.row = html === null ? null : { ...following(), html, savedAt: 0 };
     },
-    /** The log that stood at this day and was moved to another one, on another device. */
+    /** The log of this day that another device moved to another day. */
     moved: null as (MovedLog & { id: string }) | null,
     moveAway() {
       const { id, html } = world.row!;
       world.moved = { id, html, date: day('2026-11-18') };
       world.row = null;
     },
-    /** Something beside the words was written, and the revision was raised for it. */
+    /** Raises the revision without a change of the text. */
     raiseRevision() {
       if (world.row) world.row = { ...world.row, revision: world.row.revision + 1 };
     },
@@ -108,18 +108,18 @@ export function createDaySaverHarness() {
       world.shown = html;
       world.saver.edited();
     },
-    /** The page has heard that the plan ended: the locked view takes the editor's place. */
+    /** The page learns that the plan ended, and the locked view replaces the editor. */
     hearOfLock() {
       world.detach();
       world.editing = false;
     },
-    /** The page has heard that the plan opens the day: what waited is sent, and the day is opened as it is there. */
+    /** The page learns that the plan opens the day: pending text is sent, otherwise the stored day is loaded. */
     hearOfOpening() {
       if (!world.saver.view().unsaved) return world.load();
       void world.saver.retry();
       world.openEditor();
     },
-    /** A fresh page: reads the day and opens the editor on it, as the screen does. The page before it is gone. */
+    /** Reloads the page: reads the day and opens the editor like the screen does. */
     load() {
       page += 1;
       world.inFlight = 0;
@@ -156,26 +156,26 @@ export function createDaySaverHarness() {
     return null;
   };
 
-  /** One request: half the latency there, half of it back. */
+  /** One request, with half of the latency in each direction. */
   async function request<T>(answer: () => T): Promise<T | Failure> {
     const sender = page;
     world.requests += 1;
     world.inFlight += 1;
-    world.mostInFlight = Math.max(world.mostInFlight, world.inFlight);
+    world.maxInFlight = Math.max(world.maxInFlight, world.inFlight);
     const half = () => new Promise<void>((resolve) => void time.timers.after(world.latencyMs / 2, resolve));
     await half();
-    const heard = world.serverMode !== 'down';
-    const outcome = failed() ?? (heard ? answer() : { kind: 'unreachable' as const });
+    const isReached = world.serverMode !== 'down';
+    const outcome = failed() ?? (isReached ? answer() : { kind: 'unreachable' as const });
     const lost = world.serverMode === 'lost';
     await half();
-    // Nobody is there any more to hear the answer.
+    // The page that sent the request has been reloaded.
     if (sender !== page) return new Promise<never>(() => {});
     world.inFlight -= 1;
     return lost ? { kind: 'unreachable' } : outcome;
   }
 
   let rows = 0;
-  /** A row that is made counts from one, whatever was at this day before it. */
+  /** The next version of the row. A new row starts at revision 1. */
   const following = (): Version =>
     world.row
       ? { id: world.row.id, revision: world.row.revision + 1 }
@@ -187,7 +187,7 @@ export function createDaySaverHarness() {
     world.row = { ...following(), html, savedAt: time.timers.now() };
     return { ...world.row, kind: 'stored' };
   };
-  /** A locked row is invisible: it can be neither found nor changed, and nothing may be put in its place. */
+  /** A locked row cannot be read, changed or replaced. */
   const visible = (): StoredLog | null => (world.locked ? null : world.row);
   world.transport = {
     read: (_date, id) =>
@@ -212,6 +212,6 @@ export function createDaySaverHarness() {
 
 export type DaySaverHarness = ReturnType<typeof createDaySaverHarness>;
 
-/** A log of these items, as the editor writes it. */
+/** A log of these items as editor HTML. */
 export const log = (...items: string[]): string =>
   items.length === 0 ? '' : `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;

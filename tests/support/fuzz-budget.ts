@@ -1,2 +1,2 @@
-/** For randomised tests: how often they try and how long they may take is ten times as much in `npm run test:long`. */
+/** Scales run counts and timeouts of randomised tests: ten times as much in `npm run test:long`. */
 export const fuzzBudget = (count: number): number => (process.env['TEST_LONG'] ? count * 10 : count);

@@ -1,8 +1,8 @@
-/** Where on Earth a day begins: the offsets of its time zones, and midnights around which the clocks change. */
+/** Time zone data for day tests: all UTC offsets, and local midnights around clock changes. */
 import { day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 
-/** In minutes: every whole hour, and the zones that lie between. */
+/** In minutes: every whole hour and three zones between whole hours. */
 export const OFFSETS: readonly number[] = [
   ...Array.from({ length: 27 }, (_, index) => (index - 12) * 60),
   5 * 60 + 30,
@@ -19,7 +19,7 @@ export function offsetName(minutes: number): string {
 export const dayAtOffset = (instant: Date, minutes: number): Day =>
   day(new Date(instant.getTime() + minutes * 60_000).toISOString().slice(0, 10));
 
-/** When a new day begins, which day ends then, and which begins: written down by hand from the rules of each place. */
+/** Local midnights with the day that ends and the day that begins, written by hand from each zone's rules. */
 export const MIDNIGHTS: readonly (readonly [zone: string, instant: string, ends: string, begins: string])[] = [
   // The day in March has 23 hours, the one in October 25.
   ['Europe/Berlin', '2026-03-28T23:00:00.000Z', '2026-03-28', '2026-03-29'],
@@ -30,7 +30,7 @@ export const MIDNIGHTS: readonly (readonly [zone: string, instant: string, ends:
   ['America/New_York', '2026-03-09T04:00:00.000Z', '2026-03-08', '2026-03-09'],
   ['America/New_York', '2026-11-01T04:00:00.000Z', '2026-10-31', '2026-11-01'],
   ['America/New_York', '2026-11-02T05:00:00.000Z', '2026-11-01', '2026-11-02'],
-  // Summer time began at midnight, so the day began at one o'clock; it ended at midnight, so an hour before it came twice.
+  // Summer time began at midnight, so the day began at 01:00. It ended at midnight, so the hour before repeated.
   ['America/Sao_Paulo', '2018-11-04T03:00:00.000Z', '2018-11-03', '2018-11-04'],
   ['America/Sao_Paulo', '2018-02-18T03:00:00.000Z', '2018-02-17', '2018-02-18'],
   // Half an hour of summer time.
@@ -38,7 +38,7 @@ export const MIDNIGHTS: readonly (readonly [zone: string, instant: string, ends:
   ['Australia/Lord_Howe', '2026-04-05T13:30:00.000Z', '2026-04-05', '2026-04-06'],
   ['Australia/Lord_Howe', '2026-10-03T13:30:00.000Z', '2026-10-03', '2026-10-04'],
   ['Australia/Lord_Howe', '2026-10-04T13:00:00.000Z', '2026-10-04', '2026-10-05'],
-  // Samoa went over the date line: there never was a 30th of December.
+  // Samoa crossed the date line and skipped December 30.
   ['Pacific/Apia', '2011-12-30T10:00:00.000Z', '2011-12-29', '2011-12-31'],
   ['Pacific/Apia', '2011-12-31T10:00:00.000Z', '2011-12-31', '2012-01-01'],
   // Summer time all year, but for Ramadan.
@@ -50,12 +50,12 @@ export const MIDNIGHTS: readonly (readonly [zone: string, instant: string, ends:
   ['Asia/Kathmandu', '2026-11-20T18:15:00.000Z', '2026-11-20', '2026-11-21'],
   ['Pacific/Chatham', '2026-04-04T10:15:00.000Z', '2026-04-04', '2026-04-05'],
   ['Pacific/Chatham', '2026-04-05T11:15:00.000Z', '2026-04-05', '2026-04-06'],
-  // The first and the last to begin a day, on a leap day.
+  // The first and the last zone to begin a day, on a leap day.
   ['Pacific/Kiritimati', '2028-02-28T10:00:00.000Z', '2028-02-28', '2028-02-29'],
   ['Etc/GMT+12', '2028-03-01T12:00:00.000Z', '2028-02-29', '2028-03-01'],
 ];
 
-/** The instants just before and at each of these midnights, with the day that it is there. */
+/** The instants just before and at each midnight, with the local date. */
 export const LOCAL_DAYS: readonly { readonly zone: string; readonly instant: string; readonly today: Day }[] =
   MIDNIGHTS.flatMap(([zone, instant, ends, begins]) => [
     { zone, instant: new Date(Date.parse(instant) - 1).toISOString(), today: day(ends) },

@@ -1,4 +1,4 @@
-/** Logs for property tests: everything the allow-list permits, with texts that formats made of lines could mistake. */
+/** Logs for property tests: all markup of the allow-list, with text that line-based formats could misparse. */
 import fc from 'fast-check';
 import { addDays, day, dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -90,8 +90,8 @@ const inline: fc.Arbitrary<string> = fc
 
 const TEXT_BLOCKS = ['p', 'p', 'p', 'h1', 'h2', 'h3'];
 
-/** `tidy` logs are what the editor writes; the others what any client may send and the server stores as it is. */
-function blocks(tidy: boolean): fc.Arbitrary<string> {
+/** `isEditorHtml`: as the editor writes it; otherwise as any client may send it and the server stores it unchanged. */
+function blocks(isEditorHtml: boolean): fc.Arbitrary<string> {
   const { body } = fc.letrec<{ body: string; block: string; item: string; list: string }>((tie) => ({
     body: fc.array(tie('block'), { maxLength: 3 }).map((parts) => parts.join('')),
     block: fc.oneof(
@@ -99,12 +99,12 @@ function blocks(tidy: boolean): fc.Arbitrary<string> {
       fc.tuple(fc.constantFrom(...TEXT_BLOCKS), inline).map(([tag, text]) => `<${tag}>${text}</${tag}>`),
       fc.array(words, { maxLength: 4 }).map((lines) => `<pre><code>${lines.join('\n')}</code></pre>`),
       tie('list'),
-      // What a day begins with in a file, as somebody's own words.
+      // A user's text that looks like the day header of an export file.
       fc.constant(`<p>${dayLabel(day('2026-11-21'))}</p><p>----</p>`),
       tie('body').map((text) => `<blockquote>${text}</blockquote>`),
-      ...(tidy ? [] : [inline, fc.constantFrom('\n', '\n  ', ' ')]),
+      ...(isEditorHtml ? [] : [inline, fc.constantFrom('\n', '\n  ', ' ')]),
     ),
-    item: tidy
+    item: isEditorHtml
       ? fc.tuple(inline, tie('body')).map(([text, rest]) => `<li><p>${text}</p>${rest}</li>`)
       : tie('body').map((text) => `<li>${text}</li>`),
     list: fc
@@ -134,7 +134,7 @@ function blocks(tidy: boolean): fc.Arbitrary<string> {
 export const editorLogs = blocks(true);
 export const anyLogs = blocks(false);
 
-/** Different days, oldest first. */
+/** Distinct days, oldest first. */
 export const days: fc.Arbitrary<Day[]> = fc
   .uniqueArray(fc.integer({ min: -738_000, max: 40_000 }), { minLength: 1, maxLength: 4 })
   .map((offsets) => [...offsets].sort((a, b) => a - b).map((offset) => addDays(day('2026-11-21'), offset)));

@@ -1,4 +1,4 @@
-/** Starts the real server for a test: a real port, a migrated database of its own, a mailbox, PayPal, a model, a clock to move. */
+/** Starts the real server for a test, with its own port, database, mailbox, PayPal and model simulators and a movable clock. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,27 +18,27 @@ import type { PaypalServer } from '../../simulators/paypal/server.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {
-  /** Settings by the names an operator uses, over the defaults of a test: rate limits off, everything else as shipped. */
+  /** Environment settings. The default turns rate limits off and keeps all other defaults. */
   settings?: Record<string, string>;
-  /** Where log lines go; by default only errors are shown. */
+  /** Destination of log lines. By default only errors are printed. */
   logTo?: { write(line: string): void };
-  /** `on`: the jobs run as in a server of its own. Off, nothing happens that a test has not asked for. */
+  /** Runs the background jobs. Off by default, so that tests are deterministic. */
   jobs?: 'on';
 };
 
-/** Starts at the real time; `advance` moves it, so that nothing in a test has to wait. */
+/** Starts at the real time. `advance` moves it, so that tests do not wait. */
 export type TestClock = Clock & { advance(ms: number): void };
 
 export type TestServer = {
   readonly url: string;
   readonly config: Config;
   readonly database: Database;
-  /** A superuser's connection, for looking at what was stored. */
+  /** A superuser's connection for assertions on stored rows. */
   readonly admin: Pool;
   readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
-  /** Follows the clock of the test. Its webhooks are held until the test delivers them. */
+  /** Uses the test's clock. Its webhooks are held until the test delivers them. */
   readonly paypal: PaypalServer;
-  /** The model that the coach asks. `settings` may name another of the protocols that it speaks: see `settingsFor`. */
+  /** The coach's model. `settings` can select another provider protocol with `settingsFor`. */
   readonly model: ModelServer;
   readonly clock: TestClock;
   close(): Promise<void>;

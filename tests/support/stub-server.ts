@@ -1,4 +1,4 @@
-/** A server that answers as one test wishes and remembers what it was asked, for what no simulator would ever do. */
+/** A server with scripted responses that records its requests, for behaviour that no simulator implements. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export type StubRequest = {
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 };
-/** `answer` is a plain answer; whoever wants to break off or to be silent takes the response itself. */
+/** Use `answer` for a normal response. Use the response object directly to break off or to stay silent. */
 export type StubHandler = (request: StubRequest, response: ServerResponse) => void;
 
 export async function startStubServer(handler: StubHandler) {
@@ -29,7 +29,7 @@ export async function startStubServer(handler: StubHandler) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    /** Sockets that a test left hanging are cut. */
+    /** Also closes sockets that a test left open. */
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((closed) => {

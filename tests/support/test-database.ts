@@ -1,4 +1,4 @@
-/** A migrated database of its own for a test file: a copy of the run's template, opened as the server opens one. */
+/** A migrated database for one test file: a copy of the run's template, opened like the server's database. */
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
@@ -15,7 +15,7 @@ export type TestDatabase = {
   database: Database;
   /** The owner's connection string, as DATABASE_URL would have it. */
   url: string;
-  /** A superuser's connections, for arranging and for looking at what was stored. */
+  /** A superuser's connections for fixtures and assertions. */
   admin: pg.Pool;
   drop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     log: createLog('error'),
   });
   const admin = new pg.Pool({ connectionString: url, types: valueTypes(), max: 4 });
-  // `drop` ends connections that are already closing, and they say so.
+  // `drop` terminates connections that are already closing, which emits errors.
   admin.on('error', () => undefined);
   return {
     database,

@@ -1,6 +1,6 @@
 /**
- * The webhooks that PayPal sends, or would send: by default every one is held until somebody delivers it, so that no test
- * has to wait; set to `automatic` they go by themselves, late, twice or in another order as wished.
+ * Outbox of PayPal's webhooks. By default they are held until a test delivers them, so that tests need no timing
+ * assumptions. In `automatic` mode they are sent after a delay, repeated or reversed as configured.
  */
 import type { Ids } from '../books/ids.ts';
 import type { PaypalEvent } from '../books/model.ts';
@@ -8,52 +8,52 @@ import { timeText } from '../books/response-bodies.ts';
 import { createSigner } from './signer.ts';
 import type { Signer, Transmission } from './signer.ts';
 
-const ANSWER_WITHIN_MS = 30_000;
-/** Nothing is served there: whoever receives a webhook asks PayPal instead of checking the signature. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** Not served: receivers verify a webhook through PayPal's endpoint instead of checking the signature. */
 const CERTIFICATE_PATH = '/v1/notifications/certs/CERT-360caa42-fca2a594-1';
 /** PayPal tries 25 times within three days. */
-const MAX_TRIES = 25;
-const LAST_RETRY_MS = 4 * 60 * 60 * 1000;
+const MAX_ATTEMPTS = 25;
+const MAX_RETRY_DELAY_MS = 4 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Ways in which a webhook is none of PayPal's. */
+/** Ways to forge a webhook. */
 export type Corruption =
   | 'signature'
-  /** Changed after it was signed. */
+  /** Changed after signing. */
   | 'body'
   /** Signed for another listener. */
   | 'webhook-id'
   /** Names a certificate that is not PayPal's. */
   | 'certificate-host'
-  /** Signed with somebody else's key. */
+  /** Signed with a foreign key. */
   | 'key'
   /** Signed long ago. */
   | 'time';
 
 export type Delivery = {
   readonly event: PaypalEvent;
-  /** Signed with it; the same for every try, and a new one when it is sent again on request. */
+  /** Part of the signature. Retries reuse it; a manual resend creates a new one. */
   transmission: { id: string; time: string };
-  /** What the listener answered, try by try; null: nothing. */
-  readonly answers: (number | null)[];
+  /** The listener's response status of each attempt; null without a response. */
+  readonly statuses: (number | null)[];
   delivered: boolean;
 };
 
 export type DeliverySettings = {
   automatic: boolean;
   delayMs: number;
-  /** How often each is sent. */
+  /** Number of deliveries of each event. */
   times: number;
-  /** What comes within one delay goes out newest first. */
+  /** Sends the events of one delay newest first. */
   reversed: boolean;
   corrupt: Corruption | null;
-  /** After a refusal; doubled with each further one. */
+  /** Delay after the first failed attempt; doubled after each further one. */
   firstRetryMs: number;
-  /** null: the product's, below the address that payers come back to. */
+  /** Null: the product's webhook URL, derived from the return URL. */
   listenerUrl: string | null;
 };
 
-const HELD: DeliverySettings = {
+const DEFAULT_SETTINGS: DeliverySettings = {
   automatic: false,
   delayMs: 0,
   times: 1,
@@ -65,36 +65,36 @@ const HELD: DeliverySettings = {
 
 export type SignedWebhook = { headers: Record<string, string>; body: string };
 
-type Parts = {
+type Deps = {
   now: () => Date;
   ids: Ids;
   webhookId: string;
-  /** The origin of the certificate's address. */
+  /** The origin of the certificate URL. */
   baseUrl: () => string;
-  /** null: nobody listens. */
+  /** Null without a listener. */
   listenerUrl: () => string | null;
 };
 
 export class Outbox {
-  readonly #parts: Parts;
-  #settings: DeliverySettings = { ...HELD };
+  readonly #deps: Deps;
+  #settings: DeliverySettings = { ...DEFAULT_SETTINGS };
   #deliveries: Delivery[] = [];
   #due: Delivery[] = [];
   #timers = new Set<NodeJS.Timeout>();
   #signer: Signer | null = null;
-  #stranger: Signer | null = null;
+  #foreignSigner: Signer | null = null;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   get signer(): Signer {
     return (this.#signer ??= createSigner());
   }
 
-  /** Somebody with a key of their own. */
-  get stranger(): Signer {
-    return (this.#stranger ??= createSigner());
+  /** Signs with a key that is not PayPal's. */
+  get foreignSigner(): Signer {
+    return (this.#foreignSigner ??= createSigner());
   }
 
   /** Oldest first. */
@@ -112,12 +112,12 @@ export class Outbox {
   }
 
   add(event: PaypalEvent): void {
-    const delivery: Delivery = { event, transmission: this.#newTransmission(), answers: [], delivered: false };
+    const delivery: Delivery = { event, transmission: this.#newTransmission(), statuses: [], delivered: false };
     this.#deliveries.push(delivery);
     if (this.#settings.automatic) this.#send(delivery);
   }
 
-  /** As `…/webhooks-events/{id}/resend` does. */
+  /** Like PayPal's `…/webhooks-events/{id}/resend`. */
   resend(eventId: string): void {
     const delivery = this.#find(eventId);
     delivery.transmission = this.#newTransmission();
@@ -125,44 +125,44 @@ export class Outbox {
     if (this.#settings.automatic) this.#send(delivery);
   }
 
-  /** Sends it now and answers what the listener said, once for each time; null: nothing. */
+  /** Sends the event now, `times` times. Returns the response statuses; null without a response. */
   async deliver(
     eventId: string,
     { corrupt = null, times = 1 }: { corrupt?: Corruption | null; times?: number } = {},
   ): Promise<(number | null)[]> {
     const delivery = this.#find(eventId);
-    const answers: (number | null)[] = [];
-    for (let sent = 0; sent < times; sent += 1) answers.push(await this.#post(delivery, corrupt));
-    return answers;
+    const statuses: (number | null)[] = [];
+    for (let sent = 0; sent < times; sent += 1) statuses.push(await this.#post(delivery, corrupt));
+    return statuses;
   }
 
-  /** Everything that is held, one after another. */
+  /** Delivers all held events sequentially. */
   async deliverAll({ reversed = false, times = 1 } = {}): Promise<(number | null)[]> {
-    const answers: (number | null)[] = [];
+    const statuses: (number | null)[] = [];
     for (const { event } of reversed ? this.held().toReversed() : this.held())
-      answers.push(...(await this.deliver(event.id, { times })));
-    return answers;
+      statuses.push(...(await this.deliver(event.id, { times })));
+    return statuses;
   }
 
-  /** What would be sent, for a test that brings it along itself. */
+  /** Returns the signed request without sending it, for tests that send it themselves. */
   async signed(eventId: string, corrupt: Corruption | null = null): Promise<SignedWebhook> {
     const { event, transmission } = this.#find(eventId);
-    const { webhookId, baseUrl } = this.#parts;
-    const said: Transmission = {
+    const { webhookId, baseUrl } = this.#deps;
+    const signed: Transmission = {
       id: transmission.id,
       time: corrupt === 'time' ? timeText(new Date(Date.parse(transmission.time) - 30 * DAY_MS)) : transmission.time,
       webhookId: corrupt === 'webhook-id' ? 'OTHER0WEBHOOK0ID0' : webhookId,
       body: event.body,
     };
-    const signature = await (corrupt === 'key' ? this.stranger : this.signer).sign(said);
+    const signature = await (corrupt === 'key' ? this.foreignSigner : this.signer).sign(signed);
     const host = corrupt === 'certificate-host' ? 'https://api.paypal.com.example' : baseUrl();
     return {
       headers: {
         'content-type': 'application/json',
         'user-agent': 'PayPal/AUHD-214.0-58417034',
-        'paypal-transmission-id': said.id,
-        'paypal-transmission-time': said.time,
-        'paypal-transmission-sig': corrupt === 'signature' ? flipped(signature) : signature,
+        'paypal-transmission-id': signed.id,
+        'paypal-transmission-time': signed.time,
+        'paypal-transmission-sig': corrupt === 'signature' ? flipFirstBit(signature) : signature,
         'paypal-cert-url': host + CERTIFICATE_PATH,
         'paypal-auth-algo': 'SHA256withRSA',
       },
@@ -170,20 +170,23 @@ export class Outbox {
     };
   }
 
-  /** What verify-webhook-signature answers. @param asked its body, as the bytes of the event count */
-  verify(asked: string): boolean {
-    const parsed = JSON.parse(asked) as Record<string, string>;
-    const [, body = ''] = /"webhook_event"\s*:\s*(.*)\}\s*$/s.exec(asked) ?? [];
-    if (parsed['auth_algo'] !== 'SHA256withRSA' || parsed['cert_url'] !== this.#parts.baseUrl() + CERTIFICATE_PATH)
+  /**
+   * Implements verify-webhook-signature.
+   * @param request the request body as text, because the signature covers the exact bytes of the event
+   */
+  verify(request: string): boolean {
+    const parsed = JSON.parse(request) as Record<string, string>;
+    const [, body = ''] = /"webhook_event"\s*:\s*(.*)\}\s*$/s.exec(request) ?? [];
+    if (parsed['auth_algo'] !== 'SHA256withRSA' || parsed['cert_url'] !== this.#deps.baseUrl() + CERTIFICATE_PATH)
       return false;
     const id = parsed['transmission_id'] ?? '';
     const time = parsed['transmission_time'] ?? '';
     const webhookId = parsed['webhook_id'] ?? '';
-    if (webhookId !== this.#parts.webhookId || this.#signer === null) return false;
+    if (webhookId !== this.#deps.webhookId || this.#signer === null) return false;
     return this.#signer.verify({ id, time, webhookId, body }, parsed['transmission_sig'] ?? '');
   }
 
-  /** Nothing is under way or remembered any more. */
+  /** Cancels all timers and forgets all events. */
   clear(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
@@ -198,24 +201,24 @@ export class Outbox {
   }
 
   #newTransmission(): Delivery['transmission'] {
-    return { id: this.#parts.ids.transmission(), time: timeText(this.#parts.now()) };
+    return { id: this.#deps.ids.transmission(), time: timeText(this.#deps.now()) };
   }
 
   async #post(delivery: Delivery, corrupt: Corruption | null): Promise<number | null> {
     const { headers, body } = await this.signed(delivery.event.id, corrupt);
-    const url = this.#settings.listenerUrl ?? this.#parts.listenerUrl();
+    const url = this.#settings.listenerUrl ?? this.#deps.listenerUrl();
     let status: number | null = null;
     if (url !== null) {
       try {
-        const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+        const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
         const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
         await answer.arrayBuffer();
         status = answer.status;
       } catch {
-        // Nobody listens, or not for long enough.
+        // No listener, or a timeout.
       }
     }
-    delivery.answers.push(status);
+    delivery.statuses.push(status);
     delivery.delivered ||= status !== null && status >= 200 && status < 300;
     return status;
   }
@@ -235,8 +238,8 @@ export class Outbox {
   }
 
   #retry(delivery: Delivery): void {
-    if (delivery.answers.length >= MAX_TRIES) return;
-    const waitMs = Math.min(this.#settings.firstRetryMs * 2 ** (delivery.answers.length - 1), LAST_RETRY_MS);
+    if (delivery.statuses.length >= MAX_ATTEMPTS) return;
+    const waitMs = Math.min(this.#settings.firstRetryMs * 2 ** (delivery.statuses.length - 1), MAX_RETRY_DELAY_MS);
     this.#after(waitMs, async () => {
       await this.#post(delivery, this.#settings.corrupt);
       if (!delivery.delivered) this.#retry(delivery);
@@ -246,7 +249,7 @@ export class Outbox {
   #after(ms: number, work: () => Promise<void>): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      // A reset while it was under way may have taken its event away.
+      // A reset during the delivery may have removed its event.
       work().catch(() => undefined);
     }, ms);
     timer.unref();
@@ -254,7 +257,7 @@ export class Outbox {
   }
 }
 
-const flipped = (signature: string): string => {
+const flipFirstBit = (signature: string): string => {
   const bytes = Buffer.from(signature, 'base64');
   bytes[0]! ^= 1;
   return bytes.toString('base64');

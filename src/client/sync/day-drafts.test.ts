@@ -72,7 +72,7 @@ test.each(['', '{', 'null', '[]', '{"html":1}', '{"html":"a"}', '"text"'])('%j i
 });
 
 test('a browser that keeps nothing says so and breaks nothing', () => {
-  storage.room = 0;
+  storage.maxValueLength = 0;
   const drafts = createDayDrafts(storage, 'ada', 'one');
   expect(drafts.keep(DATE, DRAFT)).toBe(false);
   expect(drafts.take(DATE, joined)).toBe(null);

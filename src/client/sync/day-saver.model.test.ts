@@ -190,7 +190,7 @@ test(
         const world = createDaySaverHarness();
         world.load();
         for (const made of steps) await take(world, made, []);
-        expect(world.mostInFlight).toBeLessThanOrEqual(1);
+        expect(world.maxInFlight).toBeLessThanOrEqual(1);
       }),
       { numRuns: fuzzBudget(150) },
     );

@@ -67,11 +67,11 @@ describe('when a save leaves', () => {
     await world.pass(2_100);
     world.type(log('a', 'b'));
     await world.pass(4_000);
-    expect(world.mostInFlight).toBe(1);
+    expect(world.maxInFlight).toBe(1);
     expect(world.status()).toBe('saving');
     await world.pass(10_000);
     expect(world.writes).toEqual([log('a'), log('a', 'b')]);
-    expect(world.mostInFlight).toBe(1);
+    expect(world.maxInFlight).toBe(1);
     expect(world.status()).toBe('saved');
   });
 
@@ -581,7 +581,7 @@ describe('drafts', () => {
     test.each([1, 2])(
       'a draft that does not say what it was written on (revision %i) is never taken for a mere lack',
       async (revision) => {
-        world.storage.room = 100;
+        world.storage.maxValueLength = 100;
         leaveWith(log('a'));
         expect(draftOf(world)).not.toHaveProperty('base');
         world.row = { id: 'row', html: log('a', 'b'), revision, savedAt: 0 };
@@ -619,7 +619,7 @@ describe('drafts', () => {
   });
 
   test('a browser that keeps nothing makes the page unsafe to close', async () => {
-    world.storage.room = 0;
+    world.storage.maxValueLength = 0;
     world.load();
     expect(world.saver.isSafe()).toBe(true);
     world.type(log('a'));
