@@ -1,4 +1,4 @@
-/** Makes the editor for one day's log. Knows nothing of React or of saving. */
+/** Creates the editor of one day's log, independent of React and of saving. */
 import { createDocument, Editor } from '@tiptap/core';
 import { closeHistory } from '@tiptap/pm/history';
 import { Selection } from '@tiptap/pm/state';
@@ -8,15 +8,15 @@ import { createSerialiser } from './serialise.ts';
 
 export type EditorOptions = {
   element: HTMLElement;
-  /** The log without its date header; an empty text starts the numbered list. */
+  /** The log without its date header; an empty string starts an empty numbered list. */
   html: string;
   label: string;
   describedBy: string;
   className: string;
-  /** What an empty log asks, read whenever it is drawn. */
+  /** The placeholder of an empty log, read on every draw. */
   placeholder: () => string;
   autofocus: boolean;
-  /** The user changed the text. Called at every key, so it must be cheap; `read` when the text is needed. */
+  /** Called on every keystroke, so it must be cheap. Call `read` only when the text is needed. */
   onEdit: () => void;
 };
 
@@ -25,28 +25,28 @@ export type JournalEditorHandle = {
   read: () => string;
   replace: (html: string) => void;
   isComposing: () => boolean;
-  /** Puts the caret at the end of the paragraph at this height of the window; below the text, of the log. */
-  writeAt: (clientY: number) => void;
+  /** Focuses the end of the paragraph at this height of the window; below the text, the end of the log. */
+  focusAtHeight: (clientY: number) => void;
 };
 
-/** Runs of spaces are kept, line breaks between tags are not text. */
+/** Keeps runs of spaces, but not line breaks between tags. */
 const PARSE_OPTIONS = { preserveWhitespace: true } as const;
 
-/** Null when the log holds something that the schema does not know: editing it would lose that silently. */
+/** Null if the log has content outside the schema: editing the log would drop it silently. */
 export function createJournalEditor(options: EditorOptions): JournalEditorHandle | null {
-  let unknown = false;
+  let hasUnknownContent = false;
   const editor = new Editor({
     element: options.element,
     extensions: journalExtensions(options.placeholder),
     content: options.html || EMPTY_LOG_HTML,
     parseOptions: PARSE_OPTIONS,
     enableContentCheck: true,
-    onContentError: () => void (unknown = true),
-    // A strict policy allows no injected style sheet; ours is log-text.module.css.
+    onContentError: () => void (hasUnknownContent = true),
+    // The content security policy forbids injected stylesheets; log-text.module.css replaces TipTap's.
     injectCSS: false,
-    // Asterisks and underscores in pasted text are text.
+    // Asterisks and underscores in pasted text are literal.
     enablePasteRules: false,
-    // Diffs the document after every deletion for an event that nobody here listens to.
+    // Diffs the document after every deletion, for an event without listeners here.
     enableCoreExtensions: { delete: false },
     editorProps: {
       attributes: {
@@ -56,11 +56,11 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
         'aria-describedby': options.describedBy,
         class: options.className,
       },
-      handleDOMEvents: { focus: bringCaretBack },
+      handleDOMEvents: { focus: restoreCaret },
     },
     onUpdate: () => options.onEdit(),
   });
-  if (unknown) {
+  if (hasUnknownContent) {
     editor.destroy();
     return null;
   }
@@ -71,19 +71,19 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     read: () => serialise(editor.state.doc),
     replace: (html) => replaceText(editor, html),
     isComposing: () => editor.view.composing,
-    writeAt: (clientY) => writeAt(editor, clientY),
+    focusAtHeight: (clientY) => focusAtHeight(editor, clientY),
   };
 }
 
 /**
- * A browser that gives the focus back puts the caret at the start. ProseMirror corrects that 20 ms later: a key in between
- * would be written there. A pointer says itself where the caret goes.
+ * When focus is restored, the browser puts the caret at the start. ProseMirror corrects that after 20 ms, and a key in
+ * between would insert text there, so correct it at once. A pointer press sets the caret itself.
  */
-function bringCaretBack(view: Editor['view']): void {
+function restoreCaret(view: Editor['view']): void {
   if (!view.dom.matches(':active')) view.focus();
 }
 
-/** At once, where TipTap's own autofocus waits for a frame: the first key must not fall beside the page. */
+/** Synchronous, unlike TipTap's autofocus, which waits for a frame in which a key would be lost. */
 function focusAtEnd(editor: Editor): void {
   focusAt(editor, Selection.atEnd(editor.state.doc));
 }
@@ -93,21 +93,21 @@ function focusAt({ state, view }: Editor, selection: Selection): void {
   view.focus();
 }
 
-/** Above the text the first line is meant: the end of a long log would be out of sight. */
-function writeAt(editor: Editor, clientY: number): void {
+/** A height above the text focuses the first line: the end of a long log may be out of view. */
+function focusAtHeight(editor: Editor, clientY: number): void {
   const { dom } = editor.view;
   const { top, right } = dom.getBoundingClientRect();
   const isBelow = clientY > dom.lastElementChild!.getBoundingClientRect().bottom;
-  const beside = isBelow ? null : editor.view.posAtCoords({ left: right - 1, top: Math.max(clientY, top + 1) });
-  if (!beside) return focusAtEnd(editor);
-  const at = editor.state.doc.resolve(beside.pos);
+  const position = isBelow ? null : editor.view.posAtCoords({ left: right - 1, top: Math.max(clientY, top + 1) });
+  if (!position) return focusAtEnd(editor);
+  const at = editor.state.doc.resolve(position.pos);
   const end = at.parent.isTextblock ? at.doc.resolve(at.end()) : at;
   focusAt(editor, Selection.near(end, -1));
 }
 
 /**
- * Puts another version in by changing only what differs, so that the caret stays where its sentence stays, and as one
- * step of its own, so that undo brings the old version back. `preventUpdate`: this is no edit of the user's.
+ * Replaces the text by changing only what differs, so that the caret stays in its sentence, and as a separate undo step.
+ * `preventUpdate` suppresses `onEdit`: the user has not edited the text.
  */
 function replaceText(editor: Editor, html: string): void {
   const { doc, tr } = editor.state;
@@ -115,7 +115,7 @@ function replaceText(editor: Editor, html: string): void {
   const start = doc.content.findDiffStart(next.content);
   const end = doc.content.findDiffEnd(next.content);
   if (start === null || end === null) return;
-  // Where the same words stand twice, the two ends may meet before the start.
+  // In repeated text, the common suffix may overlap the common prefix.
   const overlap = Math.max(0, start - Math.min(end.a, end.b));
   tr.replace(start, end.a + overlap, next.slice(start, end.b + overlap));
   editor.view.dispatch(closeHistory(tr).setMeta('preventUpdate', true));

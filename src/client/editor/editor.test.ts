@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** The editor itself: what it makes is exactly what the server keeps, and an emptied log is a numbered list again. */
+/** The editor's HTML is what the server stores unchanged, and an emptied log becomes a numbered list again. */
 import { Fragment, Slice } from '@tiptap/pm/model';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ENTRY_TAGS, isCleanLog } from '#domain/log/entry-html.ts';
@@ -36,14 +36,13 @@ const LIST = '<ol><li><p>one two</p></li><li><p>three</p></li></ol>';
 
 const cleanText = (html: string): string => html.replace(/<[^>]*>/g, '').replaceAll('&gt;', '>');
 
-/** What the server would store of it. */
-function expectKept(html: string): void {
+function expectStoredUnchanged(html: string): void {
   expect(isCleanLog(html), html).toBe(true);
   expect(sanitizeLog(html)).toBe(html);
 }
 
-describe('what the editor writes, the server keeps as it is', () => {
-  test('its own serialisation is what ProseMirror would write', () => {
+describe("the server stores the editor's HTML unchanged", () => {
+  test('serialises like ProseMirror', () => {
     const { editor, read } = open(LIST);
     expect(read()).toBe(editor.getHTML());
     expect(read()).toBe(LIST);
@@ -56,18 +55,18 @@ describe('what the editor writes, the server keeps as it is', () => {
       editor.commands.setTextSelection({ from: 3, to: 6 });
       action.run(editor);
       const applied = read();
-      expectKept(applied);
+      expectStoredUnchanged(applied);
       expect(applied).toBe(editor.getHTML());
       if (action.name !== 'orderedList') {
         expect(applied).not.toBe(LIST);
         expect(action.isActive(editor)).toBe(true);
       }
       action.run(editor);
-      expectKept(read());
+      expectStoredUnchanged(read());
     },
   );
 
-  test('all of it at once, and it reads back the same', () => {
+  test('round-trips every format together', () => {
     const everything =
       '<h1>One</h1><h2>Two</h2><h3>Three</h3><p>a &amp; b &lt;c&gt; "d"\u00a0e <strong>f<em>g<u>h<s>i</s></u></em></strong> <code>j &amp; k</code><br>l</p>' +
       '<ol start="7"><li><p>m</p><ul><li><p>n</p><ol><li><p>o</p></li></ol></li></ul></li></ol>' +
@@ -76,10 +75,10 @@ describe('what the editor writes, the server keeps as it is', () => {
     const { read, editor } = open(stored);
     expect(read()).toBe(stored);
     expect(read()).toBe(editor.getHTML());
-    expectKept(stored);
+    expectStoredUnchanged(stored);
   });
 
-  test('its schema has the elements of the list and no others', () => {
+  test('the schema has exactly the elements of the allow-list', () => {
     const { schema } = open('').editor;
     const blocks = [
       'blockquote',
@@ -108,18 +107,18 @@ describe('what the editor writes, the server keeps as it is', () => {
     }
   });
 
-  test('runs of spaces are kept, and space between tags is none', () => {
+  test('keeps runs of spaces and ignores white space between tags', () => {
     expect(open('<p>a  b</p>\n<p>c</p>').read()).toBe('<p>a  b</p><p>c</p>');
   });
 });
 
 describe('an empty log', () => {
-  test('is a numbered list, and opening it changes nothing', () => {
+  test('is a numbered list, and opening it is not an edit', () => {
     expect(open('').read()).toBe('<ol><li><p></p></li></ol>');
     expect(edits).toBe(0);
   });
 
-  test('select all and delete bring the list back', () => {
+  test('becomes a numbered list again after everything is deleted', () => {
     const { editor, read } = open(LIST);
     editor.chain().selectAll().deleteSelection().run();
     expect(read()).toBe('<ol><li><p></p></li></ol>');
@@ -127,14 +126,14 @@ describe('an empty log', () => {
     expect(read()).toBe('<ol><li><p>again</p></li></ol>');
   });
 
-  test('undo brings the words back in one step', () => {
+  test('gets its text back with one undo', () => {
     const { editor, read } = open(LIST);
     editor.chain().selectAll().deleteSelection().run();
     editor.commands.undo();
     expect(read()).toBe(LIST);
   });
 
-  test('an edit leaves no empty paragraph at the end', () => {
+  test('gets no trailing empty paragraph from an edit', () => {
     const { editor, read } = open(LIST);
     editor.commands.insertContentAt(6, '!');
     expect(read()).toBe('<ol><li><p>one! two</p></li><li><p>three</p></li></ol>');
@@ -143,7 +142,7 @@ describe('an empty log', () => {
 });
 
 describe('replacing the text', () => {
-  test('is no edit, keeps the caret in its sentence, and can be undone on its own', () => {
+  test('is not an edit, keeps the caret in its sentence and is a separate undo step', () => {
     const { editor, read, replace } = open(LIST);
     editor.commands.setTextSelection(7);
     editor.commands.insertContent('X');
@@ -158,7 +157,7 @@ describe('replacing the text', () => {
     expect(edits).toBe(before + 1);
   });
 
-  test('by nothing starts the list', () => {
+  test('by an empty string starts the list', () => {
     const { read, replace } = open(LIST);
     replace('');
     expect(read()).toBe('<ol><li><p></p></li></ol>');
@@ -180,7 +179,7 @@ test.each([
   '<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>',
   '<p><a href="https://example.com">a</a></p>',
   '<hr>',
-])('a log with something unknown is refused, not emptied: %s', (html) => {
+])('refuses a log with unknown content instead of dropping it: %s', (html) => {
   expect(() => open(html)).toThrow('refused');
   made = null;
 });
@@ -195,31 +194,31 @@ describe('pasting', () => {
   };
   const items = (...texts: string[]) => `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
 
-  test('lines into an empty log are items', () => {
+  test('turns lines into items in an empty log', () => {
     expect(paste('', 3, 'a\nb\n\nc')).toBe(items('a', 'b', 'c'));
   });
 
-  test('lines into the middle of an item split it around them', () => {
+  test('splits an item around lines pasted into its middle', () => {
     expect(paste(items('onetwo', 'z'), 6, 'a\nb')).toBe(items('onea', 'btwo', 'z'));
   });
 
-  test('one line goes into the sentence, marker and all', () => {
+  test('inserts a single line with its marker into a sentence', () => {
     expect(paste(items('one '), 7, '- a')).toBe(items('one - a'));
     expect(paste('', 3, '- a')).toBe(items('a'));
   });
 
-  test('nested lists stay nested', () => {
+  test('keeps nested lists nested', () => {
     expect(paste('', 3, '1. a\n  - b\n2. c')).toBe(
       '<ol><li><p>a</p><ul><li><p>b</p></li></ul></li><li><p>c</p></li></ol>',
     );
   });
 
-  test('plain lines into prose are paragraphs, a list stays a list', () => {
+  test('turns plain lines into paragraphs in prose and keeps a list', () => {
     expect(paste('<p></p>', 1, 'a\nb')).toBe('<p>a</p><p>b</p>');
     expect(paste('<p></p>', 1, '- a\n- b')).toBe('<ul><li><p>a</p></li><li><p>b</p></li></ul>');
   });
 
-  test('paragraphs of another program are items too', () => {
+  test('turns paragraphs of another program into items', () => {
     const { editor, read } = open('');
     editor.commands.setTextSelection(3);
     const { schema } = editor;
@@ -230,9 +229,9 @@ describe('pasting', () => {
     expect(read()).toBe(items('a', 'b'));
   });
 
-  test('whatever is pasted, the server keeps what comes of it', () => {
+  test('produces HTML that the server stores unchanged', () => {
     for (const text of ['a\tb\n<script>x</script>', '- [ ] a\n\t- b\n\t\t- c\n- d', '\u202eabc\nעברית\ne\u0301'])
-      expectKept(paste('', 3, text));
+      expectStoredUnchanged(paste('', 3, text));
   });
 });
 
@@ -242,7 +241,7 @@ describe('pasting Markdown', () => {
     const handle = open(html);
     handle.editor.commands.setTextSelection(at);
     pasteText(handle.editor.view, text);
-    expectKept(handle.read());
+    expectStoredUnchanged(handle.read());
     return handle;
   };
 
@@ -257,7 +256,7 @@ describe('pasting Markdown', () => {
     expect(pasteInto('', 3, text).read()).toBe(html);
   });
 
-  test('a heading splits the list, which counts on below it', () => {
+  test('splits the list at a heading and continues its numbers below', () => {
     expect(pasteInto(items('a', 'b', 'c'), 9, '# T\n\nx').read()).toBe(
       `${items('a', 'b')}<h1>T</h1><p>x</p><ol start="3"><li><p>c</p></li></ol>`,
     );
@@ -266,7 +265,7 @@ describe('pasting Markdown', () => {
     );
   });
 
-  test('a quote below a nested item lifts what was nested under it', () => {
+  test('lifts the children of a nested item that a quote splits', () => {
     const nested =
       '<ol><li><p>a</p><ul><li><p>bc</p><ul><li><p>d</p></li></ul></li><li><p>e</p></li></ul></li><li><p>f</p></li></ol>';
     expect(pasteInto(nested, 9, '> **Q**').read()).toBe(
@@ -275,7 +274,7 @@ describe('pasting Markdown', () => {
     );
   });
 
-  test('is one step of undo, also between two keys', () => {
+  test('is one undo step, also between two keystrokes', () => {
     const { editor, read } = open('');
     editor.commands.setTextSelection(3);
     editor.commands.insertContent('typed ');
@@ -290,14 +289,14 @@ describe('pasting Markdown', () => {
     expect(read()).toBe(before);
   });
 
-  test('with Shift, or into code, its signs are words', () => {
+  test('is literal with Shift or inside code', () => {
     const { editor } = open('');
     const slice = textToSlice('# T\n**b**', editor.state.doc.resolve(3), true);
     expect(slice.content.textBetween(0, slice.content.size, '\n')).toBe('# T\n**b**');
     expect(pasteInto('<pre><code></code></pre>', 1, '# T\n**b**').read()).toBe('<pre><code># T\n**b**</code></pre>');
   });
 
-  test('a table of another program is lines', () => {
+  test('turns a table of another program into lines', () => {
     const handle = open('');
     handle.editor.commands.setTextSelection(3);
     handle.editor.view.pasteHTML('<table><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>');
@@ -305,7 +304,7 @@ describe('pasting Markdown', () => {
   });
 });
 
-describe('typing signs of Markdown in a list', () => {
+describe('typing Markdown in a list', () => {
   const type = (handle: JournalEditorHandle, at: number, text: string): void => {
     const { view, commands } = handle.editor;
     commands.setTextSelection(at);
@@ -347,15 +346,15 @@ describe('typing signs of Markdown in a list', () => {
     const handle = open(html);
     type(handle, at, typed);
     expect(handle.read()).toBe(result);
-    expectKept(handle.read());
-    // The signs come back first, then what was there before them.
+    expectStoredUnchanged(handle.read());
+    // The first undo restores the typed characters, the second the text before them.
     handle.editor.commands.undo();
     expect(cleanText(handle.read())).toContain(/^[^ ]+ /.exec(typed)![0]);
     handle.editor.commands.undo();
     expect(handle.read()).toBe(html || '<ol><li><p></p></li></ol>');
   });
 
-  test.each(['#1 and # x', '>5 and > x', '``x and ``` x'])('%s has words only', (typed) => {
+  test.each(['#1 and # x', '>5 and > x', '``x and ``` x'])('%s stays text', (typed) => {
     const handle = open('<ol><li><p></p></li></ol>');
     type(handle, 3, typed);
     expect(cleanText(handle.read())).toBe(typed);
@@ -363,37 +362,37 @@ describe('typing signs of Markdown in a list', () => {
   });
 });
 
-describe('a button or key for a heading, a quote or code', () => {
+describe('the button or shortcut for a heading, a quote or code', () => {
   const press = (handle: JournalEditorHandle, from: number, to: number, name: string): string => {
     handle.editor.commands.setTextSelection({ from, to });
     BLOCK_ACTIONS.find((action) => action.name === name)!.run(handle.editor);
-    expectKept(handle.read());
+    expectStoredUnchanged(handle.read());
     return handle.read();
   };
   const THREE = '<ol><li><p>one</p></li><li><p>two</p></li><li><p>three</p></li><li><p>four</p></li></ol>';
-  const cut = (block: string) => `<ol><li><p>one</p></li></ol>${block}<ol start="2"><li><p>four</p></li></ol>`;
+  const splitWith = (block: string) => `<ol><li><p>one</p></li></ol>${block}<ol start="2"><li><p>four</p></li></ol>`;
 
   test.each([
     ['heading2', '<h2>two</h2><h2>three</h2>'],
     ['blockquote', '<blockquote><p>two</p><p>three</p></blockquote>'],
     ['codeBlock', '<pre><code>two\nthree</code></pre>'],
-  ])('%s leaves the list, which counts on below it, with the same words selected', (name, block) => {
+  ])('%s splits the list, continues its numbers below and keeps the selection', (name, block) => {
     const handle = open(THREE);
-    expect(press(handle, 11, 19, name)).toBe(cut(block));
+    expect(press(handle, 11, 19, name)).toBe(splitWith(block));
     const { from, to } = handle.editor.state.selection;
     expect(handle.editor.state.doc.textBetween(from, to, ' ').replace('\n', ' ')).toBe('wo th');
     handle.editor.commands.undo();
     expect(handle.read()).toBe(THREE);
   });
 
-  test('works on a nested item, and lifts what was nested under it', () => {
+  test('lifts the children of a nested item', () => {
     const nested = '<ol><li><p>a</p><ol><li><p>b</p><ol><li><p>c</p></li></ol></li></ol></li><li><p>d</p></li></ol>';
     expect(press(open(nested), 8, 8, 'heading1')).toBe(
       '<ol><li><p>a</p></li></ol><h1>b</h1><ol start="2"><li><p>c</p></li><li><p>d</p></li></ol>',
     );
   });
 
-  test('on the whole of two lists and a paragraph makes headings of all lines', () => {
+  test('turns all lines of two lists and a paragraph into headings', () => {
     const handle = open(`${LIST}<p>x</p>`);
     expect(press(handle, 1, handle.editor.state.doc.content.size, 'heading3')).toBe(
       '<h3>one two</h3><h3>three</h3><h3>x</h3>',
@@ -411,12 +410,12 @@ test.each([
   ['*', { shiftKey: true, keyCode: 56 }, '<ul>'],
   ['B', { shiftKey: true }, '<blockquote>'],
   ['c', { altKey: true }, '<pre>'],
-])('Ctrl and the key %s with %j works in a numbered list, as the list of shortcuts says', (key, more, tag) => {
+])('the shortcut Ctrl+%s with %j works in a numbered list', (key, more, tag) => {
   const { editor, read } = open(LIST);
   editor.commands.setTextSelection({ from: 3, to: 6 });
   const keyCode = key.toUpperCase().charCodeAt(0);
   const event = new KeyboardEvent('keydown', { key, ctrlKey: true, keyCode, ...more });
   editor.view.someProp('handleKeyDown', (handle) => handle(editor.view, event));
   expect(read()).toContain(tag);
-  expectKept(read());
+  expectStoredUnchanged(read());
 });

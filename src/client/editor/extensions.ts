@@ -1,4 +1,4 @@
-/** The extensions of the editor, hand-picked so that its schema is exactly the list of `#domain/log/entry-html.ts`. */
+/** The editor's extensions, chosen so that its schema equals the allow-list of `#domain/log/entry-html.ts`. */
 import type { AnyExtension } from '@tiptap/core';
 import { Blockquote } from '@tiptap/extension-blockquote';
 import { Bold } from '@tiptap/extension-bold';
@@ -23,27 +23,29 @@ import { emptyLog } from './empty-log.ts';
 import { followCaret } from './caret/follow-caret.ts';
 import { keyboardExit } from './keyboard-exit.ts';
 import { blockFormatsInList } from './split-list.ts';
-import { extras } from './load-deferred-plugins.ts';
+import { deferredPlugins } from './load-deferred-plugins.ts';
 
 function startOf(list: HTMLElement): number {
   const start = list.getAttribute('start') ?? '';
   return LIST_START.test(start) ? Number(start) : 1;
 }
 
-/** Without the `type` attribute (a log numbers 1, 2, 3) and without TipTap's own reading of pasted text (`paste.ts`). */
+/** Without the `type` attribute, because a log numbers 1, 2, 3, and without TipTap's paste handling: see `paste.ts`. */
 const NumberedList = OrderedList.extend({
   addAttributes: () => ({ start: { default: 1, parseHTML: startOf } }),
   addProseMirrorPlugins: () => [],
 });
 
-/** Without the language, which nothing here would colour. */
+/** Without the language attribute: there is no syntax highlighting. */
 const PlainCodeBlock = CodeBlock.extend({
   addAttributes: () => ({}),
   renderHTML: () => ['pre', ['code', 0]],
 });
 
-/** No Link (logs hold words), and no TrailingNode: it would store an empty paragraph after every list. */
-/** `placeholder`: what an empty log asks; it may change while the editor is open. */
+/**
+ * No Link, because logs store no links, and no TrailingNode, which would store an empty paragraph after every list.
+ * `placeholder` may return a different text while the editor is open.
+ */
 export function journalExtensions(placeholder: () => string = () => ''): AnyExtension[] {
   return [
     Document,
@@ -65,7 +67,7 @@ export function journalExtensions(placeholder: () => string = () => ''): AnyExte
     UndoRedo.configure({ depth: UNDO_DEPTH, newGroupDelay: UNDO_GROUP_DELAY_MS }),
     emptyLog.configure({ placeholder }),
     blockFormatsInList,
-    extras,
+    deferredPlugins,
     keyboardExit,
     followCaret,
   ];

@@ -1,4 +1,4 @@
-/** The editor as a React component. A chunk of its own: the day's text is painted before it arrives. */
+/** The editor as a React component, in a separate chunk: `StoredLog` shows the text until it has loaded. */
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
@@ -7,17 +7,17 @@ import styles from './stored/log-text.module.css';
 import { Toolbar } from './toolbar/toolbar.tsx';
 
 type JournalEditorProps = {
-  /** The text to begin with. Later values are not looked at: give each day an editor of its own with `key`. */
+  /** The initial text. Later values are ignored: render each day with its own `key`. */
   html: string;
   label: string;
-  /** What an empty log asks. */
+  /** The placeholder of an empty log. */
   placeholder: string;
-  /** Asked when the editor is on the page: while it is drawn, the editor of the day before it still has the focus. */
+  /** Called after mounting: while rendering, the previous day's editor still has the focus. */
   mayTakeFocus: () => boolean;
   onEdit: () => void;
-  /** The editor can be written in. Answers what to do when it goes. */
+  /** Called when the editor is ready. Returns a function that runs before the editor is destroyed. */
   onOpen: (handle: JournalEditorHandle) => () => void;
-  /** The text holds something that the editor would lose. Nothing was changed. */
+  /** Called instead of `onOpen` if the text has content that the editor would drop. */
   onUnreadable: () => void;
 };
 
@@ -36,29 +36,29 @@ export function JournalEditor(props: JournalEditorProps) {
       className: styles.log!,
       placeholder: () => readPlaceholder(),
       autofocus: mayTakeFocus(),
-      onEdit: () => edited(),
+      onEdit: () => handleEdit(),
     });
   });
   const { placeholder } = props;
   const readPlaceholder = useEffectEvent(() => placeholder);
-  const edited = useEffectEvent(() => props.onEdit());
-  const opened = useEffectEvent((made: JournalEditorHandle) => props.onOpen(made));
-  const unreadable = useEffectEvent(() => props.onUnreadable());
+  const handleEdit = useEffectEvent(() => props.onEdit());
+  const handleOpen = useEffectEvent((opened: JournalEditorHandle) => props.onOpen(opened));
+  const handleUnreadable = useEffectEvent(() => props.onUnreadable());
 
   useLayoutEffect(() => {
-    const made = open();
-    if (!made) return unreadable();
-    const close = opened(made);
-    setHandle(made);
+    const opened = open();
+    if (!opened) return handleUnreadable();
+    const close = handleOpen(opened);
+    setHandle(opened);
     return () => {
-      // The last text is read before the editor is taken down.
+      // Before `destroy`, because it reads the last text.
       close();
       setHandle(null);
-      made.editor.destroy();
+      opened.editor.destroy();
     };
   }, []);
 
-  // The question changes at midnight, and is drawn anew with a transaction.
+  // The placeholder changes at midnight. The transaction redraws it.
   useEffect(() => {
     if (handle) handle.editor.view.dispatch(handle.editor.state.tr.setMeta('placeholder', placeholder));
   }, [handle, placeholder]);

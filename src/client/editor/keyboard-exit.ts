@@ -1,4 +1,4 @@
-/** Tab indents list items, so Escape followed by Tab leaves the editor (WCAG 2.1.2; the editor's description says so). */
+/** Tab indents list items, so Escape and then Tab leaves the editor (WCAG 2.1.2). The editor's description says so. */
 import { Extension } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 
@@ -7,20 +7,20 @@ export const KEYBOARD_HELP =
 
 export const keyboardExit = Extension.create({
   name: 'keyboardExit',
-  // Before the list's own Tab.
+  // Before the list extension's Tab handler.
   priority: 1_000,
 
   addProseMirrorPlugins() {
-    let leaving = false;
+    let isLeaving = false;
     return [
       new Plugin({
         props: {
           handleDOMEvents: {
-            /** True keeps ProseMirror from handling the key, without preventing what the browser does with it. */
+            /** Returning true stops ProseMirror from handling the key, but not the browser's default action. */
             keydown(_view, event) {
-              const wasLeaving = leaving;
+              const wasLeaving = isLeaving;
               const isModifier = ['Shift', 'Control', 'Alt', 'Meta'].includes(event.key);
-              leaving = event.key === 'Escape' || (leaving && isModifier);
+              isLeaving = event.key === 'Escape' || (isLeaving && isModifier);
               return wasLeaving && event.key === 'Tab';
             },
           },

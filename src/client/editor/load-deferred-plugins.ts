@@ -1,41 +1,41 @@
-/** Fetches what nobody needs for the first key, reading what is pasted and links, as soon as there is an editor. */
+/** Loads the plugins for pasting and links in the background once an editor exists. */
 import { Extension } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import { Plugin } from '@tiptap/pm/state';
 import { parseInert } from './stored/inert-html.ts';
 
-type Extras = typeof import('./deferred-plugins.ts');
+type DeferredPlugins = typeof import('./deferred-plugins.ts');
 
 const RETRY_COMPOSING_MS = 200;
 
-let loaded: Extras | null = null;
+let loaded: DeferredPlugins | null = null;
 let loading: Promise<unknown> | null = null;
-/** Never rejects: without its extras the editor writes plain words. */
+/** Never rejects: the editor works without these plugins. A failed load is retried by the next call. */
 export const loadDeferredPlugins = (): Promise<unknown> =>
   (loading ??= import('./deferred-plugins.ts').then(
     (module) => (loaded = module),
     () => (loading = null),
   ));
 
-/** A change of plugins redraws, and an input method would lose its place. */
-function addTo(editor: Editor): void {
+/** Waits for the end of an IME composition: registering a plugin redraws the editor, which would break it. */
+function registerPlugins(editor: Editor): void {
   if (editor.isDestroyed) return;
-  if (editor.view.composing) setTimeout(() => addTo(editor), RETRY_COMPOSING_MS);
+  if (editor.view.composing) setTimeout(() => registerPlugins(editor), RETRY_COMPOSING_MS);
   else for (const plugin of loaded?.createDeferredPlugins() ?? []) editor.registerPlugin(plugin);
 }
 
-export const extras = Extension.create({
-  name: 'extras',
+export const deferredPlugins = Extension.create({
+  name: 'deferredPlugins',
 
   addProseMirrorPlugins() {
     if (loaded) return loaded.createDeferredPlugins();
     const { editor } = this;
-    void loadDeferredPlugins().then(() => addTo(editor));
+    void loadDeferredPlugins().then(() => registerPlugins(editor));
     return [
       new Plugin({
         props: {
           handleDOMEvents: {
-            /** A paste that comes first waits for its reader. If that cannot be had, the words alone are pasted. */
+            /** A paste before the plugins have loaded waits for them. If loading fails, plain text is pasted. */
             paste(view, event) {
               if (loaded || !event.clipboardData) return false;
               const html = event.clipboardData.getData('text/html');

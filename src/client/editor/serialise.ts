@@ -1,6 +1,6 @@
 /**
- * The editor's document as HTML. ProseMirror's nodes never change, only the ones on the path to an edit are replaced,
- * so the text of every other item is remembered: a log of 20,000 words costs as much to serialise as its last sentence.
+ * Serialises the editor's document to HTML. ProseMirror's nodes are immutable and an edit replaces only the nodes on its
+ * path, so the HTML of all other nodes is cached: a log of 20,000 words costs as much as its last sentence.
  */
 import { DOMSerializer } from '@tiptap/pm/model';
 import type { Node } from '@tiptap/pm/model';
@@ -15,14 +15,14 @@ function openingTag(node: Node): string {
 
 const closingTag = (node: Node): string => `</${WRAPPERS[node.type.name] ?? 'ol'}>`;
 
-/** A serialiser with a memory of its own: one per editor. */
+/** Creates a serialiser with its own cache, one per editor. */
 export function createSerialiser(): (document: Node) => string {
-  const remembered = new WeakMap<Node, string>();
+  const cache = new WeakMap<Node, string>();
 
-  /** Text and marks are left to ProseMirror, which knows how marks nest. */
+  /** ProseMirror serialises text and marks, because nesting marks is complex. */
   const textBlock = (node: Node): string => {
     const element = DOMSerializer.fromSchema(node.type.schema).serializeNode(node) as HTMLElement;
-    // Half a character, cut off by a broken input method, would be refused by the database.
+    // The database rejects a lone surrogate, which a broken input method can leave.
     return element.outerHTML.toWellFormed();
   };
 
@@ -33,10 +33,10 @@ export function createSerialiser(): (document: Node) => string {
   };
 
   const block = (node: Node): string => {
-    let html = remembered.get(node);
+    let html = cache.get(node);
     if (html === undefined) {
       html = node.isTextblock ? textBlock(node) : openingTag(node) + children(node) + closingTag(node);
-      remembered.set(node, html);
+      cache.set(node, html);
     }
     return html;
   };

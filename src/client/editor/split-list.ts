@@ -1,4 +1,4 @@
-/** What cannot stand in a list item (a heading, a quote, code) goes between two halves of the list, as one step of undo. */
+/** List items cannot start with a heading, quote or code block, so such a block splits its list in two, in one undo step. */
 import { Extension, InputRule } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import type { Node, Schema } from '@tiptap/pm/model';
@@ -9,7 +9,7 @@ const isList = (node: Node): boolean => node.type.name === 'orderedList' || node
 const isEmptyText = (node: Node | undefined): boolean =>
   node !== undefined && node.isTextblock && node.childCount === 0;
 
-/** The first half of a cut list without the empty line that the cut left; null if that was all. */
+/** The first half of a split list, without the empty line that the split left; null if nothing else remains. */
 function trimEnd(list: Node): Node | null {
   const items = [...list.children];
   const item = items.pop()!;
@@ -21,7 +21,7 @@ function trimEnd(list: Node): Node | null {
   return items.length > 0 ? list.type.create(list.attrs, items) : null;
 }
 
-/** The second half. What was nested below the line that went moves up into its place: an item begins with a paragraph. */
+/** The second half. Children of the removed line move up into its place, because an item must begin with a paragraph. */
 function trimStart(list: Node): Node | null {
   const [item, ...items] = list.children;
   const [first, ...blocks] = item!.children;
@@ -39,8 +39,8 @@ function trimStart(list: Node): Node | null {
 }
 
 /**
- * Replaces what stands between two positions of one list by blocks that break the list; the second half counts on from the
- * first. Puts the caret at the end of the blocks. False where no list holds both positions.
+ * Replaces the content between two positions of a list by blocks that split the list. The second half continues the
+ * numbers of the first. Puts the caret at the end of the blocks. Returns false if no list contains both positions.
  */
 export function splitList(tr: Transaction, from: number, to: number, blocks: readonly Node[]): boolean {
   const $from = tr.doc.resolve(from);
@@ -61,20 +61,25 @@ export function splitList(tr: Transaction, from: number, to: number, blocks: rea
   return true;
 }
 
-export type Form = 'heading' | 'blockquote' | 'codeBlock';
-type FormAttributes = { level?: 1 | 2 | 3 };
+export type BlockFormat = 'heading' | 'blockquote' | 'codeBlock';
+type BlockAttributes = { level?: 1 | 2 | 3 };
 
-/** Lines in another form: a heading each, or one quote or one code block for all of them. */
-function blocksOf(form: Form, lines: readonly Node[], attributes: FormAttributes, schema: Schema): Node[] {
-  const type = schema.nodes[form]!;
-  if (form === 'heading') return lines.map((line) => type.create(attributes, line.content));
-  if (form === 'blockquote') return [type.create(null, lines)];
+/** Converts lines to a heading each, or to a single quote or code block. */
+function createBlocks(
+  format: BlockFormat,
+  lines: readonly Node[],
+  attributes: BlockAttributes,
+  schema: Schema,
+): Node[] {
+  const type = schema.nodes[format]!;
+  if (format === 'heading') return lines.map((line) => type.create(attributes, line.content));
+  if (format === 'blockquote') return [type.create(null, lines)];
   const text = lines.map((line) => line.textBetween(0, line.content.size, undefined, '\n')).join('\n');
   return [type.create(null, text === '' ? null : schema.text(text))];
 }
 
-/** Takes the selected lines of a list out of it, in another form and still selected. False where no list holds them all. */
-function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttributes): boolean {
+/** Moves the selected lines out of their list in a block format and keeps them selected. False if no list contains all. */
+function formatListLines({ state, view }: Editor, format: BlockFormat, attributes: BlockAttributes): boolean {
   const { doc, schema, selection, tr } = state;
   const lines: { node: Node; start: number }[] = [];
   doc.nodesBetween(selection.from, selection.to, (node, at) => {
@@ -84,11 +89,11 @@ function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttri
   const last = lines.at(-1);
   if (!first || !last) return false;
   const nodes = lines.map(({ node }) => node);
-  const blocks = blocksOf(form, nodes, attributes, schema);
+  const blocks = createBlocks(format, nodes, attributes, schema);
   const to = last.start + last.node.content.size;
   if (!splitList(tr, first.start, to, blocks)) return false;
   const end = tr.selection.from;
-  const inner = blocks.reduce((sum, block) => sum + block.nodeSize, 0) - (form === 'blockquote' ? 4 : 2);
+  const inner = blocks.reduce((sum, block) => sum + block.nodeSize, 0) - (format === 'blockquote' ? 4 : 2);
   const before = Math.max(0, selection.from - first.start);
   const behind = Math.max(0, to - selection.to);
   tr.setSelection(TextSelection.create(tr.doc, end - inner + before, end - behind));
@@ -97,42 +102,42 @@ function takeFromList({ state, view }: Editor, form: Form, attributes: FormAttri
 }
 
 /**
- * Gives the selected lines a form, or makes them paragraphs if they have it. An item begins with a paragraph, so they leave
- * their list first.
+ * Applies a block format to the selected lines, or turns them into paragraphs if they have it. Lines of a list leave the
+ * list first, because an item must begin with a paragraph.
  */
-export function toggleBlockFormat(editor: Editor, form: Form, attributes: FormAttributes = {}): boolean {
-  if (editor.isActive(form, attributes)) return editor.chain().clearNodes().setParagraph().run();
-  if (takeFromList(editor, form, attributes)) return true;
+export function toggleBlockFormat(editor: Editor, format: BlockFormat, attributes: BlockAttributes = {}): boolean {
+  if (editor.isActive(format, attributes)) return editor.chain().clearNodes().setParagraph().run();
+  if (formatListLines(editor, format, attributes)) return true;
   const chain = editor.chain().clearNodes();
-  return (form === 'blockquote' ? chain.wrapIn(form) : chain.setNode(form, attributes)).run();
+  return (format === 'blockquote' ? chain.wrapIn(format) : chain.setNode(format, attributes)).run();
 }
 
-/** Signs typed at the start of an item that ask for a form, where TipTap's own rules do nothing. */
-function formRule(find: RegExp, form: Form): InputRule {
+/** Markdown typed at the start of a list item, where TipTap's own input rules do nothing. */
+function blockInputRule(find: RegExp, format: BlockFormat): InputRule {
   return new InputRule({
     find,
     handler({ state: { tr, schema }, range, match }) {
-      const attributes = form === 'heading' ? { level: match[1]!.length as 1 | 2 | 3 } : {};
+      const attributes = format === 'heading' ? { level: match[1]!.length as 1 | 2 | 3 } : {};
       tr.delete(range.from, range.to);
       const { parent } = tr.doc.resolve(range.from);
       const { size } = parent.content;
-      const blocks = blocksOf(form, [parent], attributes, schema);
+      const blocks = createBlocks(format, [parent], attributes, schema);
       if (parent.type.name !== 'paragraph' || !splitList(tr, range.from, range.from + size, blocks)) return null;
       tr.setSelection(TextSelection.create(tr.doc, tr.selection.from - size));
     },
   });
 }
 
-/** A heading, a quote and code in a numbered list: by signs and by keys, as by the toolbar. */
+/** Headings, quotes and code blocks in lists, by Markdown and by shortcut. */
 export const blockFormatsInList = Extension.create({
   name: 'blockFormatsInList',
-  // Before bold, which takes Shift+B for B, and before the keys of the three forms themselves.
+  // Before bold, which also matches Shift+B, and before the default shortcuts of the three formats.
   priority: 101,
 
   addInputRules: () => [
-    formRule(/^(#{1,3})\s$/, 'heading'),
-    formRule(/^\s*>\s$/, 'blockquote'),
-    formRule(/^(?:```|~~~)[a-z]*\s$/, 'codeBlock'),
+    blockInputRule(/^(#{1,3})\s$/, 'heading'),
+    blockInputRule(/^\s*>\s$/, 'blockquote'),
+    blockInputRule(/^(?:```|~~~)[a-z]*\s$/, 'codeBlock'),
   ],
 
   addKeyboardShortcuts() {

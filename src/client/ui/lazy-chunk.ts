@@ -95,7 +95,7 @@ async function showLoadError(toast: ReturnType<typeof useToast>, onGone?: () => 
   toast({ kind: 'error', text, ...(isGone && { action: reload }) });
 }
 
-/** Returns a function that restores the focus, unless the user has moved it meanwhile. */
+/** Returns a function that restores the focus, unless the user has moved it in the meantime. */
 function blurActiveElement(): () => void {
   const { activeElement } = document;
   if (!(activeElement instanceof HTMLElement) || activeElement === document.body) return () => undefined;

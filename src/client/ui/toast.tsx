@@ -159,7 +159,7 @@ function ToastCard({ toast, onDismiss }: { toast: ShownToast; onDismiss: (id: nu
       {toast.kind === 'success' && <CircleCheck aria-label="Done:" />}
       {toast.kind === 'info' && <Info aria-hidden />}
       {toast.kind === 'error' && <CircleAlert aria-label="Problem:" />}
-      <div className={styles.words}>
+      <div className={styles.content}>
         <p>{toast.text}</p>
         {toast.link && <a href={toast.link.href}>{toast.link.label}</a>}
       </div>

@@ -32,7 +32,7 @@ export function useNavigationGuard(): void {
           const leave = (): void => void (id === latestId && location.assign(href));
           if (!(await loadChunk(load, true, leave))) return true;
         }
-        // Block if the user has navigated elsewhere meanwhile.
+        // Block if the user has navigated elsewhere in the meantime.
         return id !== latestId;
       },
     });

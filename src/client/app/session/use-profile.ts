@@ -45,7 +45,7 @@ export function useProfile(userId: string | null, paused: boolean): ProfileView 
   const refreshProfile = useCallback(async () => {
     if (userId === null) return false;
     const result = await readProfile(supabase, userId);
-    // Drop a response for a user who has signed out meanwhile.
+    // Drop a response for a user who has signed out in the meantime.
     if (currentUserId.current !== userId) return false;
     setLast((before) => ({
       userId,

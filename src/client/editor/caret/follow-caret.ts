@@ -1,7 +1,7 @@
 /**
- * Keeps the caret's line visible: clear of the day bar, the formatting bar and an on-screen keyboard. ProseMirror asks for
- * it after typing and caret keys. The page also follows when the visible area changes (keyboard, rotation) and when the
- * caret moves without a key (a keyboard's own cursor control), but never against the user's own scrolling.
+ * Scrolls the caret's line into view, clear of the day bar, the formatting bar and an on-screen keyboard: after typing and
+ * caret keys (through ProseMirror), when the visible area changes (keyboard, rotation) and when the caret moves without a
+ * key (the cursor control of a phone's keyboard). Never scrolls against the user's own scrolling.
  */
 import { Extension } from '@tiptap/core';
 import type { Storage } from '@tiptap/core';
@@ -13,7 +13,7 @@ import type { Span } from './scroll-for-caret.ts';
 declare module '@tiptap/core' {
   interface Storage {
     followCaret: {
-      /** The height of the formatting bar at the foot of a touch screen; 0 without it. */
+      /** The height of the formatting bar at the bottom of a touch screen; 0 without it. */
       footPx: number;
       isPointerDown: boolean;
     };
@@ -23,7 +23,7 @@ declare module '@tiptap/core' {
 /** The height of the journal's sticky day bar. */
 export const DAY_BAR_PX = 68;
 
-/** A document that is not shown has no visual viewport. */
+/** A document that is not displayed has no visual viewport. */
 const visibleArea = (): Pick<VisualViewport, 'offsetTop' | 'height' | 'scale'> =>
   window.visualViewport ?? { offsetTop: 0, height: innerHeight, scale: 1 };
 
@@ -43,22 +43,22 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
   onSelectionUpdate({ transaction }) {
     const { footPx, isPointerDown } = this.storage;
     const { docChanged, selection } = transaction;
-    // A mouse points at what is visible; a tap may point at what the formatting bar is about to cover.
+    // A mouse click is on visible text; a tap may be where the formatting bar is about to appear.
     if (docChanged || !selection.empty || isPointerDown || (transaction.getMeta('pointer') && footPx === 0)) return;
     if (this.editor.isFocused) follow(this.editor.view, footPx);
   },
 
   addProseMirrorPlugins() {
     const { storage } = this;
-    /** The user scrolled since the last edit or tap. */
+    /** Whether the user has scrolled since the last edit or tap. */
     let isScrolledAway = false;
-    /** Whether the caret was visible after the last scroll, whoever scrolled. */
+    /** Whether the caret was visible after the last scroll, by the user or by script. */
     let isCaretVisible = true;
     let width = innerWidth;
 
     const onPointer = ({ type }: Event): void => {
       storage.isPointerDown = type === 'pointerdown';
-      // The browser cancels the pointer of a finger that begins to scroll.
+      // The browser fires pointercancel when a touch starts to scroll.
       isScrolledAway = type === 'pointercancel' || (isScrolledAway && type !== 'pointerup');
     };
     const onWheel = (): void => void (isScrolledAway = true);
@@ -81,13 +81,13 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
           };
           const onResize = (): void => {
             const { height, scale } = visibleArea();
-            // Where the keyboard lies over the page, its height is added to the page, so that its end can be scrolled clear.
+            // Some browsers overlay the keyboard on the page: extend the page, so that its end can be scrolled into view.
             const keyboardPx = Math.max(0, innerHeight - height * scale);
             document.documentElement.style.setProperty('--keyboard', `${keyboardPx}px`);
-            const isTurned = width !== innerWidth;
+            const hasRotated = width !== innerWidth;
             width = innerWidth;
             if (!view.hasFocus() || storage.isPointerDown) return;
-            if (!isScrolledAway || (isTurned && isCaretVisible)) follow(view, storage.footPx);
+            if (!isScrolledAway || (hasRotated && isCaretVisible)) follow(view, storage.footPx);
           };
           const stop = new AbortController();
           const options = { signal: stop.signal, passive: true };

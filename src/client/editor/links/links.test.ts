@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** Addresses in the editor: links to the eye, plain text in what is stored. */
+/** Addresses in the editor are shown as links and stored as text. */
 import { closeHistory } from '@tiptap/pm/history';
 import { TextSelection } from '@tiptap/pm/state';
 import fc from 'fast-check';
@@ -35,7 +35,7 @@ function open(html: string): JournalEditorHandle {
 
 const anchors = ({ editor }: JournalEditorHandle): HTMLAnchorElement[] => [...editor.view.dom.querySelectorAll('a')];
 
-test('shows addresses as links and stores none', () => {
+test('shows addresses as links and stores them as text', () => {
   const html = '<ol><li><p>see https://a.example/x.</p></li><li><p>b@c.example</p></li></ol>';
   const handle = open(html);
   expect(anchors(handle).map((link) => [link.textContent, link.getAttribute('href'), link.rel])).toEqual([
@@ -45,7 +45,7 @@ test('shows addresses as links and stores none', () => {
   expect(handle.read()).toBe(html);
 });
 
-test('an address becomes a link as it is typed, and other blocks keep their elements', () => {
+test('turns a typed address into a link without redrawing other blocks', () => {
   const handle = open('<p>https://a.example/x</p><p>go to </p>');
   const [first] = anchors(handle);
   handle.editor.commands.insertContentAt(handle.editor.state.doc.content.size - 1, 'https://b.example/y');
@@ -53,12 +53,12 @@ test('an address becomes a link as it is typed, and other blocks keep their elem
   expect(anchors(handle)[0]).toBe(first);
 });
 
-test('an address that is half bold is one link', () => {
+test('links an address that is partly bold', () => {
   const handle = open('<p>https://a.<strong>example/x</strong></p>');
   expect(new Set(anchors(handle).map((link) => link.getAttribute('href')))).toEqual(new Set(['https://a.example/x']));
 });
 
-test('after any edits the links are those of the text', () => {
+test('keeps the links equal to those of the text after any edits', () => {
   const words = fc.constantFrom('https://a.example/x', 'b@c.example', ' ', '.', '(', ')', 'word', '://', 'mailto:');
   const edits = fc.record({
     kind: fc.constantFrom('insert', 'delete', 'split', 'undo'),
@@ -89,7 +89,7 @@ test('after any edits the links are those of the text', () => {
   );
 });
 
-test('Alt+Enter opens the link at the caret without an opener, and is a key like any other elsewhere', () => {
+test('opens the link at the caret with Alt+Enter, without an opener', () => {
   const { editor } = open('<p>a https://a.example/x b</p>');
   const opened = vi.spyOn(window, 'open').mockReturnValue(null);
   const press = (at: number) => {

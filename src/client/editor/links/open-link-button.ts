@@ -1,4 +1,4 @@
-/** On a touch screen, where no key can be softDisabled: a tap on a link offers to open it. */
+/** The button beside a tapped link on touch screens, which have no modifier keys. */
 import type { EditorState, PluginView } from '@tiptap/pm/state';
 import type { EditorView } from '@tiptap/pm/view';
 import { DAY_BAR_PX } from '../caret/follow-caret.ts';
@@ -30,7 +30,7 @@ export function openLinkButton(view: EditorView, linkAt: LinkAt, open: (href: st
     button.style.translate = `${Math.round(left - page.left)}px ${Math.round(top - page.top)}px`;
   };
 
-  // The text keeps its focus, and the phone its keyboard.
+  // Keeps the focus in the text and the phone's keyboard open.
   button.addEventListener('pointerdown', (event) => event.preventDefault());
   button.addEventListener('mousedown', (event) => event.preventDefault());
   button.addEventListener('click', () => href !== null && open(href));
@@ -47,7 +47,7 @@ export function openLinkButton(view: EditorView, linkAt: LinkAt, open: (href: st
     update(_view, before) {
       const { state } = view;
       if (state.doc === before.doc && state.selection.eq(before.selection)) return;
-      // Whoever writes an address is not asked to open it.
+      // Hidden while the user is typing the address.
       href = touch.matches && state.doc === before.doc && state.selection.empty ? linkAt(state) : null;
       button.hidden = href === null;
       if (href === null) return;

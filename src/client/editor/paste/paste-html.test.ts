@@ -1,9 +1,9 @@
 // @vitest-environment happy-dom
-/** HTML as word processors, chats and browsers put it on the clipboard. */
+/** Clipboard HTML of word processors, chats and browsers. */
 import { describe, expect, test } from 'vitest';
 import { cleanPastedHtml } from './paste-html.ts';
 
-/** The structure alone, on one line. */
+/** The structure without attributes, on one line. */
 const clean = (html: string): string =>
   cleanPastedHtml(html)
     .replace(/\s*(?:class|id|dir|role|lang|align|aria-level|width|border|cellspacing|cellpadding)="[^"]*"/g, '')
@@ -18,27 +18,27 @@ const wordItem = (level: number, marker: string, text: string, list = 'l0'): str
   `<p class=MsoListParagraphCxSpMiddle style='text-indent:-.25in;mso-list:${list} level${level} lfo1'><!--[if !supportLists]--><span style='mso-bidi-font-family:Aptos'><span style='mso-list:Ignore'>${marker}<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp;&nbsp;&nbsp; </span></span></span><!--[endif]-->${text}<o:p></o:p></p>`;
 
 describe('Word', () => {
-  test('numbered paragraphs become one numbered list', () => {
+  test('turns numbered paragraphs into one numbered list', () => {
     expect(
       clean(`${WORD_HEAD}${wordItem(1, '1.', 'alpha')}${wordItem(1, '2.', 'beta')}<!--EndFragment--></body></html>`),
     ).toMatch(/^<ol><li>(?:<span><\/span>)?alpha ?<\/li><li>(?:<span><\/span>)?beta ?<\/li><\/ol>$/);
   });
 
-  test('levels nest, and bullets inside numbers stay bullets', () => {
+  test('nests levels and keeps bullets inside numbers', () => {
     const html = `${WORD_HEAD}${wordItem(1, '1.', 'a')}\n${wordItem(2, '·', 'b')}\n${wordItem(2, '·', 'c')}\n${wordItem(1, '2.', 'd')}`;
     expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe(
       '<ol><li>a<ul><li>b</li><li>c</li></ul></li><li>d</li></ol>',
     );
   });
 
-  test('a paragraph between two lists keeps them apart', () => {
+  test('keeps two lists separate around a paragraph', () => {
     const html = `${WORD_HEAD}${wordItem(1, '1.', 'a')}<p class=MsoNormal>between</p>${wordItem(1, '1.', 'b', 'l1')}`;
     expect(clean(html).replaceAll('<span></span>', '').replaceAll(' <', '<')).toBe(
       '<ol><li>a</li></ol><p>between</p><ol><li>b</li></ol>',
     );
   });
 
-  test('a list that begins at its second level is kept', () => {
+  test('keeps a list that begins at its second level', () => {
     expect(
       clean(wordItem(2, 'a)', 'deep'))
         .replaceAll('<span></span>', '')
@@ -46,7 +46,7 @@ describe('Word', () => {
     ).toBe('<ol><li><ol><li>deep</li></ol></li></ol>');
   });
 
-  test('blank paragraphs are no lines', () => {
+  test('drops blank paragraphs', () => {
     expect(
       clean(`${WORD_HEAD}<p class=MsoNormal>a</p><p class=MsoNormal><o:p>&nbsp;</o:p></p><p class=MsoNormal>b</p>`),
     ).toBe('<p>a</p><p>b</p>');
@@ -60,37 +60,37 @@ const docsItem = (content: string, level = 1): string =>
   `<li dir="ltr" style="list-style-type:decimal;font-size:11pt;" aria-level="${level}"><p dir="ltr" style="line-height:1.38;margin-top:0pt;" role="presentation">${content}</p></li>`;
 
 describe('Google Docs', () => {
-  test('the wrapper that is called bold is not, bold said with styles is', () => {
+  test('ignores the wrapper <b> and reads bold from styles', () => {
     const html = `${DOCS}<p dir="ltr">${docsSpan('plain ')}${docsSpan('strong', 'font-weight:700;')}${docsSpan(' both', 'font-weight:700;font-style:italic;text-decoration:underline;')}</p></b>`;
     expect(clean(html).replace(/<\/?span>/g, '')).toBe(
       '<meta charset="utf-8"><p>plain <strong>strong</strong><u><em><strong> both</strong></em></u></p>',
     );
   });
 
-  test('a nested list beside its item goes into it', () => {
+  test('moves a nested list into the item before it', () => {
     const html = `${DOCS}<ol>${docsItem(docsSpan('a'))}<ol>${docsItem(docsSpan('b'), 2)}</ol>${docsItem(docsSpan('c'))}</ol></b>`;
     expect(clean(html).replace(/<\/?(?:span|meta)[^>]*>/g, '')).toBe(
       '<ol><li><p>a</p><ol><li><p>b</p></li></ol></li><li><p>c</p></li></ol>',
     );
   });
 
-  test('breaks between paragraphs are only space', () => {
+  test('drops line breaks between paragraphs', () => {
     expect(clean(`${DOCS}<p>a</p><br><p>b</p></b>`).replace(/<meta[^>]*>/, '')).toBe('<p>a</p><p>b</p>');
   });
 });
 
 describe('tables', () => {
-  test('a row is a line, its cells are kept apart', () => {
+  test('turns a row into a line and separates its cells', () => {
     const html =
       '<google-sheets-html-origin><table dir="ltr" border="1"><colgroup><col></colgroup><tbody><tr><td style="x">Task</td><td>Hours</td></tr><tr><td>Import\n bug</td><td>3</td></tr><tr><td></td><td></td></tr></tbody></table>';
     expect(clean(html)).toContain('<p>Task · Hours</p><p>Import bug · 3</p>');
   });
 
-  test('a table of one column is a layout: what it holds stays', () => {
+  test('unwraps a layout table of one column', () => {
     expect(clean('<table><tr><td><ul><li>a</li></ul></td></tr></table>')).toBe('<ul><li>a</li></ul>');
   });
 
-  test('a table in a table', () => {
+  test('flattens a nested table', () => {
     const html = '<table><tr><td>x</td><td><table><tr><td>1</td><td>2</td></tr></table></td></tr></table>';
     expect(clean(html)).toBe('<p>x · 1 · 2</p>');
   });
@@ -104,11 +104,11 @@ describe('links', () => {
     ['<a href="javascript:alert(1)">x</a>, <a href="data:text/html,x">y</a>, <a href="/z">z</a>', 'x, y, z'],
     ['<a href="https://a.example/x"><img src="y"></a> words', '<img src="y"> words'],
     ['<pre><a href="https://a.example/x">Vec</a></pre>', '<pre>Vec</pre>'],
-  ])('%j keeps its address in words', (html, kept) => {
+  ])('%j keeps its address as text', (html, kept) => {
     expect(clean(`<p>${html}</p>`).replace(/<\/?a\b[^>]*>/g, '')).toContain(kept);
   });
 
-  test('so do those of another editor like this one', () => {
+  test('keeps the address of a link from another ProseMirror editor', () => {
     const html = '<p data-pm-slice="1 1 []">a <a href="https://a.example/x">b</a></p>';
     expect(cleanPastedHtml(html)).toMatch(
       /^<p data-pm-slice="1 1 \[\]">a <a .*>b \(https:\/\/a\.example\/x\)<\/a><\/p>$/,
@@ -117,22 +117,22 @@ describe('links', () => {
 });
 
 describe('safety', () => {
-  test('no style attribute and no style sheet is left for the browser to check', () => {
+  test('removes style attributes and stylesheets', () => {
     const html =
       '<style>p{color:red}</style><p class="a"style="color:red" style=\'x\'>a</p><div data-pm-slice="1 1 []" style="y">b</div>';
     expect(cleanPastedHtml(html)).not.toMatch(/\sstyle\s*=|<style/i);
     expect(cleanPastedHtml('<p STYLE = "x">a</p>')).not.toMatch(/\sstyle\s*=/i);
   });
 
-  test('no handler is left either', () => {
+  test('removes event handlers', () => {
     expect(cleanPastedHtml('<img src="x" onerror="a()"><p onclick=b()>c</p>')).not.toMatch(/\son\w+\s*=/i);
   });
 
-  test('the word style in the text stays', () => {
+  test('keeps the word "style" in text', () => {
     expect(clean('<p>his style = fine</p>')).toBe('<p>his style = fine</p>');
   });
 
-  test('scripts do not come along', () => {
+  test('removes scripts', () => {
     expect(clean('<p>a<script>alert(1)</script></p>')).toBe('<p>a </p>');
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Pasted HTML, made into HTML that the editor's schema reads as the writer saw it. Word writes lists as paragraphs,
- * Google Docs says bold with styles and puts nested lists beside their item, the cells of a table would run into one
- * word, and the address of a link would be lost. Text in, text out; the parsing happens in a document that loads nothing and runs nothing.
+ * Converts pasted HTML to HTML that the editor's schema parses as the user saw it. Word writes lists as paragraphs, Google
+ * Docs marks bold with styles and puts nested lists beside their item, and the schema would join the cells of a table and
+ * drop the address of a link. The HTML is parsed in an inert document, which loads nothing and runs nothing.
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
@@ -13,7 +13,7 @@ const styleOf = (element: Element): string => element.getAttribute('data-style')
 const textOf = (element: Element): string => (element.textContent ?? '').replace(/\s+/g, ' ').trim();
 
 export function cleanPastedHtml(html: string): string {
-  // Copied from an editor like this one: the structure is exact, and the attribute tells ProseMirror how it was cut.
+  // Copied from a ProseMirror editor: the structure is exact, and the attribute describes the slice.
   const isSlice = /\sdata-pm-slice=/.test(html);
   if (isSlice && !/<a\s/i.test(html)) return withoutStyles(html);
   const body = parseInert(html);
@@ -45,7 +45,7 @@ function rename(element: Element, tag: string): Element {
   return renamed;
 }
 
-/** Logs hold no links, so a link keeps its address beside its words. In code it would break what the code says. */
+/** Logs store no links, so append the address to the link's text. Not in code, which it would change. */
 function keepAddresses(root: Element): void {
   for (const link of root.querySelectorAll('a[href]')) {
     if (link.closest('pre, code')) continue;
@@ -55,7 +55,7 @@ function keepAddresses(root: Element): void {
   }
 }
 
-/** One line a row. A table of one column lays a page out, it is no table: what it holds stays as it is. */
+/** Converts each row to a line. A table of one column is a layout table, so its content stays as it is. */
 function tablesToLines(root: Element): void {
   for (const table of [...root.querySelectorAll('table')].reverse()) {
     const rows = [...table.querySelectorAll('tr')];
@@ -74,7 +74,7 @@ function tablesToLines(root: Element): void {
   }
 }
 
-/** Paragraphs that Word calls list items, by their style, become items of nested lists. */
+/** Converts paragraphs that Word styles as list items to nested lists. */
 function wordListsToLists(root: Element): void {
   let lists: Element[] = [];
   let last: Element | null = null;
@@ -92,14 +92,14 @@ function wordListsToLists(root: Element): void {
   }
 }
 
-/** The `1.` or `·` that Word wrote out in words, taken off the paragraph. */
+/** Removes and returns the `1.` or `·` that Word writes as text. */
 function takeWordMarker(paragraph: Element): string {
   const marker = [...paragraph.querySelectorAll('span')].find((span) => /mso-list:\s*ignore/i.test(styleOf(span)));
   marker?.remove();
   return marker ? textOf(marker) : '';
 }
 
-/** Nothing but white space stands between a list and the paragraph that may continue it. */
+/** Whether only white space is between a list and the paragraph that may continue it. */
 function follows(list: Element, paragraph: Element): boolean {
   let next = list.nextSibling;
   while (next !== null && next !== paragraph && (next.textContent ?? '').trim() === '') next = next.nextSibling;
@@ -113,7 +113,7 @@ function openList(paragraph: Element, parent: Element | undefined, marker: strin
   return list;
 }
 
-/** A list that stands directly in a list belongs to the item before it. */
+/** Moves a list that is a direct child of a list into the item before it. */
 function nestStrayLists(root: Element): void {
   for (const list of root.querySelectorAll('ul > ul, ul > ol, ol > ul, ol > ol')) {
     const item = list.previousElementSibling;
@@ -129,7 +129,7 @@ const MARKS: readonly [tag: string, style: RegExp][] = [
   ['s', /text-decoration(?:-line)?:[^;]*line-through/i],
 ];
 
-/** Bold, italic and lines said with styles become elements; a `<b>` that is styled as not bold (Google Docs) is none. */
+/** Converts styles to elements, and unwraps a `<b>` that is styled as not bold (Google Docs). */
 function stylesToMarks(root: Element): void {
   for (const element of root.querySelectorAll('[data-style]')) {
     const style = styleOf(element);
@@ -147,7 +147,7 @@ function stylesToMarks(root: Element): void {
   }
 }
 
-/** Empty paragraphs are how word processors write space between lines. */
+/** Word processors use empty paragraphs as spacing. */
 function removeBlankLines(root: Element): void {
   for (const block of root.querySelectorAll('p, div'))
     if (textOf(block) === '' && !block.querySelector('li')) block.remove();

@@ -1,11 +1,11 @@
-/** Plain text as it comes out of terminals, chats and notes. */
+/** Plain text from terminals, chats and notes. */
 import { expect, test } from 'vitest';
 import { parsePastedText, withoutMarker } from './paste-text.ts';
 
 const outline = (text: string): string[] =>
   parsePastedText(text).map((line) => `${'>'.repeat(line.level)}${line.text}${line.marker === 'number' ? ' #' : ''}`);
 
-test('plain lines are one item each, blank ones are none', () => {
+test('makes one item of each line and drops blank lines', () => {
   expect(outline('Fixed the login\r\n\r\n  Wrote the tests \n\nReviewed')).toEqual([
     'Fixed the login',
     'Wrote the tests',
@@ -29,7 +29,7 @@ test.each([
   ['[] a', 'a'],
   ['☑ a', 'a'],
   ['1. [X] a', 'a'],
-])('%j is an item', (line, text) => {
+])('removes the marker of %j', (line, text) => {
   expect(withoutMarker(line).text).toBe(text);
 });
 
@@ -44,16 +44,16 @@ test.each([
   '[link](x)',
   '- ',
   '✓ 12 tests passed',
-])('%j is a sentence', (line) => {
+])('keeps %j as a sentence', (line) => {
   expect(withoutMarker(line).text).toBe(line.trim());
 });
 
-test('nested lists keep their levels, however they are indented', () => {
+test('keeps the levels of nested lists for any indentation', () => {
   expect(outline('1. a\n   - b\n   - c\n      * d\n2. e')).toEqual(['a #', '>b', '>c', '>>d', 'e #']);
   expect(outline('- a\n\t- b\n- c')).toEqual(['a', '>b', 'c']);
 });
 
-test('indented text without markers, such as a stack trace, stays flat', () => {
+test('keeps indented text without markers flat, such as a stack trace', () => {
   expect(outline('Error: no\n    at f (a.js:1)\n    at g (b.js:2)')).toEqual([
     'Error: no',
     'at f (a.js:1)',
@@ -61,22 +61,22 @@ test('indented text without markers, such as a stack trace, stays flat', () => {
   ]);
 });
 
-test('a list that begins indented begins at the top', () => {
+test('starts an indented list at the top level', () => {
   expect(outline('    - a\n    - b\n  - c')).toEqual(['a', 'b', 'c']);
 });
 
-test('what a shell printed stays flat, ticks and all', () => {
+test('keeps shell output flat, with its check marks', () => {
   const session = '$ npm test\n\n > vitest run\n ✓ 12 tests passed\n$ ls *.ts | wc -l\n      14\n';
   expect(outline(session)).toEqual(['$ npm test', '> vitest run', '✓ 12 tests passed', '$ ls *.ts | wc -l', '14']);
 });
 
-test('rows with tabs are cells of a table; a hollow bullet of Word is none', () => {
+test('joins tab-separated cells and recognises the hollow bullet of Word', () => {
   expect(outline('Name\tCalls\nAda\t12\nBob\t')).toEqual(['Name · Calls', 'Ada · 12', 'Bob']);
   expect(outline('o\ta\no\tb')).toEqual(['a', 'b']);
   expect(outline('Name\tCalls\nThat was all')).toEqual(['Name\tCalls', 'That was all']);
 });
 
-test('lines of signs alone are dropped from a quoted mail, and kept where nothing else is there', () => {
+test('drops lines without words from a quoted mail, and keeps them where there is no other text', () => {
   expect(outline('Bob wrote:\n> Hi\n>\n>> Thanks\n-- \nAda')).toEqual(['Bob wrote:', '> Hi', '>> Thanks', 'Ada']);
   expect(outline('--')).toEqual(['--']);
   expect(outline('--\n--')).toEqual(['--', '--']);

@@ -1,11 +1,11 @@
-/** Pasted plain text as lines of a list: what a terminal, a chat or a note hands over when it copies several lines. */
+/** Parses pasted plain text, from a terminal, a chat or a note, into lines of a list. */
 import { joinCells } from '#domain/log/pasted-markdown.ts';
 
 export type PastedLine = {
-  /** 0 for the outermost list. Only lines with markers are ever nested. */
+  /** 0 for the outermost list. Only text with markers is nested. */
   level: number;
   text: string;
-  /** What the line's own marker said; null where it had none. */
+  /** The kind of the line's marker; null without one. */
   marker: 'number' | 'bullet' | null;
 };
 
@@ -13,11 +13,11 @@ const INDENT = /^[ \t]*/;
 const TAB_WIDTH = 4;
 /** Up to three digits: `2026. A good year` is a sentence. */
 const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=\S)/;
-/** `o` and a tab is how Word writes a hollow bullet as plain text. */
+/** Word writes a hollow bullet as `o` and a tab in plain text. */
 const BULLET = /^(?:[-*+•◦▪‣·–—]\s+(?=\S)|o\t+(?=\S))/;
-/** Not `✓`, which programs print before what went well. */
+/** Not `✓`, which programs print before a success message. */
 const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒])\s+(?=\S)/;
-/** An empty line of a quoted mail, the line above its signature, a ruler. */
+/** An empty line of a quoted mail, a signature separator, a horizontal rule. */
 const NO_WORDS = /^[\s>=_*-]*$/;
 
 const indentOf = (line: string): number => {
@@ -25,7 +25,7 @@ const indentOf = (line: string): number => {
   return spaces.length + (spaces.split('\t').length - 1) * (TAB_WIDTH - 1);
 };
 
-/** A line without the list marker it may begin with. */
+/** Removes a leading list marker. */
 export function withoutMarker(line: string): { text: string; marker: PastedLine['marker'] } {
   const trimmed = line.trim();
   const numbered = trimmed.replace(NUMBER, '');
@@ -34,25 +34,25 @@ export function withoutMarker(line: string): { text: string; marker: PastedLine[
   return { text: bullet, marker: bullet === trimmed ? null : 'bullet' };
 }
 
-/** A row of a table that a spreadsheet or a terminal copied. */
+/** Whether a line is a table row copied from a spreadsheet or a terminal. */
 const isRow = (line: string): boolean => /\S *\t/.test(line) && withoutMarker(line).marker === null;
 
-/** The lines of a text that say something, without their markers, nested as their indentation says. */
+/** The lines with text, without their markers, nested by their indentation. */
 export function parsePastedText(text: string): PastedLine[] {
-  const filled = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
-  const worded = filled.filter((line) => !NO_WORDS.test(line));
-  const written = worded.length > 1 ? worded : filled;
-  const isTable = written.length > 1 && written.every(isRow);
-  const lines = written.map((line) => ({
+  const nonBlank = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
+  const withWords = nonBlank.filter((line) => !NO_WORDS.test(line));
+  const chosen = withWords.length > 1 ? withWords : nonBlank;
+  const isTable = chosen.length > 1 && chosen.every(isRow);
+  const lines = chosen.map((line) => ({
     ...withoutMarker(isTable ? joinCells(line.split('\t')) : line),
     indent: isTable ? 0 : indentOf(line),
   }));
-  // Indented lines without any marker are code or prose: one item each, as flat as they came.
+  // Indented text without any marker is code or prose: one flat item per line.
   const isList = lines.some((line) => line.marker !== null);
   const indents: number[] = [];
-  return lines.map(({ text: words, marker, indent }) => {
+  return lines.map(({ text: lineText, marker, indent }) => {
     while (indents.length > 0 && indent < indents.at(-1)!) indents.pop();
     if (indents.length === 0 || indent > indents.at(-1)!) indents.push(indent);
-    return { level: isList ? indents.length - 1 : 0, text: words, marker };
+    return { level: isList ? indents.length - 1 : 0, text: lineText, marker };
   });
 }

@@ -1,4 +1,4 @@
-/** Pasting into a log: lines become items, whatever program they come from. */
+/** Handles paste: in a list, pasted lines and paragraphs become items. */
 import { closeHistory } from '@tiptap/pm/history';
 import { DOMParser, Fragment, Slice } from '@tiptap/pm/model';
 import type { Node, ResolvedPos, Schema } from '@tiptap/pm/model';
@@ -20,38 +20,38 @@ const isInList = (at: ResolvedPos, schema: Schema): boolean => {
 const paragraph = (schema: Schema, text: string): Node =>
   schema.nodes['paragraph']!.create(null, text === '' ? null : schema.text(text));
 
-/** Items of one level, each with the deeper lines that follow it. */
-function items(lines: PastedLine[], schema: Schema): Node[] {
+/** Items of the outermost level, each with the deeper lines that follow it. */
+function createItems(lines: PastedLine[], schema: Schema): Node[] {
   const level = Math.min(...lines.map((line) => line.level));
-  const made: Node[] = [];
+  const items: Node[] = [];
   for (let index = 0; index < lines.length;) {
     const line = lines[index]!;
     let end = index + 1;
     while (end < lines.length && lines[end]!.level > level) end += 1;
     const deeper = lines.slice(index + 1, end);
-    const nested = deeper.length > 0 ? [listOf(deeper, schema)] : [];
-    made.push(schema.nodes['listItem']!.create(null, [paragraph(schema, line.text), ...nested]));
+    const nested = deeper.length > 0 ? [createList(deeper, schema)] : [];
+    items.push(schema.nodes['listItem']!.create(null, [paragraph(schema, line.text), ...nested]));
     index = end;
   }
-  return made;
+  return items;
 }
 
-function listOf(lines: PastedLine[], schema: Schema): Node {
+function createList(lines: PastedLine[], schema: Schema): Node {
   const type = lines[0]!.marker === 'bullet' ? 'bulletList' : 'orderedList';
-  return schema.nodes[type]!.create(null, items(lines, schema));
+  return schema.nodes[type]!.create(null, createItems(lines, schema));
 }
 
 const isProse = (node: Node): boolean => ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
 
-/** Headings, quotes and code keep their form; words, lines and lists go into the line at the caret. */
+/** Headings, quotes and code stay blocks. Paragraphs and lists are merged into the line at the caret. */
 function markdownToSlice(html: string, schema: Schema): Slice {
   const { content } = DOMParser.fromSchema(schema).parse(parseInert(html), { preserveWhitespace: true });
   return content.content.every(isProse) ? Slice.maxOpen(content) : new Slice(content, 0, 0);
 }
 
 /**
- * Plain text: Markdown as it is meant, otherwise several lines become items, or paragraphs where neither they nor the place
- * ask for a list. `plain`: pasted with Shift, so asterisks and the like are signs.
+ * Parses plain text as Markdown if it is, otherwise as lines. Several lines become items if they have markers or the caret
+ * is in a list, otherwise paragraphs. `plain`: pasted with Shift, so Markdown is literal.
  */
 export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice {
   const { schema } = at.doc.type;
@@ -60,16 +60,16 @@ export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice
   const lines = parsePastedText(text);
   if (lines.length === 0) return new Slice(Fragment.from(text === '' ? [] : [paragraph(schema, ' ')]), 1, 1);
   if (lines.length === 1) {
-    // In the middle of a sentence "- " and "1. " are words like any other.
-    const words = at.parent.content.size === 0 ? withoutMarker(text).text : text.replace(/[\r\n]+/g, '');
-    return new Slice(Fragment.from(paragraph(schema, words)), 1, 1);
+    // In the middle of a sentence "- " and "1. " are text.
+    const line = at.parent.content.size === 0 ? withoutMarker(text).text : text.replace(/[\r\n]+/g, '');
+    return new Slice(Fragment.from(paragraph(schema, line)), 1, 1);
   }
   const asList = isInList(at, schema) || lines.some((line) => line.marker !== null);
-  const nodes = asList ? [listOf(lines, schema)] : lines.map((line) => paragraph(schema, line.text));
+  const nodes = asList ? [createList(lines, schema)] : lines.map((line) => paragraph(schema, line.text));
   return Slice.maxOpen(Fragment.from(nodes));
 }
 
-/** Several paragraphs pasted into an item are several items; lists among them keep their items. */
+/** Turns several paragraphs pasted into a list item into items. Lists among them keep their items. */
 export function paragraphsToItems(slice: Slice, at: ResolvedPos): Slice {
   const { schema } = at.doc.type;
   const { listItem, orderedList } = schema.nodes;
@@ -77,15 +77,15 @@ export function paragraphsToItems(slice: Slice, at: ResolvedPos): Slice {
   slice.content.forEach((node) => void blocks.push(node));
   const hasParagraph = blocks.some((node) => node.type.name === 'paragraph');
   if (!blocks.every(isProse) || blocks.length < 2 || !hasParagraph || !isInList(at, schema)) return slice;
-  const made = blocks.flatMap((node) => {
+  const items = blocks.flatMap((node) => {
     if (node.type.name === 'paragraph') return node.content.size === 0 ? [] : [listItem!.create(null, node)];
     return [...node.children];
   });
-  return made.length === 0 ? slice : Slice.maxOpen(Fragment.from(orderedList!.create(null, made)));
+  return items.length === 0 ? slice : Slice.maxOpen(Fragment.from(orderedList!.create(null, items)));
 }
 
-/** Words copied from inside one heading are words; a heading with more below it is a heading. */
-const hasForm = ({ content, openStart }: Slice): boolean =>
+/** Whether the slice has blocks other than paragraphs and lists. Text copied from inside one heading counts as text. */
+const hasBlockFormat = ({ content, openStart }: Slice): boolean =>
   !content.content.every(isProse) && (openStart === 0 || content.childCount > 1);
 
 function isValid(node: Node): boolean {
@@ -100,7 +100,7 @@ function isValid(node: Node): boolean {
 function pasteSlice(state: EditorState, slice: Slice): Transaction {
   const { tr } = state;
   const blocks = slice.content.content;
-  if (hasForm(slice) && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
+  if (hasBlockFormat(slice) && isInList(state.selection.$from, state.schema) && blocks.every(isValid)) {
     tr.deleteSelection();
     const at = tr.selection.from;
     if (splitList(tr, at, at, blocks)) return tr;
@@ -108,14 +108,14 @@ function pasteSlice(state: EditorState, slice: Slice): Transaction {
   return tr.replaceSelection(slice);
 }
 
-/** One step of undo, without the keys before and after it. */
+/** Pastes as a separate undo step. */
 function dispatchPaste(view: EditorView, slice: Slice): void {
   const tr = pasteSlice(view.state, slice).setMeta('paste', true).setMeta('uiEvent', 'paste');
   view.dispatch(closeHistory(tr).scrollIntoView());
   view.dispatch(closeHistory(view.state.tr));
 }
 
-/** Pastes as the clipboard's plain text would be, for an event that is over. */
+/** Pastes plain text without a paste event, for one that has already been handled. */
 export function pasteText(view: EditorView, text: string): void {
   const { $from } = view.state.selection;
   if ($from.parent.type.spec.code === true) view.pasteText(text);

@@ -1,2 +1,2 @@
-/** What an empty log looks like; apart from the editor, because it is painted before the editor has arrived. */
+/** The HTML of an empty log. In a separate module, because it is shown before the editor has loaded. */
 export const EMPTY_LOG_HTML = '<ol><li><p></p></li></ol>';

@@ -1,16 +1,16 @@
-/** Parses HTML that came from elsewhere in a document that runs nothing, loads nothing and styles nothing. */
+/** Parses untrusted HTML in an inert document, which runs no scripts, loads no resources and applies no styles. */
 
-/** The browser holds styles and handlers against the page's policy as it parses them, even here: they are renamed first. */
+/** The browser reports styles and handlers as policy violations even in an inert document, so they are renamed first. */
 const ACTIVE_ATTRIBUTE = /(<[a-z][^<>]*?[\s"'/])(style|on[a-z]+)(?=\s*=)/gi;
-const UNSEEN = /<(style|script|head|title|xml|o:p)\b[^<>]*>[\s\S]*?<\/\1\s*>/gi;
+const NON_CONTENT = /<(style|script|head|title|xml|o:p)\b[^<>]*>[\s\S]*?<\/\1\s*>/gi;
 
-/** Without style sheets and scripts; each `style` attribute is called `data-style`, each handler `data-on…`. */
+/** Removes stylesheets and scripts. Renames `style` attributes to `data-style` and handlers to `data-on…`. */
 export function withoutStyles(html: string): string {
   let before: string;
-  let after = html.replace(UNSEEN, ' ');
+  let after = html.replace(NON_CONTENT, ' ');
   do {
     before = after;
-    // One attribute of a tag a pass.
+    // Each pass renames one attribute per tag.
     after = before.replace(ACTIVE_ATTRIBUTE, '$1data-$2');
   } while (after !== before);
   return after;

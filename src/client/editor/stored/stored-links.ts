@@ -1,4 +1,4 @@
-/** The addresses in a log that is only shown. A chunk of its own: most logs have none. */
+/** Finds the addresses in a read-only log. In a separate chunk, because most logs have none. */
 import { linkTexts } from '#domain/log/links.ts';
 import type { LinkedText } from '#domain/log/links.ts';
 
@@ -6,7 +6,7 @@ export type StoredLinks = ReadonlyMap<Node, LinkedText[]>;
 
 const BLOCKS = 'p, h1, h2, h3, pre, li, blockquote';
 
-/** Every text with an address in its line, cut at the ends of the addresses. */
+/** Maps each text node of a line with addresses to its parts, split at the ends of the addresses. */
 export function findStoredLinks(root: Element): StoredLinks {
   const links = new Map<Node, LinkedText[]>();
   let line: Text[] = [];

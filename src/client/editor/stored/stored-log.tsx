@@ -1,4 +1,4 @@
-/** A log painted from its stored HTML: before the editor has arrived, and where it must not be edited. */
+/** Renders a log's stored HTML before the editor has loaded, and where the log is read-only. */
 import { createElement, useEffect, useMemo, useState } from 'react';
 import type { ReactNode } from 'react';
 import { ENTRY_TAGS, LIST_START } from '#domain/log/entry-html.ts';
@@ -11,26 +11,26 @@ const ALLOWED: ReadonlySet<string> = new Set(ENTRY_TAGS);
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3']);
 
 /**
- * The server cleans what it stores, but the page trusts no server with its DOM: only elements of the list are made, with
- * no attribute but a list's start.
+ * Threat: a compromised or foreign server stores scripts. Although the server cleans logs, this creates only elements of
+ * the allow-list, without attributes except a list's `start`.
  */
-function paint(node: Node, key: number, links: StoredLinks | undefined): ReactNode {
+function renderNode(node: Node, key: number, links: StoredLinks | undefined): ReactNode {
   if (node.nodeType === Node.TEXT_NODE) {
     const parts = links?.get(node);
     return parts ? parts.map(({ text, href }) => (href === null ? text : link(text, href))) : node.nodeValue;
   }
   if (!(node instanceof Element)) return null;
-  const children = [...node.childNodes].map((child, index) => paint(child, index, links));
+  const children = [...node.childNodes].map((child, index) => renderNode(child, index, links));
   const tag = node.localName;
   if (!ALLOWED.has(tag)) return children;
   if (tag === 'br') return <br key={key} />;
   const start = tag === 'ol' ? (node.getAttribute('start') ?? '') : '';
-  // The editor gives an empty line its height with a break, so this does too.
+  // A break gives an empty line its height, as in the editor.
   if (TEXT_BLOCKS.has(tag) && children.length === 0) children.push(<br key="line" />);
   return createElement(tag, { key, ...(LIST_START.test(start) && { start: Number(start) }) }, ...children);
 }
 
-/** The `rel` of `#domain/log/links.ts`, which comes later than the first paint. */
+/** Repeats the `rel` of `#domain/log/links.ts`, which is loaded after the first paint. */
 const link = (text: string, href: string): ReactNode => (
   <a href={href} target="_blank" rel="noopener noreferrer nofollow">
     {text}
@@ -39,13 +39,13 @@ const link = (text: string, href: string): ReactNode => (
 
 type FindLinks = typeof import('./stored-links.ts').findStoredLinks;
 
-/** How to find the links, once that has been fetched; a log without addresses does not ask for it. */
+/** Loads `findStoredLinks` for a log with addresses; undefined until then. */
 function useFindLinks(html: string): FindLinks | undefined {
   const [find, setFind] = useState<FindLinks>();
   const hasAddress = /:\/\/|@/.test(html);
   useEffect(() => {
     if (!hasAddress) return;
-    // Without a connection the addresses stay words.
+    // Without a connection the addresses stay text.
     import('./stored-links.ts').then(
       (module) => setFind(() => module.findStoredLinks),
       () => {},
@@ -57,7 +57,7 @@ function useFindLinks(html: string): FindLinks | undefined {
 type StoredLogProps = {
   html: string;
   label: string;
-  /** What an empty log asks; only where it can soon be answered. */
+  /** The placeholder of an empty log; only if an editor is about to replace it. */
   placeholder?: string | null;
 };
 
@@ -66,7 +66,7 @@ export function StoredLog({ html, label, placeholder = null }: StoredLogProps) {
   const content = useMemo(() => {
     const body = parseInert(html || EMPTY_LOG_HTML);
     const links = find?.(body);
-    return [...body.childNodes].map((node, index) => paint(node, index, links));
+    return [...body.childNodes].map((node, index) => renderNode(node, index, links));
   }, [html, find]);
   const isEmpty = placeholder !== null && (html === '' || html === EMPTY_LOG_HTML);
   return (

@@ -1,4 +1,4 @@
-/** What the toolbar offers: the five marks of the selection first, then the forms a line can take. */
+/** The actions of the toolbar: the five marks of the selection first, then the block formats of a line. */
 import type { Editor } from '@tiptap/core';
 import {
   Bold,

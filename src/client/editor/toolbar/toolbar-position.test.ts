@@ -1,10 +1,9 @@
-/** The toolbar stays beside the selection and inside the window. */
 import { expect, test } from 'vitest';
 import { positionToolbar } from './toolbar-position.ts';
 
 const TOOLBAR = { width: 240, height: 44 };
 const WINDOW = { width: 1000, height: 700 };
-const CEILING = 68;
+const TOP_BAR_PX = 68;
 
 test.each([
   [
@@ -28,6 +27,6 @@ test.each([
     { width: 320, height: 600 },
     { left: 72, top: 248 },
   ],
-])('%s', (_name, selection, viewport, place) => {
-  expect(positionToolbar(selection, TOOLBAR, viewport, CEILING)).toEqual(place);
+])('places the toolbar %s', (_name, selection, viewport, position) => {
+  expect(positionToolbar(selection, TOOLBAR, viewport, TOP_BAR_PX)).toEqual(position);
 });

@@ -1,4 +1,4 @@
-/** What the toolbar shows, as one short text that changes only when the toolbar has to: typing never re-renders it. */
+/** The toolbar's state as an external store. It notifies only when the toolbar changes, so typing never re-renders it. */
 import type { Editor } from '@tiptap/core';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
 
@@ -10,13 +10,13 @@ export type Pressed = ReadonlySet<string> | null;
 export type ToolbarState = {
   subscribe: (listener: () => void) => () => void;
   pressed: () => Pressed;
-  /** Alt+F10: shows the toolbar without a selection as well. */
+  /** Alt+F10: shows the toolbar even without a selection. */
   open: () => void;
-  /** Escape: hidden until something else is selected. */
+  /** Escape: hides the toolbar until the selection changes. */
   dismiss: () => void;
 };
 
-/** `always`: shown as long as the editor has the focus, as the bar above a phone's keyboard is. */
+/** `always`: shows the toolbar while the editor has the focus, for the bar above a phone's keyboard. */
 export function createToolbarState(editor: Editor, always: boolean): ToolbarState {
   const listeners = new Set<() => void>();
   let mode: 'auto' | 'open' | 'dismissed' = 'auto';
@@ -37,7 +37,7 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
       ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name)
       : null;
     const { from, to } = editor.state.selection;
-    // The selection is part of the key: the toolbar follows it even when no button changes.
+    // The key includes the selection, because the toolbar moves with it.
     const nextKey = names === null ? '' : `${always ? '' : `${from}-${to}`} ${names.join()}`;
     if (nextKey === key && (names === null) === (shown === null)) return;
     key = nextKey;

@@ -1,6 +1,6 @@
 /**
- * The formatting toolbar. With a mouse it floats beside the selection; on touch screens, where the system's own menu lies
- * over a selection, it is a bar above the keyboard. One Tab stop: arrows move inside, Escape goes back to the text.
+ * The formatting toolbar. It floats beside the selection; on touch screens, where the system's menu covers a selection, it
+ * is a bar above the keyboard. Roving tabindex: arrow keys move between the buttons, Escape returns to the text.
  */
 import type { Editor } from '@tiptap/core';
 import { Pilcrow } from 'lucide-react';
@@ -38,7 +38,7 @@ export function Toolbar({ editor }: { editor: Editor }) {
       if (event.key === 'F10' && event.altKey) {
         event.preventDefault();
         state.open();
-        // The toolbar is on the page as soon as the state says so: React renders it in this same event.
+        // React has rendered the toolbar by the next frame.
         requestAnimationFrame(() => toolbar.current?.querySelector<HTMLElement>(ITEMS)?.focus());
       } else if (event.key === 'Escape') state.dismiss();
     };
@@ -101,7 +101,7 @@ function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps
       aria-label="Formatting"
       aria-orientation="horizontal"
       onKeyDown={onKeyDown}
-      // The text keeps its focus, its selection and, on a phone, its keyboard.
+      // Keeps the text's focus and selection and, on a phone, the keyboard.
       onPointerDown={(event) => event.preventDefault()}
       onMouseDown={(event) => event.preventDefault()}
       onBlur={(event) => {
@@ -143,7 +143,7 @@ function ToolbarBar({ ref, editor, pressed, touch, onEscape, onLeave }: BarProps
   );
 }
 
-/** Keeps the toolbar beside the selection, or above the keyboard: after each of its renders and when the page moves. */
+/** Positions the toolbar beside the selection or above the keyboard, after each render, on scroll and on resize. */
 function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void {
   useLayoutEffect(() => {
     const place = (): void => {
@@ -151,7 +151,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
       if (!element || editor.isDestroyed) return;
       if (touch) {
         editor.storage.followCaret.footPx = element.offsetHeight;
-        // Measured from where it would be: browsers differ in what a keyboard does to the window's own height.
+        // Measured without the transform: browsers differ in how a keyboard changes the window's height.
         element.style.transform = '';
         const { offsetTop, height } = visualViewport!;
         const covered = Math.max(0, element.getBoundingClientRect().bottom - offsetTop - height);

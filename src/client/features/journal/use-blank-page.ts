@@ -9,7 +9,7 @@ const CLICK_LIMIT_PX = 4;
  * Handlers for the element that the empty part of the page belongs to. They ignore what is pressed inside it, a drag
  * (it selects text), and a press that began elsewhere. A scroll by finger is no click.
  */
-export function useBlankPage(writeAt: (clientY: number) => unknown) {
+export function useBlankPage(focusAtHeight: (clientY: number) => unknown) {
   const pressedAt = useRef<{ x: number; y: number } | null>(null);
   return {
     onMouseDown: (event: MouseEvent): void => {
@@ -21,7 +21,7 @@ export function useBlankPage(writeAt: (clientY: number) => unknown) {
     onClick: ({ target, currentTarget, clientX, clientY, shiftKey }: MouseEvent): void => {
       const from = pressedAt.current;
       if (target !== currentTarget || !from || shiftKey) return;
-      if (Math.hypot(clientX - from.x, clientY - from.y) <= CLICK_LIMIT_PX) writeAt(clientY);
+      if (Math.hypot(clientX - from.x, clientY - from.y) <= CLICK_LIMIT_PX) focusAtHeight(clientY);
     },
   };
 }

@@ -16,30 +16,30 @@ class Page extends EventTarget {
 function watch() {
   const page = new Page();
   const written = new Date();
-  let words = '';
-  const read = (): void => void (words = relativeTime(written, new Date()));
+  let text = '';
+  const read = (): void => void (text = relativeTime(written, new Date()));
   read();
   const stop = subscribeToClock(read, page as unknown as Document, new EventTarget());
-  return { page, stop, words: () => words };
+  return { page, stop, text: () => text };
 }
 
 test('updates "Just now" while the tab is visible', () => {
-  const { words } = watch();
-  expect(words()).toBe('Just now');
+  const { text } = watch();
+  expect(text()).toBe('Just now');
   vi.advanceTimersByTime(75_000);
-  expect(words()).toBe('1m ago');
+  expect(text()).toBe('1m ago');
 });
 
 test('runs no timer in a hidden tab and updates when the tab is shown again', () => {
-  const { page, words, stop } = watch();
+  const { page, text, stop } = watch();
   page.show(false);
   expect(vi.getTimerCount()).toBe(0);
   vi.advanceTimersByTime(10 * 60_000);
-  expect(words()).toBe('Just now');
+  expect(text()).toBe('Just now');
   page.show(true);
-  expect(words()).toBe('10m ago');
+  expect(text()).toBe('10m ago');
   vi.advanceTimersByTime(60_000);
-  expect(words()).toBe('11m ago');
+  expect(text()).toBe('11m ago');
   stop();
   expect(vi.getTimerCount()).toBe(0);
 });

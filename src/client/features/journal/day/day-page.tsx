@@ -46,7 +46,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
   const isWritable = editor !== null && !view.conflict && !refused;
-  const blankPage = useBlankPage((clientY) => isWritable && editor.writeAt(clientY));
+  const blankPage = useBlankPage((clientY) => isWritable && editor.focusAtHeight(clientY));
 
   return (
     <article className={styles.day} data-writable={isWritable} {...blankPage}>
