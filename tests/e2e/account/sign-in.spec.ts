@@ -78,7 +78,7 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
     await expect(page.getByText('We sent the email again.')).toBeVisible();
     // Two sign-ups with different passwords leave neither of them valid: this is where to choose a new one.
     await expect(page.getByText('Signed up before with another password?')).toBeVisible();
-    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByRole('link', { name: 'Reset your password' }).click();
     await expect(page).toHaveURL('/forgot-password');
     await page.unroute('**/auth/v1/token*');
   });
