@@ -69,7 +69,7 @@ export const UPGRADE_OFFERS: Record<UpgradeFeature, UpgradeOffer> = {
   'font-options': {
     title: 'Write in your own hand',
     description: 'Choose the font that the editor uses.',
-    benefits: ['Sans-serif, serif or monospace', 'Changes at once, on every day', 'Kept in this browser'],
+    benefits: ['Sans-serif, serif or monospace', 'Applies to every day at once', 'Saved in this browser'],
   },
   'trend-analysis': {
     title: 'See the pattern',
