@@ -1,4 +1,4 @@
-/** What the profile tells about a paid year: its end, the next one, what was paid, and the receipt. */
+/** The paid year on the profile: its end, its renewal, the payments and their receipts. */
 import { addYears, dateLabel, day } from '#domain/day/day.ts';
 import { receiptNumber } from '#domain/payment/receipt.ts';
 import { atPaypal, expectPaid, expectPlan, goToPaypal, openOffer, ownRows, payNow } from '../support/billing.ts';
@@ -9,7 +9,12 @@ import { expect, test } from '../support/test.ts';
 type PaymentRow = { id: string; order_id: string; completed_at: string };
 type ProfileRow = { access_valid_until: string };
 
-test('a payment is in the history and prints as a receipt on one page', async ({ page, signUp, expectAccessible }) => {
+test('a payment has a receipt that prints on one page, shows a later refund, and is hidden from other users', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
   const { name, email } = await signUp(page);
   await page.goto('/profile');
   await expect(page.getByText('No payments yet.')).toBeVisible();
@@ -44,66 +49,72 @@ test('a payment is in the history and prints as a receipt on one page', async ({
     await expect(sheet).toContainText(fact);
   await inBothThemes(page, expectAccessible);
 
-  // Dark on the screen, black on white on paper.
-  const pdf = await page.pdf({ format: 'A4' });
-  expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
-  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-  await expect(page.getByRole('button', { name: 'Print' })).toBeHidden();
-  await expect(page.locator('html')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
-  await expect(sheet).toHaveCSS('color', 'rgb(0, 0, 0)');
-  await page.emulateMedia({ media: 'screen' });
+  await test.step('the print is black on white on one page', async () => {
+    const pdf = await page.pdf({ format: 'A4' });
+    expect(pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await expect(page.getByRole('button', { name: 'Print' })).toBeHidden();
+    await expect(page.locator('html')).toHaveCSS('background-color', 'rgb(255, 255, 255)');
+    await expect(sheet).toHaveCSS('color', 'rgb(0, 0, 0)');
+    await page.emulateMedia({ media: 'screen' });
+  });
+
+  const { width, height } = page.viewportSize()!;
   await expectNoHorizontalScroll(page);
   await page.getByRole('link', { name: 'Back to Profile' }).click();
   await expect(page).toHaveURL('/profile');
   await expect(row).toBeVisible();
   await expectNoHorizontalScroll(page);
+  await page.setViewportSize({ width, height });
+
+  await test.step('a refund ends the year', async () => {
+    await atPaypal(request, orderId, 'refund');
+    await expect(async () => {
+      await page.reload();
+      await expect(page.getByText(/^Your payment was returned on/)).toBeVisible({ timeout: 2_000 });
+    }).toPass({ timeout: 30_000 });
+    await expect(page.getByText('Nothing was deleted.')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
+    await page.getByRole('row').filter({ hasText: 'Refunded' }).getByRole('link').click();
+    await expect(page.getByRole('row').filter({ hasText: 'Refund' })).toContainText('−$24.00');
+    await expect(page.getByRole('row').filter({ hasText: 'Total' })).toContainText('$0.00 USD');
+  });
+
+  await test.step('another user does not see the receipt', async () => {
+    await signUp(page);
+    await page.goto(`/receipt?payment=${payment!.id}`);
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('Receipt not found');
+  });
 });
 
-test('nobody else’s receipt can be looked at', async ({ page, signUp }) => {
-  await signUp(page);
-  await openOffer(page);
-  await goToPaypal(page);
-  await payNow(page).click();
-  await expectPaid(page);
-  const [payment] = await ownRows<PaymentRow>(page, 'payments');
-  await signUp(page);
-  await page.goto(`/receipt?payment=${payment!.id}`);
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Receipt not found');
-});
-
-test('money that went back ends the year, and the receipt says so', async ({ page, signUp, request }) => {
-  await signUp(page);
-  await openOffer(page);
-  const orderId = await goToPaypal(page);
-  await payNow(page).click();
-  await expectPaid(page);
-  await atPaypal(request, orderId, 'refund');
-  await expect(async () => {
-    await page.reload();
-    await expect(page.getByText(/^Your payment was returned on/)).toBeVisible({ timeout: 2_000 });
-  }).toPass({ timeout: 30_000 });
-  await expect(page.getByText('Nothing was deleted.')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toBeVisible();
-  await page.getByRole('row').filter({ hasText: 'Refunded' }).getByRole('link').click();
-  await expect(page.getByRole('row').filter({ hasText: 'Refund' })).toContainText('−$24.00');
-  await expect(page.getByRole('row').filter({ hasText: 'Total' })).toContainText('$0.00 USD');
-});
-
-test('in the last 30 days another year is offered, and added', async ({ page, signUp, admin, expectAccessible }) => {
+test('a year that ended can be bought again, and a year that ends within 30 days can be renewed', async ({
+  page,
+  signUp,
+  admin,
+  expectAccessible,
+}) => {
   const { email } = await signUp(page);
+  const renew = page.getByRole('button', { name: 'Renew for another year' });
   await admin('plan:grant', email, '--days', '45');
   await expectPlan(page, 'Closer');
-  await expect(page.getByRole('button', { name: 'Renew for another year' })).toHaveCount(0);
-  // Days that are granted shorten no plan.
+  await expect(renew).toHaveCount(0);
+
+  // A grant never shortens a plan, so the plan is revoked before.
   await admin('plan:revoke', email);
+  await page.reload();
+  await expect(page.getByText(`Your year ended on ${dateLabel(today())}.`)).toBeVisible();
+  await expect(page.getByText('Nothing was deleted.')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
+
   await admin('plan:grant', email, '--days', '20');
   await page.reload();
   await expect(page.getByText(/^Your year ends in (19|20|21) days\.$/)).toBeVisible();
   const [before] = await ownRows<ProfileRow>(page, 'profiles');
   const until = day(before!.access_valid_until);
-  await inBothThemes(page, expectAccessible);
 
-  await page.getByRole('button', { name: 'Renew for another year' }).click();
+  await renew.click();
   const dialog = page.getByRole('dialog', { name: 'Renew Closer' });
   await expect(dialog).toContainText(`You're a Closer until ${dateLabel(until)}.`);
   await expect(dialog).toContainText(`until ${dateLabel(addYears(until, 1))}.`);
@@ -112,25 +123,17 @@ test('in the last 30 days another year is offered, and added', async ({ page, si
   await payNow(page).click();
   await expectPaid(page);
   await expect(page.getByText(dateLabel(addYears(until, 1)), { exact: true })).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Renew for another year' })).toHaveCount(0);
+  await expect(renew).toHaveCount(0);
 });
 
-test('a year that ended is said to have ended', async ({ page, signUp, admin, expectAccessible }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email, '--days', '20');
-  await admin('plan:revoke', email);
-  await page.goto('/profile');
-  await expect(page.getByText(`Your year ended on ${dateLabel(today())}.`)).toBeVisible();
-  await expect(page.getByText('Nothing was deleted.')).toBeVisible();
-  await expectAccessible(page);
-  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
-  await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
-});
-
-test.describe('payments that could not be read', () => {
+test.describe('while the payments cannot be loaded', () => {
   test.use({ expectedErrors: /ERR_FAILED/ });
 
-  test('are said to be safe, and can be read again', async ({ page, signUp, expectAccessible }) => {
+  test('the profile says that they are safe, and the receipt can be loaded again', async ({
+    page,
+    signUp,
+    expectAccessible,
+  }) => {
     await signUp(page);
     await page.route('**/rest/v1/payments*', (route) => route.abort());
     await page.goto('/profile');

@@ -1,4 +1,4 @@
-/** The way back from PayPal, however it goes. */
+/** The return from PayPal: cancelled, declined, pending, paid, and interrupted. */
 import type { Page } from '@playwright/test';
 import { addYears, daysBetween } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -20,51 +20,59 @@ import { inBothThemes } from '../support/themes.ts';
 import { expect, expectToast, test } from '../support/test.ts';
 
 const CAPTURE = '**/functions/v1/paypal-capture-order';
+const ENTRIES = '**/rest/v1/entries*';
 
-/** Signs in nobody: only leads to the approval page. */
+/** Opens the approval page of a new order and returns the order's id. */
 async function toApproval(page: Page): Promise<string> {
   await openOffer(page);
   return goToPaypal(page);
 }
 
-for (const [what, token] of [
-  ['16 characters', '5O190127TN364715'],
-  ['18 characters', '5O190127TN364715TX'],
-  ['small letters', '5o190127tn364715t'],
-  ['nothing', ''],
-] as const) {
-  test(`an order's name of ${what} is refused where it is`, async ({ page, signUp }) => {
-    await signUp(page);
-    const asked: string[] = [];
-    page.on('request', (request) => void (request.url().includes('paypal-capture-order') && asked.push(request.url())));
-    await page.goto(`/journal?payment=success&token=${token}`);
+const refuseSaves = (page: Page): Promise<unknown> =>
+  page.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.continue() : route.abort()));
+
+test('an invalid, unknown or cancelled order is reported once and leaves the plan as it was', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  await test.step('an order id of another form is not sent', async () => {
+    const captures: string[] = [];
+    page.on('request', (request) => void (request.url().endsWith('/paypal-capture-order') && captures.push('sent')));
+    await page.goto('/journal?payment=success&token=5o190127tn364715t');
     await expectToast(page, MESSAGES.paymentTokenInvalid);
     await expect(page).toHaveURL('/journal');
     await expect(editor(page)).toBeVisible();
-    expect(asked).toEqual([]);
+    expect(captures).toEqual([]);
   });
-}
 
-test('who cancels is told so, once', async ({ page, signUp, expectAccessible }) => {
-  await signUp(page);
-  await toApproval(page);
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  await expectToast(page, MESSAGES.paymentCancelled);
-  await expect(page).toHaveURL('/journal');
-  await expect(editor(page)).toBeVisible();
-  await inBothThemes(page, expectAccessible);
-  await page.reload();
-  await expect(editor(page)).toBeVisible();
-  await expect(toast(page, MESSAGES.paymentCancelled)).toHaveCount(0);
-  await expectPlan(page, 'Dabbler');
+  await test.step('an order of nobody is refused', async () => {
+    await page.goto('/journal?payment=success&token=5O190127TN364715T&PayerID=ABCDEFGHIJKLM');
+    await expectToast(page, MESSAGES.paymentFailed);
+    await expect(page).toHaveURL('/journal');
+  });
+
+  await test.step('the payer cancels', async () => {
+    await toApproval(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expectToast(page, MESSAGES.paymentCancelled);
+    await expect(page).toHaveURL('/journal');
+    await expect(editor(page)).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await page.reload();
+    await expect(editor(page)).toBeVisible();
+    await expect(toast(page, MESSAGES.paymentCancelled)).toHaveCount(0);
+    await expectPlan(page, 'Dabbler');
+  });
 });
 
-test('a declined payment is tried again at PayPal', async ({ page, signUp, expectAccessible }) => {
+test('a declined payment is retried at PayPal with the same order', async ({ page, signUp, expectAccessible }) => {
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay, the bank will decline' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('PayPal declined this payment.');
-  expect(await toast(page, MESSAGES.paymentFailed).count(), 'the page says it').toBe(0);
+  expect(await toast(page, MESSAGES.paymentFailed).count(), 'the page itself says it').toBe(0);
   await expect(page).toHaveURL('/journal');
   await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Try again at PayPal' }).click();
@@ -74,16 +82,16 @@ test('a declined payment is tried again at PayPal', async ({ page, signUp, expec
   await expectPaid(page);
 });
 
-/** Wherever a Dabbler is otherwise asked to pay, and without a request before they look. */
+/** Every place that offers an upgrade to a Dabbler shows the pending payment instead, and loads it only when shown. */
 async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) => Promise<void>): Promise<void> {
   const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
   const pending = page.getByText(MESSAGES.paymentPending);
-  const asked: string[] = [];
-  page.on('request', (request) => void (request.url().includes('/rest/v1/payments') && asked.push(request.url())));
+  const requests: string[] = [];
+  page.on('request', (request) => void (request.url().includes('/rest/v1/payments') && requests.push(request.url())));
   await page.goto('/journal');
   await expect(editor(page)).toBeVisible();
   await page.getByRole('button', { name: 'Open menu' }).focus();
-  expect(asked, 'before anybody looks').toEqual([]);
+  expect(requests, 'before the menu is open').toEqual([]);
   await page.keyboard.press('Enter');
   const menu = page.getByRole('dialog', { name: 'Menu' });
   await expect(menu.getByText(MESSAGES.paymentPending)).toBeVisible();
@@ -94,7 +102,6 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
   await expect(pending).toBeVisible();
   await expect(upgrade).toHaveCount(0);
-  await inBothThemes(page, expectAccessible);
   await page.getByRole('button', { name: 'Open feedback' }).click();
   await expect(page.getByRole('dialog', { name: 'HAI Feedback' }).getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(upgrade).toHaveCount(0);
@@ -104,40 +111,42 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await expect(page.getByRole('dialog', { name: 'Find' })).toContainText(MESSAGES.paymentPending);
   await expect(upgrade).toHaveCount(0);
 
-  for (const path of ['/reviews', '/settings']) {
-    await page.goto(path);
-    await expect(pending.first()).toBeVisible();
-    await expect(upgrade).toHaveCount(0);
-    await inBothThemes(page, expectAccessible);
-  }
-
   // The calendar opens the offer itself.
-  await page.goto('/journal');
+  await page.keyboard.press('Escape');
   await page.keyboard.press('Alt+c');
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
-  await calendar.getByRole('button', { name: /previous/i }).click();
   await calendar.getByRole('button', { name: /previous/i }).click();
   await calendar.getByRole('gridcell').getByRole('button').first().click();
   await expect(offer(page).getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toHaveCount(0);
   await expect(offer(page).getByRole('listitem')).toHaveCount(0);
   await inBothThemes(page, expectAccessible);
-  await page.goto('/profile');
+
+  for (const path of ['/reviews', '/settings']) {
+    await page.goto(path);
+    await expect(pending.first()).toBeVisible();
+    await expect(upgrade).toHaveCount(0);
+  }
 }
 
-test('an eCheck is pending until PayPal has the money', async ({ page, signUp, request, expectAccessible }) => {
+test('an eCheck is pending until PayPal has the money, and no screen offers a second payment meanwhile', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
   await signUp(page);
   const orderId = await toApproval(page);
   await page.getByRole('button', { name: 'Pay with eCheck (pending)' }).click();
   await expectToast(page, MESSAGES.paymentPending);
   expect(await page.getByLabel('Done:').count(), 'not yet').toBe(0);
   await expect(page).toHaveURL('/journal');
+  await expectNoSecondPayment(page, expectAccessible);
+
   await expectPlan(page, 'Dabbler');
-  // Nobody is asked to pay twice.
   await expect(page.getByText(MESSAGES.paymentPending)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Upgrade to Closer' })).toHaveCount(0);
   await expect(page.getByRole('cell', { name: 'Under review at PayPal' })).toBeVisible();
-  await expectNoSecondPayment(page, expectAccessible);
 
   await atPaypal(request, orderId, 'complete');
   await expect(async () => {
@@ -147,43 +156,16 @@ test('an eCheck is pending until PayPal has the money', async ({ page, signUp, r
   await expect(page.getByRole('cell', { name: 'Paid' })).toBeVisible();
 });
 
-test('another user’s order opens nothing', async ({ page, signUp }) => {
-  await signUp(page);
-  const orderId = await toApproval(page);
-  await page.request.post(`/sandbox/__simulator/orders/${orderId}/approve`);
-  await signUp(page);
-  await page.goto(`/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`);
-  await expectToast(page, MESSAGES.paymentFailed);
-  await expect(page).toHaveURL('/journal');
-  await expectPlan(page, 'Dabbler');
-  expect(await ownRows(page, 'payments')).toEqual([]);
-});
-
-test('a session that ended on the way: the payment waits for the password', async ({ page, signUp }) => {
-  const { email, password } = await signUp(page);
-  await toApproval(page);
-  await page.evaluate(() => localStorage.clear());
-  await payNow(page).click();
-  await expect(page).toHaveURL('/login');
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expectPaid(page);
-});
-
-test('a session that was ended elsewhere meanwhile: the payment goes on after the password', async ({
-  page,
-  signUp,
-}) => {
+test('a payment is captured after the password when another device ended the session', async ({ page, signUp }) => {
   const { password } = await signUp(page);
   const session = await sessionOf(page);
   await toApproval(page);
   const ended = await page.request.post('/auth/v1/logout?scope=global', { headers: headersOf(session) });
   expect(ended.status()).toBe(204);
   await payNow(page).click();
-  const again = page.getByRole('dialog', { name: 'Sign in again' });
-  await again.getByLabel('Password').fill(password);
-  await again.getByRole('button', { name: 'Sign in' }).click();
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await overlay.getByLabel('Password').fill(password);
+  await overlay.getByRole('button', { name: 'Sign in' }).click();
   await expectPaid(page);
 });
 
@@ -194,7 +176,7 @@ test('two tabs with the same return buy one year', async ({ page, signUp, contex
   const back = `/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`;
   const other = await context.newPage();
   await Promise.all([page.goto(back), other.goto(back)]);
-  // Only a page that was told of the payment does so; its words about it go two seconds later, seen or not.
+  // Only a page that knows of the payment reloads. Its toast disappears after two seconds, so it may go unseen here.
   for (const tab of [page, other]) await expectReload(tab);
   await other.close();
   await expectPlan(page, 'Closer');
@@ -208,23 +190,32 @@ test('two tabs with the same return buy one year', async ({ page, signUp, contex
 test.describe('without a network', () => {
   test.use({ expectedErrors: /ERR_FAILED/ });
 
-  test('nothing is lost, and trying again is harmless', async ({ page, signUp, expectAccessible }) => {
-    await signUp(page);
+  test('a payment survives a lost session and a lost answer, and a retry captures it once', async ({
+    page,
+    signUp,
+    expectAccessible,
+  }) => {
+    const { email, password } = await signUp(page);
     await toApproval(page);
-    let lose = (): void => {};
-    const seen = new Promise<void>((resolve) => (lose = resolve));
+    await page.evaluate(() => localStorage.clear());
+    const answered = Promise.withResolvers<void>();
     await page.route(CAPTURE, async (route) => {
-      // The server does the work; its answer is lost.
+      // The server captures the payment; its answer is lost.
       await route.fetch();
-      await seen;
+      await answered.promise;
       await route.abort();
     });
     await payNow(page).click();
+    await expect(page).toHaveURL('/login');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+
     const heading = page.getByRole('heading', { level: 1 });
     await expect(heading).toHaveText('Processing your payment...');
     await expect(heading).toBeFocused();
     await inBothThemes(page, expectAccessible);
-    lose();
+    answered.resolve();
     await expect(heading).toHaveText("Couldn't check your payment.");
     await expect(heading).toBeFocused();
     await expect(page).toHaveURL('/journal');
@@ -235,44 +226,40 @@ test.describe('without a network', () => {
     expect(await ownRows(page, 'plan_changes')).toHaveLength(1);
   });
 
-  test('what was written before paying is sent before the money is taken', async ({ page, signUp, request }) => {
+  test('unsaved words are sent before the money is taken, and the page reloads only after later words are saved', async ({
+    page,
+    signUp,
+    request,
+  }) => {
     await signUp(page);
-    const ENTRIES = '**/rest/v1/entries*';
-    await page.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.continue() : route.abort()));
+    await refuseSaves(page);
     await page.keyboard.type('written before paying');
     await toApproval(page);
     await page.unroute(ENTRIES);
     const session = await sessionOf(page);
-    // What the server has when the money is asked for. A page on its way out may have got it there unseen.
+    // The log on the server when the capture is requested. A page that is closed may have sent it already.
     const atCapture: (string | null)[] = [];
     await page.route(CAPTURE, async (route) => {
       atCapture.push(await storedLog(request, session, today()));
+      await refuseSaves(page);
       await route.continue();
     });
     await payNow(page).click();
-    await expectReload(page);
-    expect(atCapture).toEqual([log('written before paying')]);
-    await expect(items(page)).toHaveText(['written before paying']);
-  });
-
-  test('the page does not load again while somebody’s words are unsaved', async ({ page, signUp, request }) => {
-    await signUp(page);
-    await toApproval(page);
-    await payNow(page).click();
     await expect(editor(page)).toBeVisible();
-    const ENTRIES = '**/rest/v1/entries*';
-    await page.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.continue() : route.abort()));
+    expect(atCapture).toEqual([log('written before paying')]);
+
     await editor(page).click();
-    await page.keyboard.type('first words of a Closer');
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(', and after it');
     await page.evaluate(() => (document.documentElement.dataset['before'] = ''));
-    // A toast stays for five seconds, more than the two after which the page would have gone.
+    // The toast disappears after five seconds; without unsaved words the page would have reloaded after two.
     await expect(toast(page, MESSAGES.paymentDone)).toHaveCount(0);
     await expect(page.locator('html[data-before]')).toBeAttached();
-    await expect(items(page)).toHaveText(['first words of a Closer']);
+    await expect(items(page)).toHaveText(['written before paying, and after it']);
     await page.unroute(ENTRIES);
     await page.getByRole('button', { name: 'Try now' }).click();
     await expect(page.locator('html:not([data-before])')).toBeAttached();
-    await expect(items(page)).toHaveText(['first words of a Closer']);
-    expect(await storedLog(request, await sessionOf(page), today())).toBe(log('first words of a Closer'));
+    await expect(items(page)).toHaveText(['written before paying, and after it']);
+    expect(await storedLog(request, session, today())).toBe(log('written before paying, and after it'));
   });
 });

@@ -1,12 +1,13 @@
-/** The sandbox's PayPal, as whoever tries the product meets it: the approval page and the list of payments. */
+/** The sandbox's PayPal as a visitor sees it: the approval page and the list of payments. */
 import type { Page } from '@playwright/test';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
+import { orderAtPaypal } from '../support/billing.ts';
 import { headersOf, sessionOf } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 import { expectNoHorizontalScroll } from '../support/themes.ts';
 
-/** Asks the product for an order as its own upgrade dialog does; answers the address that the browser is sent to. */
-async function askForOrder(page: Page): Promise<string> {
+/** Creates an order as the upgrade dialog does, and returns the address of its approval page. */
+async function createOrder(page: Page): Promise<string> {
   const session = await sessionOf(page);
   const answer = await page.request.post('/functions/v1/paypal-create-order', {
     headers: headersOf(session),
@@ -18,83 +19,69 @@ async function askForOrder(page: Page): Promise<string> {
 
 const tokenIn = (address: string): string => new URL(address).searchParams.get('token')!;
 
-/** Answers where PayPal sends the payer, who stays on its side: the journal's own story begins where they come back. */
+/** Presses a button of the approval page, and returns the address that PayPal redirects to without opening it. */
 async function decide(page: Page, button: string): Promise<URL> {
   const approval = '**/checkoutnow*';
-  let back = '';
-  // A redirect cannot be stopped on its way, so the answer that holds it never reaches the browser.
+  let location = '';
+  // A route cannot stop a redirect, so the browser never gets the answer that contains it.
   await page.route(approval, async (route) => {
-    back = (await route.fetch({ maxRedirects: 0 })).headers()['location'] ?? '';
-    await route.fulfill({ contentType: 'text/html', body: '<title>Back</title>' });
+    location = (await route.fetch({ maxRedirects: 0 })).headers()['location'] ?? '';
+    await route.fulfill({ contentType: 'text/html', body: '<title>Redirected</title>' });
   });
   await page.getByRole('button', { name: button }).click();
-  await expect(page).toHaveTitle('Back');
+  await expect(page).toHaveTitle('Redirected');
   await page.unroute(approval);
-  return new URL(back, page.url());
+  return new URL(location, page.url());
 }
 
-type Listed = { orderId: string; status: string };
-
-const statusOf = async (page: Page, token: string): Promise<string | undefined> => {
-  const answer = await page.request.get('/sandbox/payments', { headers: { accept: 'application/json' } });
-  return ((await answer.json()) as Listed[]).find(({ orderId }) => orderId === token)?.status;
-};
-
-test('says what is paid and that no money moves, and leads back approved', async ({
+test('an order is cancelled, then paid with an eCheck on the approval page, and completed in the list of payments', async ({
   page,
+  request,
   signUp,
   expectAccessible,
 }) => {
-  await signUp(page);
-  const address = await askForOrder(page);
-  expect(new URL(address).origin).toBe(new URL(page.url()).origin);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.goto(address);
-    await expect(page.getByRole('heading', { level: 1, name: 'Pay Hustle Forge' })).toBeVisible();
-    await expect(page.getByText('PayPal sandbox: no money moves')).toBeVisible();
-    await expect(page.getByText('$24.00 USD')).toBeVisible();
+  const expectAccessibleInBothSchemes = async (): Promise<void> => {
+    await page.emulateMedia({ colorScheme: 'light' });
     await expectAccessible(page);
-  }
-  await expectNoHorizontalScroll(page);
-  const back = await decide(page, 'Pay now');
-  expect(back.href).toMatch(/\/journal\?.*token=[A-Z0-9]{17}.*PayerID=[A-Z0-9]{13}/);
-  expect(tokenIn(back.href)).toBe(tokenIn(address));
-});
-
-test('cancelling leads back, and the order can still be paid', async ({ page, signUp }) => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expectAccessible(page, 'contrast');
+  };
   await signUp(page);
-  const address = await askForOrder(page);
-  await page.goto(address);
-  const back = await decide(page, 'Cancel');
-  expect(back.pathname).toBe('/journal');
-  expect(tokenIn(back.href)).toBe(tokenIn(address));
-  expect(back.href).not.toContain('PayerID');
-  expect(await statusOf(page, tokenIn(address))).toBe('PAYER_ACTION_REQUIRED');
-});
-
-test('a pending payment arrives when somebody says so in the list', async ({ page, signUp, expectAccessible }) => {
-  await signUp(page);
-  const address = await askForOrder(page);
+  const address = await createOrder(page);
   const token = tokenIn(address);
+  const status = async () => (await orderAtPaypal(request, token)).status;
+  expect(new URL(address).origin).toBe(new URL(page.url()).origin);
   await page.goto(address);
-  expect((await decide(page, 'Pay with eCheck (pending)')).href).toContain('PayerID=');
-  // Nobody came back to the journal: the webhook alone makes it take the money.
-  await expect.poll(() => statusOf(page, token)).toBe('PENDING');
+  await expect(page.getByRole('heading', { level: 1, name: 'Pay Hustle Forge' })).toBeVisible();
+  await expect(page.getByText('PayPal sandbox: no money moves')).toBeVisible();
+  await expect(page.getByText('$24.00 USD')).toBeVisible();
+  await expectAccessibleInBothSchemes();
+  await expectNoHorizontalScroll(page);
+
+  const cancelled = await decide(page, 'Cancel');
+  expect(cancelled.pathname).toBe('/journal');
+  expect(tokenIn(cancelled.href)).toBe(token);
+  expect(cancelled.href).not.toContain('PayerID');
+  expect(await status()).toBe('PAYER_ACTION_REQUIRED');
+
+  await page.goto(address);
+  const approved = await decide(page, 'Pay with eCheck (pending)');
+  expect(approved.href).toMatch(/\/journal\?.*token=[A-Z0-9]{17}.*PayerID=[A-Z0-9]{13}/);
+  expect(tokenIn(approved.href)).toBe(token);
+  // The payer did not return to the journal: the webhook alone makes the server capture the payment.
+  await expect.poll(status).toBe('PENDING');
 
   await page.goto('/sandbox');
   await page.getByRole('link', { name: 'Payments' }).click();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await expectAccessible(page);
-  }
+  await expect(page.getByRole('button', { name: `The money arrives for order ${token}` })).toBeVisible();
+  await expectAccessibleInBothSchemes();
   await page.getByRole('button', { name: `The money arrives for order ${token}` }).click();
   await expect(page.getByRole('button', { name: `Refund for order ${token}` })).toBeVisible();
-  expect(await statusOf(page, token)).toBe('COMPLETED');
+  expect(await status()).toBe('COMPLETED');
   await expectNoHorizontalScroll(page);
 });
 
-test('an order that is none is said to be none', async ({ page, expectAccessible }) => {
+test('the approval page shows an error for an unknown order', async ({ page, expectAccessible }) => {
   const answer = await page.request.get('/sandbox/paypal/checkoutnow?token=5O190127TN364715T');
   expect(answer.status()).toBe(404);
   await page.route('**/checkoutnow*', async (route) => route.fulfill({ response: await route.fetch(), status: 200 }));
