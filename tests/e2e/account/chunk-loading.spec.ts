@@ -17,7 +17,7 @@ const typeAtSignIn = async (page: Page): Promise<void> => {
 };
 
 test.describe('without a connection', () => {
-  test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED|a part did not come/ });
+  test.use({ expectedErrors: /net::ERR_INTERNET_DISCONNECTED|a chunk could not be loaded/ });
 
   test('a chunk that fails keeps the typed values and loads with the next click, and other chunks are prefetched', async ({
     page,
