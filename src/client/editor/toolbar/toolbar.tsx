@@ -184,7 +184,8 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
     visualViewport?.addEventListener('resize', place);
     visualViewport?.addEventListener('scroll', place);
     return () => {
-      editor.storage.followCaret.footPx = 0;
+      // When the whole editor unmounts, React has destroyed it before this cleanup runs.
+      if (!editor.isDestroyed) editor.storage.followCaret.footPx = 0;
       removeEventListener('scroll', place, moved);
       removeEventListener('resize', place);
       visualViewport?.removeEventListener('resize', place);
