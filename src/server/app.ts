@@ -66,7 +66,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.route('/functions/v1/paypal-webhook', webhookRoutes(deps));
   app.use(
     '/functions/v1/*',
-    limitBody(SMALL_BODY_BYTES, { others: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
+    limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
   );
   app.route('/functions/v1', functionRoutes(deps));
 

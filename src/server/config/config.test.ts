@@ -15,7 +15,7 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
 
 const PRODUCTION = { NODE_ENV: 'production', PUBLIC_URL: 'https://journal.example.com' };
 
-test('an empty environment is a working laptop', () => {
+test('an empty environment yields a complete development configuration', () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     environment: 'development',
@@ -29,7 +29,7 @@ test('an empty environment is a working laptop', () => {
   expect(Object.isFrozen(config.auth)).toBe(true);
 });
 
-test('a blank value means that the setting is not set', () => {
+test('a blank value counts as unset', () => {
   expect(readConfig({ PORT: '', HOST: ' ', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: null });
 });
 
@@ -38,23 +38,23 @@ test.each([
   ['0.0.0.0', 'http://localhost:3000', '0.0.0.0'],
   ['[::1]', 'http://localhost:3000', '::1'],
   ['2001:db8::7', 'http://[2001:db8::7]:3000', '2001:db8::7'],
-])('HOST=%s is reached at %s by default', (host, publicUrl, listensOn) => {
+])('HOST=%s defaults PUBLIC_URL to %s', (host, publicUrl, listensOn) => {
   expect(readConfig({ HOST: host, SANDBOX: 'off' })).toMatchObject({ publicUrl, host: listensOn });
 });
 
-test('HOST=:: with the sandbox on is refused with advice', () => {
+test('rejects HOST=:: with advice while the sandbox is on', () => {
   expect(problemsOf({ HOST: '::' })).toEqual([
     expect.stringContaining('HOST must be loopback while the sandbox is on'),
   ]);
 });
 
-test('/metrics is closed in production until METRICS says otherwise', () => {
+test('/metrics is off in production by default', () => {
   expect(readConfig({}).metrics).toBe('loopback');
   expect(readConfig(PRODUCTION).metrics).toBe('off');
   expect(readConfig({ ...PRODUCTION, METRICS: 'loopback' }).metrics).toBe('loopback');
 });
 
-test('all problems are told at once, each with its name and an example', () => {
+test('reports all problems at once, each with its name and an example', () => {
   const problems = problemsOf({ PORT: 'many', LOG_LEVEL: 'loud', SMTP_URL: 'http://x', SOCIAL_LINKS: 'nowhere' });
   expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['PORT', 'LOG_LEVEL', 'SMTP_URL', 'SOCIAL_LINKS']);
   for (const problem of problems) expect(problem).toMatch(/\(for example [A-Z_]+=.+\)$/);
@@ -69,7 +69,7 @@ test.each([
   'https://203.0.113.5/',
   'https://app.example\\@evil.example/',
   'javascript://app.example/',
-])('refuses %j as a redirect address', (pattern) => {
+])('rejects %j as a redirect address', (pattern) => {
   expect(problemsOf({ AUTH_REDIRECT_URLS: `https://fine.example/**, ${pattern}` })).toEqual([
     expect.stringMatching(/^AUTH_REDIRECT_URLS /),
   ]);
@@ -81,24 +81,24 @@ test.each([
   'myapp://callback',
   'com.example.app://login/**',
   'http://[::1]:4100/**',
-])('takes %j as a redirect address', (pattern) => {
+])('accepts %j as a redirect address', (pattern) => {
   expect(readConfig({ AUTH_REDIRECT_URLS: pattern }).auth.redirectPatterns).toMatchObject([{ text: pattern }]);
 });
 
 test.each(['support', 'a@b?cc=c@d', 'a@b,c@d', 'Support <a@b>', 'a@b&body=x'])(
-  'SUPPORT_EMAIL=%s is refused: it becomes the target of a link',
+  'rejects SUPPORT_EMAIL=%s, which would inject into a mailto link',
   (address) => {
     expect(problemsOf({ SUPPORT_EMAIL: address })).toMatchObject([expect.stringMatching(/^SUPPORT_EMAIL must be/)]);
   },
 );
 
-test('a bad secret is named and never shown', () => {
-  const told = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
-  expect(told).toContain('DATABASE_URL');
-  expect(told).not.toContain('hunter2');
+test('an invalid secret is reported without its value', () => {
+  const problems = problemsOf({ DATABASE_URL: 'mysql://forge:hunter2@db/forge' }).join();
+  expect(problems).toContain('DATABASE_URL');
+  expect(problems).not.toContain('hunter2');
 });
 
-test('a secret shows itself to nobody who only prints it', () => {
+test('a secret is not printed by String, JSON or inspect', () => {
   const { databaseUrl } = readConfig({ DATABASE_URL: 'postgres://forge:hunter2@db/forge' });
   const printed = [String(databaseUrl), JSON.stringify({ databaseUrl }), inspect({ databaseUrl })].join(' ');
   expect(printed).not.toContain('hunter2');
@@ -110,25 +110,29 @@ describe('in production', () => {
     ['the public address is missing', { NODE_ENV: 'production' }, 'PUBLIC_URL'],
     ['rate limits are off', { ...PRODUCTION, AUTH_RATE_LIMITS: 'off' }, 'AUTH_RATE_LIMITS'],
     ['the sandbox is on', { ...PRODUCTION, SANDBOX: 'on' }, 'SANDBOX'],
-    ['a server of its own has no key', { ...PRODUCTION, DATABASE_URL: 'postgres://db/forge' }, 'AUTH_SIGNING_KEY_FILE'],
-  ])('it refuses to start when %s', (_case, env, name) => {
+    [
+      'an external database has no signing key',
+      { ...PRODUCTION, DATABASE_URL: 'postgres://db/forge' },
+      'AUTH_SIGNING_KEY_FILE',
+    ],
+  ])('refuses to start when %s', (_case, env, name) => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(new RegExp(`^${name} `))]);
   });
 
-  test('the embedded database keeps its own key, so nothing but the address must be set', () => {
+  test('the embedded database needs no setting but PUBLIC_URL', () => {
     expect(readConfig(PRODUCTION).sandbox.on).toBe(false);
   });
 });
 
-describe('the sandbox shows everybody’s mail, so it runs only out of reach of other machines', () => {
+describe('the sandbox is limited to loopback, because it shows every user’s mail', () => {
   test.each([
     [{ HOST: '0.0.0.0' }, 'HOST'],
     [{ PUBLIC_URL: 'https://journal.example.com' }, 'PUBLIC_URL'],
-  ])('%o is refused', (env, name) => {
+  ])('rejects %o', (env, name) => {
     expect(problemsOf(env)[0]).toMatch(new RegExp(`^${name} `));
   });
 
-  test('any address is fine once it is off', () => {
+  test('accepts any address when it is off', () => {
     expect(readConfig({ HOST: '0.0.0.0', SANDBOX: 'off' }).host).toBe('0.0.0.0');
   });
 });
@@ -136,12 +140,12 @@ describe('the sandbox shows everybody’s mail, so it runs only out of reach of 
 const PAYPAL = { PAYPAL_CLIENT_ID: 'client', PAYPAL_CLIENT_SECRET: 'hush-hush' };
 
 describe('PayPal', () => {
-  test('is off as long as nothing is set', () => {
+  test('is off by default', () => {
     expect(readConfig({}).paypal).toBeNull();
     expect(readConfig({ PAYPAL_API_BASE: 'https://api-m.sandbox.paypal.com' }).paypal).toBeNull();
   });
 
-  test('with its credentials is the real one, without webhooks', () => {
+  test('uses the real API with credentials, without webhooks', () => {
     const { paypal } = readConfig({ ...PRODUCTION, ...PAYPAL });
     expect(paypal).toMatchObject({
       apiBase: 'https://api-m.paypal.com',
@@ -155,13 +159,17 @@ describe('PayPal', () => {
   test.each([
     ['a client without its secret', { PAYPAL_CLIENT_ID: 'client' }, ['PAYPAL_CLIENT_SECRET']],
     ['a secret without its client', { PAYPAL_CLIENT_SECRET: 'hush-hush' }, ['PAYPAL_CLIENT_ID']],
-    ['a webhook alone', { PAYPAL_WEBHOOK_ID: '8PT597110X' }, ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET']],
+    [
+      'a webhook without credentials',
+      { PAYPAL_WEBHOOK_ID: '8PT597110X' },
+      ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET'],
+    ],
     ['plain http', { ...PAYPAL, PAYPAL_API_BASE: 'http://paypal.example.com' }, ['PAYPAL_API_BASE']],
     ['a path in its address', { ...PAYPAL, PAYPAL_API_BASE: 'https://paypal.example.com/v2' }, ['PAYPAL_API_BASE']],
-  ])('with %s stops the start', (_what, env, names) => {
-    const told = problemsOf(env);
-    expect(told.map((problem) => problem.split(' ')[0])).toEqual(names);
-    expect(told.join()).not.toContain('hush-hush');
+  ])('rejects %s', (_what, env, names) => {
+    const problems = problemsOf(env);
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(names);
+    expect(problems.join()).not.toContain('hush-hush');
   });
 
   const SIMULATOR = {
@@ -169,13 +177,13 @@ describe('PayPal', () => {
     PAYPAL_API_BASE: 'http://127.0.0.1:40000',
   };
 
-  test('may be a simulator on this machine', () => {
+  test('can be a simulator on loopback', () => {
     expect(readConfig(SIMULATOR).paypal).toMatchObject({
       apiBase: 'http://127.0.0.1:40000',
     });
   });
 
-  test('is no simulator in production', () => {
+  test('cannot be a simulator in production', () => {
     expect(problemsOf({ ...PRODUCTION, ...SIMULATOR }).map((problem) => problem.split(' ')[0])).toEqual([
       'PAYPAL_API_BASE',
     ]);
@@ -184,7 +192,7 @@ describe('PayPal', () => {
   });
 });
 
-test('countries that cannot pay are listed by their codes', () => {
+test('PAYMENT_BLOCKED_COUNTRIES accepts country codes only', () => {
   expect(readConfig({ PAYMENT_BLOCKED_COUNTRIES: 'cu, IR' }).paymentBlockedCountries).toEqual(['CU', 'IR']);
   expect(problemsOf({ PAYMENT_BLOCKED_COUNTRIES: 'Cuba' })).toEqual([
     expect.stringMatching(/^PAYMENT_BLOCKED_COUNTRIES /),
@@ -195,12 +203,12 @@ const OWN_SERVER = { AI_PROVIDER: 'openai-compatible', AI_MODEL: 'llama' };
 const GOOGLE = { AI_PROVIDER: 'google', AI_API_KEY: 'AIza-hush-hush' };
 
 describe('the coach', () => {
-  test('is off as long as nobody has set it up, or when it is said to be', () => {
+  test('is off by default and with AI_PROVIDER=none', () => {
     expect(readConfig({}).coach).toBeNull();
     expect(readConfig({ ...GOOGLE, AI_PROVIDER: 'none' }).coach).toBeNull();
   });
 
-  test('needs no more than a provider and a key', () => {
+  test('needs only a provider and a key', () => {
     const { coach } = readConfig({ ...PRODUCTION, ...GOOGLE });
     expect(coach).toMatchObject({
       provider: 'google',
@@ -218,12 +226,12 @@ describe('the coach', () => {
   test.each([
     ['http://127.0.0.1:40000', 'http://127.0.0.1:40000/v1beta'],
     ['http://127.0.0.1:40000/v1beta/', 'http://127.0.0.1:40000/v1beta'],
-  ])('at another address names that one, not the provider: %s', (AI_BASE_URL, baseUrl) => {
+  ])('at another base URL names its host instead of the provider: %s', (AI_BASE_URL, baseUrl) => {
     const { coach } = readConfig({ ...GOOGLE, AI_BASE_URL });
     expect(coach).toMatchObject({ baseUrl, providerName: 'the AI service at 127.0.0.1:40000' });
   });
 
-  test("may be a model server of one's own, by http and without a key", () => {
+  test('can be a private model server over http without a key', () => {
     const settings = { ...PRODUCTION, ...OWN_SERVER, AI_BASE_URL: 'http://models:11434/v1' };
     expect(readConfig(settings).coach).toMatchObject({
       baseUrl: 'http://models:11434/v1',
@@ -243,7 +251,7 @@ describe('the coach', () => {
     'http://[fd00::1]/v1',
     'http://[::ffff:10.0.0.1]/v1',
     'https://models.example.com/v1',
-  ])('may be asked at %s', (AI_BASE_URL) => {
+  ])('accepts the base URL %s', (AI_BASE_URL) => {
     expect(problemsOf({ ...PRODUCTION, ...OWN_SERVER, AI_BASE_URL })).toEqual([]);
   });
 
@@ -255,7 +263,7 @@ describe('the coach', () => {
     'http://[2606:4700::1111]/v1',
     'http://[::ffff:8.8.8.8]/v1',
     'http://models.example.com./v1',
-  ])('sends no journal across the internet in clear: %s', (AI_BASE_URL) => {
+  ])('rejects unencrypted http to a public host: %s', (AI_BASE_URL) => {
     for (const production of [{}, PRODUCTION])
       expect(problemsOf({ ...production, ...OWN_SERVER, AI_BASE_URL })).toEqual([
         expect.stringMatching(/^AI_BASE_URL must begin with https:/),
@@ -265,28 +273,32 @@ describe('the coach', () => {
   test.each([
     ['a key without a provider', { AI_API_KEY: 'AIza-hush-hush' }, ['AI_PROVIDER']],
     ['no key', { AI_PROVIDER: 'google' }, ['AI_API_KEY']],
-    ['nothing else', { AI_PROVIDER: 'openai-compatible' }, ['AI_BASE_URL', 'AI_MODEL']],
+    ['only a provider', { AI_PROVIDER: 'openai-compatible' }, ['AI_BASE_URL', 'AI_MODEL']],
     ['no model', { ...GOOGLE, AI_PROVIDER: 'anthropic' }, ['AI_MODEL']],
     ['plain http', { ...GOOGLE, AI_BASE_URL: 'http://gemini.example.com' }, ['AI_BASE_URL']],
     ['plain http in production', { ...PRODUCTION, ...GOOGLE, AI_BASE_URL: 'http://127.0.0.1:1' }, ['AI_BASE_URL']],
     ['a key in the address', { ...GOOGLE, AI_BASE_URL: 'https://x.example.com/?key=hush-hush' }, ['AI_BASE_URL']],
     ['a user in the address', { ...GOOGLE, AI_BASE_URL: 'https://hush-hush@x.example.com' }, ['AI_BASE_URL']],
-    ['a password alone in it', { ...GOOGLE, AI_BASE_URL: 'https://:hush-hush@x.example.com' }, ['AI_BASE_URL']],
+    [
+      'a password without a user in the address',
+      { ...GOOGLE, AI_BASE_URL: 'https://:hush-hush@x.example.com' },
+      ['AI_BASE_URL'],
+    ],
     ['a key of two lines', { ...GOOGLE, AI_API_KEY: 'hush-hush\nhush-hush' }, ['AI_API_KEY']],
     ['a key with a blank in it', { ...GOOGLE, AI_API_KEY: 'Bearer hush-hush' }, ['AI_API_KEY']],
-    ['a key with a dash that is none', { ...GOOGLE, AI_API_KEY: 'hush-hush–hush' }, ['AI_API_KEY']],
-    ['an unknown form', { ...GOOGLE, AI_STRUCTURED: 'xml' }, ['AI_STRUCTURED']],
-  ])('with %s stops the start', (_what, env, names) => {
-    const told = problemsOf(env);
-    expect(told.map((problem) => problem.split(' ')[0])).toEqual(names);
-    expect(told.join()).not.toContain('hush-hush');
+    ['a key with a non-ASCII dash', { ...GOOGLE, AI_API_KEY: 'hush-hush–hush' }, ['AI_API_KEY']],
+    ['an unknown structured mode', { ...GOOGLE, AI_STRUCTURED: 'xml' }, ['AI_STRUCTURED']],
+  ])('rejects %s', (_what, env, names) => {
+    const problems = problemsOf(env);
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(names);
+    expect(problems.join()).not.toContain('hush-hush');
   });
 });
 
 test('.env.example names exactly the settings that are read', () => {
-  const asked = new Set<string>();
-  readConfig(new Proxy<Record<string, string>>({}, { get: (_env, name) => void asked.add(String(name)) }));
+  const read = new Set<string>();
+  readConfig(new Proxy<Record<string, string>>({}, { get: (_env, name) => void read.add(String(name)) }));
   const example = readFileSync(`${import.meta.dirname}/../../../.env.example`, 'utf8');
   const listed = [...example.matchAll(/^([A-Z_]+)=/gm)].map((match) => match[1]);
-  expect(listed.toSorted()).toEqual([...asked].toSorted());
+  expect(listed.toSorted()).toEqual([...read].toSorted());
 });

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test('a missing data directory is made for this user alone', async () => {
+test('creates a missing data directory with mode 0700', async () => {
   const dataDir = join(root, 'new', 'data');
   await prepareDataDirectory(dataDir, log);
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -26,10 +26,10 @@ test.each([
   [0o755, true],
   [0o710, true],
   [0o700, false],
-])('an existing data directory with mode %o is named at start: %s', async (mode, isNamed) => {
+])('warns about an existing data directory with mode %o: %s', async (mode, warns) => {
   const dataDir = join(root, 'data');
   mkdirSync(dataDir);
   chmodSync(dataDir, mode);
   await prepareDataDirectory(dataDir, log);
-  expect(logged.map((line) => line.includes(`chmod 700 ${dataDir}`))).toEqual(isNamed ? [true] : []);
+  expect(logged.map((line) => line.includes(`chmod 700 ${dataDir}`))).toEqual(warns ? [true] : []);
 });

@@ -9,13 +9,13 @@ const GROUP_OR_OTHER_ACCESS = 0o077;
  */
 export async function prepareDataDirectory(dataDir: string, log: Pick<Logger, 'warn'>): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  // Windows has no such modes.
+  // Windows has no POSIX permissions.
   if (process.platform === 'win32') return;
   const { mode } = await stat(dataDir);
   if ((mode & GROUP_OR_OTHER_ACCESS) === 0) return;
   const permissions = (mode & 0o777).toString(8);
   log.warn(
     { dataDir, permissions },
-    `other users of this machine may enter the data directory: run "chmod 700 ${dataDir}"`,
+    `other users of this machine can access the data directory: run "chmod 700 ${dataDir}"`,
   );
 }

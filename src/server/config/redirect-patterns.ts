@@ -33,7 +33,7 @@ export function parseRedirectPattern(text: string): RedirectPattern | null {
   const [, scheme = '', host = '', port = '', path = ''] = PATTERN.exec(text) ?? [];
   const protocol = scheme.toLowerCase();
   if (protocol === '' || DANGEROUS_PROTOCOLS.has(protocol)) return null;
-  const needsHost = isWeb({ protocol });
+  const needsHost = isWebProtocol({ protocol });
   if (needsHost && host === '') return null;
   const isAddress = host.startsWith('[') || isIP(host) !== 0;
   if (isAddress && !isLoopback(host)) return null;
@@ -48,13 +48,13 @@ export function parseRedirectPattern(text: string): RedirectPattern | null {
 }
 
 export const matchesPattern = (url: URL, pattern: RedirectPattern): boolean =>
-  namesHost(url, pattern) && pattern.path.test(url.pathname + url.search);
+  matchesHost(url, pattern) && pattern.path.test(url.pathname + url.search);
 
-export const isWeb = ({ protocol }: Pick<RedirectPattern, 'protocol'>): boolean =>
+export const isWebProtocol = ({ protocol }: Pick<RedirectPattern, 'protocol'>): boolean =>
   Object.hasOwn(DEFAULT_PORTS, protocol);
 
 /** Whether the address lies on a host, with its scheme and port, that the pattern lists. */
-export const namesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
+export const matchesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
   url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
 
 /** Compares labels case-insensitively. */

@@ -13,8 +13,8 @@ export class SettingsReader {
     this.#env = env;
   }
 
-  problem(name: string, trouble: string, example: string): void {
-    this.problems.push(`${name} ${trouble} (for example ${name}=${example})`);
+  problem(name: string, message: string, example: string): void {
+    this.problems.push(`${name} ${message} (for example ${name}=${example})`);
   }
 
   /** Null if missing or blank: `NAME=` in an env file means "not set". */
@@ -51,12 +51,12 @@ export class SettingsReader {
     return this.oneOf(name, ['on', 'off'], fallback ? 'on' : 'off') === 'on';
   }
 
-  integer(name: string, fallback: number, least: number, most: number): number {
+  integer(name: string, fallback: number, min: number, max: number): number {
     const value = this.optional(name);
     if (value === null) return fallback;
     const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    this.problem(name, `must be a whole number from ${least} to ${most}, not "${value}"`, String(fallback));
+    if (/^\d+$/.test(value) && number >= min && number <= max) return number;
+    this.problem(name, `must be a whole number from ${min} to ${max}, not "${value}"`, String(fallback));
     return fallback;
   }
 
@@ -100,8 +100,8 @@ export class SettingsReader {
     return this.list(name).flatMap((item) => {
       const pattern = parseRedirectPattern(item);
       if (pattern === null) {
-        const trouble = `must be a list of addresses such as scheme://host/path with * and **, not "${item}"`;
-        this.problem(name, trouble, 'https://*.example.com/**');
+        const message = `must be a list of addresses such as scheme://host/path with * and **, not "${item}"`;
+        this.problem(name, message, 'https://*.example.com/**');
       }
       return pattern ?? [];
     });

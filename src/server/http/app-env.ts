@@ -1,13 +1,13 @@
-/** What every request carries through the app: Node's own request and response, and who is asking once that is known. */
+/** Hono environment of every request: Node's request and response, and the variables that middleware sets. */
 import type { HttpBindings } from '@hono/node-server';
 
 export type AppEnv = {
   /** Absent when a test calls `app.request()` without a socket. */
   Bindings: Partial<HttpBindings>;
   Variables: {
-    /** Set by whoever has verified an access token; the request log writes it. */
+    /** Set after authentication; written by the request log. */
     userId?: string;
-    /** Set by `limitBody`, for whoever reads the body. */
+    /** Set by `limitBody` for `readText` and `readBytes`. */
     maxBodyBytes?: number;
   };
 };

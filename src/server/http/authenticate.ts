@@ -1,9 +1,8 @@
 /**
- * Who sends a request to the data wire or to a function: a guest, or the user of a verified access token.
+ * Authenticates a request to the data wire or a function as a guest or as the user of a verified access token.
  *
- * Clients without a session send their publishable key where a token would stand, so the key means "guest". Anything
- * else that claims to be a token must be a good one: a bad token is an error, never silently a guest, or somebody whose
- * session has ended would be shown an empty journal.
+ * Clients without a session send their publishable key as the Bearer token, so the key means "guest". Any other token must be
+ * valid: treating an invalid one as a guest would show an empty journal to a user whose session has ended.
  */
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Identity } from '../database/database.ts';
@@ -17,7 +16,7 @@ export type Caller = {
 const GUEST: Caller = { userId: null, identity: { role: 'anon', claimsJson: '{"role":"anon"}' } };
 const BEARER = /^bearer +(.*)$/i;
 
-/** Throws the AccessTokenError of a token that is not accepted. */
+/** Throws an AccessTokenError for an invalid token. */
 export async function authenticate(
   authorization: string | undefined,
   { accessTokens, publishableKey }: { accessTokens: Pick<AccessTokens, 'verify'>; publishableKey: string },
@@ -25,7 +24,7 @@ export async function authenticate(
   const token = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]?.trim();
   if (token === undefined || token === publishableKey || token.startsWith('sb_publishable_')) return GUEST;
   const claims = await accessTokens.verify(token);
-  // Only our own key signs tokens, and only for users; whatever else such a token may say opens nothing.
+  // Threat: privilege escalation by a signed token with another role, such as service_role. It is treated as a guest.
   if (claims.role !== 'authenticated' || claims.sub === '') return GUEST;
   return { userId: claims.sub, identity: { role: 'authenticated', claimsJson: claims.json } };
 }

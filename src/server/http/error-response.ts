@@ -1,6 +1,6 @@
 /**
- * The answers of the app itself, for what no wire owns: unknown addresses, oversized bodies, unexpected failures.
- * One body serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
+ * Error responses outside the wires: unknown paths, oversized bodies, unexpected failures.
+ * One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

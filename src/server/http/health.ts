@@ -1,4 +1,4 @@
-/** For machines: is the process up, can it serve, and how is it doing. */
+/** Liveness, readiness and metrics endpoints. */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { isLoopback } from '../config/loopback.ts';
@@ -18,9 +18,9 @@ const FORWARDING_HEADERS = [
   'x-real-ip',
 ];
 
-type Deps = { config: Config; database: Database; metrics: Metrics };
+type HealthDeps = { config: Config; database: Database; metrics: Metrics };
 
-export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> {
+export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.get('/healthz', (context) => context.json({ status: 'up' }));
   routes.get('/readyz', async (context) => {
@@ -35,8 +35,8 @@ export function healthRoutes({ config, database, metrics }: Deps): Hono<AppEnv> 
 }
 
 /**
- * Threat: a stranger reads traffic figures. A proxy on this machine connects from loopback: what it forwards is refused,
- * unless the operator named the header that carries the visitor's address, which is then the address judged.
+ * Threat: a stranger reads traffic figures through a proxy on this machine, which connects from loopback. Forwarded requests are
+ * rejected, unless CLIENT_ADDRESS_HEADER names the header with the client's address; that address is then checked.
  */
 function canReadMetrics(context: Context<AppEnv>, { auth, metrics }: Config): boolean {
   if (metrics !== 'loopback') return metrics === 'open';

@@ -1,6 +1,6 @@
 /**
- * The listening socket: time-outs against slow clients, security headers on every answer, and a stop that lets saves
- * that are under way finish.
+ * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that lets
+ * requests in flight finish.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -9,17 +9,17 @@ import type { SecurityHeaders } from './security-headers.ts';
 import { disconnectSlowReaders } from './requests/slow-readers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
-/** The largest save is 256 KB: a minute is plenty on a bad phone line, and a slow-drip client is cut off. */
+/** The largest save is 256 KB, which fits on a bad connection. Threat: Slowloris clients that send one byte at a time. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Nothing sent and nothing taken for so long: the client is gone, or wants us to keep its answer for ever. */
+/** Closes a connection without traffic in either direction. Threat: a client that never reads its response. */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_STOP_MS = 10_000;
 
-/** One plain word after the wire's name: `/rest/v1/../../journal` begins like the API, and is answered with a page. */
+/** Exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is answered with a page. */
 const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 
-/** What the system answers to a name or an address that it cannot listen on. */
+/** Errors of binding a name or an address that this machine does not have. */
 const BIND_ADDRESS_ERRORS: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENOTFOUND', 'EAI_AGAIN']);
 
 type Options = {
@@ -32,11 +32,11 @@ type Options = {
 
 export type Listening = {
   readonly port: number;
-  /** Takes no new connection, lets requests under way finish (10 s at most), then closes what is left. */
+  /** Stops accepting connections, waits up to 10 s for requests in flight, then closes the remaining connections. */
   stop(): Promise<void>;
 };
 
-/** Rejects with an error fit for the operator when the port cannot be had. */
+/** Rejects with an error message for the operator if it cannot bind the port. */
 export async function listen({
   host,
   port,
@@ -44,9 +44,9 @@ export async function listen({
   fetch,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
 }: Options): Promise<Listening> {
-  // With the adapter's own light `Request` and `Response`: an answer goes out in one write, without a web stream.
+  // The adapter's lightweight `Request` and `Response` send a response in one write, without a web stream.
   const handle = getRequestListener(fetch);
-  let stopping = false;
+  let isStopping = false;
 
   const server = createServer(
     {
@@ -56,12 +56,12 @@ export async function listen({
       maxHeaderSize: 16 * 1024,
     },
     (incoming: IncomingMessage, outgoing: ServerResponse) => {
-      // Set here rather than in the app, so that no route, error or stream can answer without them.
-      const due = API.test(incoming.url ?? '') ? headers.api : headers.page;
-      for (const [name, value] of due) outgoing.setHeader(name, value);
-      if (stopping) outgoing.setHeader('Connection', 'close');
+      // Set here instead of in the app, so that no route, error or stream can respond without them.
+      const securityHeaders = API.test(incoming.url ?? '') ? headers.api : headers.page;
+      for (const [name, value] of securityHeaders) outgoing.setHeader(name, value);
+      if (isStopping) outgoing.setHeader('Connection', 'close');
       outgoing.once('finish', () => {
-        if (stopping) setImmediate(() => server.closeIdleConnections());
+        if (isStopping) setImmediate(() => server.closeIdleConnections());
       });
       void handle(incoming, outgoing);
     },
@@ -70,26 +70,26 @@ export async function listen({
   server.timeout = idleTimeoutMs;
   const stopDisconnecting = disconnectSlowReaders(server);
 
-  await new Promise<void>((started, failed) => {
+  await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      failed(toOperatorError(error, host, port));
+      reject(toOperatorError(error, host, port));
     });
     server.listen(port, host, () => {
       server.removeAllListeners('error');
-      started();
+      resolve();
     });
   });
 
   return {
     port: boundPort(server),
     stop() {
-      stopping = true;
+      isStopping = true;
       stopDisconnecting();
-      return new Promise((stopped) => {
-        const limit = setTimeout(() => server.closeAllConnections(), MAX_STOP_MS);
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), MAX_STOP_MS);
         server.close(() => {
-          clearTimeout(limit);
-          stopped();
+          clearTimeout(timer);
+          resolve();
         });
         server.closeIdleConnections();
       });
@@ -104,7 +104,7 @@ function toOperatorError(error: NodeJS.ErrnoException, host: string, port: numbe
     return new Error(`this user may not listen on port ${port}: set PORT to 1024 or higher`, { cause: error });
   }
   if (!BIND_ADDRESS_ERRORS.has(code)) return error;
-  return new Error(`HOST=${host} is no address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or ::`, {
+  return new Error(`HOST=${host} is not an address of this machine: set HOST to 127.0.0.1, 0.0.0.0 or ::`, {
     cause: error,
   });
 }

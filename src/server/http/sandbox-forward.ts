@@ -1,4 +1,4 @@
-/** Passes `/sandbox` on to the simulators' process, so that everything lives on one address. Off in production. */
+/** Reverse proxy from `/sandbox` to the simulators' process, so that both share one origin. Off in production. */
 import type { Handler } from 'hono';
 import { proxy } from 'hono/proxy';
 import type { AppEnv } from './app-env.ts';
@@ -7,9 +7,9 @@ import { errorResponse } from './error-response.ts';
 /** @param baseUrl where the simulators listen, for example `http://127.0.0.1:40000` */
 export function sandboxForward(baseUrl: string): Handler<AppEnv> {
   return async (context) => {
-    const asked = new URL(context.req.url);
+    const url = new URL(context.req.url);
     try {
-      return await proxy(`${baseUrl}${asked.pathname}${asked.search}`, {
+      return await proxy(`${baseUrl}${url.pathname}${url.search}`, {
         raw: context.req.raw,
         headers: { ...context.req.header(), host: undefined },
         redirect: 'manual',

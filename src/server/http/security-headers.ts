@@ -1,8 +1,8 @@
 /**
- * The headers that every answer carries, whoever wrote it.
+ * The security headers of every response.
  *
- * Threat: stored script in a log, a page framed by somebody else, a token leaking in a referrer. The policy allows no
- * inline script or style at all, so even markup that slipped through the cleaning could not run.
+ * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so markup that
+ * slipped through sanitizing still could not run.
  */
 import type { Config } from '../config/config.ts';
 
@@ -26,7 +26,7 @@ function contentSecurityPolicy(apiUrl: string): string {
   ].join('; ');
 }
 
-/** HSTS is sent only behind https: on plain http browsers ignore it, and on localhost it would break other projects. */
+/** HSTS only for https: browsers ignore it on plain http, and on localhost it would break other projects. */
 const hstsHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Headers =>
   publicUrl.startsWith('https://') ? [['Strict-Transport-Security', 'max-age=31536000; includeSubDomains']] : [];
 
@@ -35,8 +35,8 @@ const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 export type SecurityHeaders = { readonly page: Headers; readonly api: Headers };
 
 /**
- * `page` goes with everything that a browser may show. An answer of the API is JSON that a browser refuses to treat as
- * anything else, so `api` is short: each header costs a microsecond of every save.
+ * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each header costs
+ * a microsecond per save.
  */
 export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): SecurityHeaders {
   return {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
 import { escapeHtml } from '#server/escape-html.ts';
-import { isWeb } from '#server/config/redirect-patterns.ts';
+import { isWebProtocol } from '#server/config/redirect-patterns.ts';
 
 export type LinkPage = { type: string; token: string; target: string; isOwnSite: boolean };
 
@@ -71,7 +71,7 @@ export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
 }
 
 /** Threat: spoofing. For an app's scheme only the scheme decides which app opens; its host part may be any name. */
-const siteName = (url: URL): string => (isWeb(url) ? url.host : url.protocol.slice(0, -1));
+const siteName = (url: URL): string => (isWebProtocol(url) ? url.host : url.protocol.slice(0, -1));
 
 /**
  * Chromium checks every redirect after a form submission against `form-action`, including redirects of the target's own

@@ -1,23 +1,23 @@
 /**
- * Where a request comes from, for rate limits.
+ * The client's network address, for rate limits.
  *
- * Threat: a header is the caller's own word. It is believed only when the operator has named one that their proxy sets,
- * and then only its last entry, which that proxy appended itself; everything before it may be forged.
+ * Threat: a client can forge headers. A header is trusted only if CLIENT_ADDRESS_HEADER names it, and then only its last entry,
+ * which the operator's proxy appended.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 
 type Trust = { readonly clientAddressHeader: string | null };
 
-/** The caller's address; `unknown` without a socket. An IPv4 address never shows in its IPv6 dress. */
+/** Returns `unknown` without a socket, and an IPv4-mapped IPv6 address as IPv4. */
 export function clientAddress<E extends AppEnv>(context: Context<E>, trust: Trust): string {
-  const named = trust.clientAddressHeader === null ? undefined : context.req.header(trust.clientAddressHeader);
-  const fromProxy = named?.split(',').at(-1)?.trim();
+  const header = trust.clientAddressHeader === null ? undefined : context.req.header(trust.clientAddressHeader);
+  const fromProxy = header?.split(',').at(-1)?.trim();
   const address = fromProxy || context.env?.incoming?.socket.remoteAddress || 'unknown';
   return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }
 
-/** One customer of an IPv6 network holds a whole /64, so single addresses would be no limit at all. */
+/** Returns the /64 prefix of an IPv6 address: one client holds a whole /64, so limits per address would have no effect. */
 export function networkPrefix(ip: string): string {
   if (!ip.includes(':')) return ip.slice(0, 64);
   const [head = '', tail] = ip.split('%')[0]!.toLowerCase().split('::');

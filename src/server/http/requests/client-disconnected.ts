@@ -1,4 +1,4 @@
-/** Whether the caller went away in the middle of the request: no fault of ours, and nobody is there to be answered. */
+/** Whether the client disconnected before it sent the whole request. Errors of such a request are not logged. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 

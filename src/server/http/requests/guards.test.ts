@@ -1,4 +1,3 @@
-/** The small gates before the routes: host names, body sizes, addresses. */
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import type { AppEnv } from '../app-env.ts';
@@ -22,14 +21,14 @@ test.each([
   ['localhost.evil.example:3000', 421],
   ['127.0.0.1.evil.example', 421],
   ['', 421],
-])('the host name "%s" is answered with %i', async (host, status) => {
+])('hostGuard responds to Host "%s" with %i', async (host, status) => {
   expect((await guarded.request('/', { headers: { host } })).status).toBe(status);
 });
 
 async function redirectOf(publicUrl: string, host: string, { path = '/journal?date=2026-11-02', listed = '' } = {}) {
   const app = new Hono<AppEnv>();
   const config = readConfig({ PUBLIC_URL: publicUrl, SANDBOX: 'off', AUTH_REDIRECT_URLS: listed });
-  app.use(canonicalHost(config, (asked) => asked !== '/healthz'));
+  app.use(canonicalHost(config, (path) => path !== '/healthz'));
   app.all('*', (context) => context.text('here'));
   const answer = await app.request(`http://${host || 'localhost'}${path}`, {
     headers: { host, 'x-forwarded-host': 'evil.example' },
@@ -49,11 +48,11 @@ test.each([
   ['https://journal.example.com', 'app:3000', 'here'],
   ['http://journal.lan', '127.0.0.1:3000', 'here'],
   ['http://localhost:3000', '', 'here'],
-])('a server at %s asked as "%s" answers %s', async (publicUrl, host, expected) => {
+])('canonicalHost with PUBLIC_URL %s and Host "%s": %s', async (publicUrl, host, expected) => {
   expect(await redirectOf(publicUrl, host)).toBe(expected);
 });
 
-test('pages answer under a listed host, and no path leads elsewhere', async () => {
+test('canonicalHost serves pages under a listed host and never redirects to another host', async () => {
   const listed = 'https://app.example/**,http://127.0.0.1:4100/**';
   const at = (host: string) => redirectOf('https://journal.example.com', host, { listed });
   expect(await at('app.example')).toBe('here');
@@ -71,7 +70,7 @@ limited.use(limitBody(10));
 limited.post('/', async (context) => context.text(await readText(context)));
 limited.onError((error, context) => context.text(error.name, 413));
 
-test('a body at the limit passes', async () => {
+test('limitBody accepts a body at the limit', async () => {
   const answer = await limited.request('/', {
     method: 'POST',
     body: '0123456789',
@@ -80,12 +79,12 @@ test('a body at the limit passes', async () => {
   expect(await answer.text()).toBe('0123456789');
 });
 
-test('a larger one is refused by the length it states', async () => {
+test('limitBody rejects a larger body by its Content-Length', async () => {
   const answer = await limited.request('/', { method: 'POST', body: '0', headers: { 'content-length': '11' } });
   expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([413, 'payload_too_large']);
 });
 
-test('a larger one that states no length is refused while it is read', async () => {
+test('readText rejects a larger body without Content-Length while reading', async () => {
   const body = new ReadableStream<Uint8Array>({
     start(stream) {
       for (let part = 0; part < 5; part += 1) stream.enqueue(new Uint8Array(5));
@@ -97,21 +96,21 @@ test('a larger one that states no length is refused while it is read', async () 
   expect([answer.status, await answer.text()]).toEqual([413, 'BodyTooLargeError']);
 });
 
-const addressed = (header: string | null) => {
+const addressApp = (header: string | null) => {
   const app = new Hono<AppEnv>();
   app.get('/', (context) => context.text(clientAddress(context, { clientAddressHeader: header })));
   const socket = { remoteAddress: '::ffff:10.0.0.7' };
   return (headers: Record<string, string>) => app.request('/', { headers }, { incoming: { socket } });
 };
 
-test('a header that the operator has not named is nobody’s word', async () => {
-  expect(await (await addressed(null)({ 'x-forwarded-for': '1.2.3.4' })).text()).toBe('10.0.0.7');
+test('clientAddress ignores a header that is not configured', async () => {
+  expect(await (await addressApp(null)({ 'x-forwarded-for': '1.2.3.4' })).text()).toBe('10.0.0.7');
 });
 
-test('of the one that is named, only what the proxy itself appended counts', async () => {
-  expect(await (await addressed('x-forwarded-for')({ 'x-forwarded-for': '6.6.6.6, 1.2.3.4' })).text()).toBe('1.2.3.4');
+test('clientAddress uses the last entry of the configured header', async () => {
+  expect(await (await addressApp('x-forwarded-for')({ 'x-forwarded-for': '6.6.6.6, 1.2.3.4' })).text()).toBe('1.2.3.4');
 });
 
-test('without the header the connection counts', async () => {
-  expect(await (await addressed('x-forwarded-for')({})).text()).toBe('10.0.0.7');
+test('clientAddress falls back to the socket address without the header', async () => {
+  expect(await (await addressApp('x-forwarded-for')({})).text()).toBe('10.0.0.7');
 });

@@ -1,14 +1,13 @@
 /**
- * Limits the size of request bodies, and reads them.
+ * Limits the size of request bodies and reads them.
  *
- * Threat: a body costs memory before anybody knows whether its sender may send it. So nothing is read here before a
- * handler asks for it, which it does after it has checked the caller: a refused caller's body is discarded unread.
+ * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it, after
+ * authentication; the body of a rejected request is discarded unread.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';
 import { errorResponse } from '../error-response.ts';
 
-/** Thrown while a body without a stated length is read. */
 export class BodyTooLargeError extends Error {
   constructor() {
     super('the request body is too large');
@@ -18,27 +17,30 @@ export class BodyTooLargeError extends Error {
 
 type RejectBody = (context: Context<AppEnv>) => Response;
 
-const answerTooLarge: RejectBody = (context) => errorResponse(context, 'payload_too_large');
+const rejectTooLarge: RejectBody = (context) => errorResponse(context, 'payload_too_large');
 
 /**
- * Refuses a request that states a larger length, and sets the limit for `readText` and `readBytes`.
- * `others` are the addresses with a limit of their own.
+ * Rejects a request whose Content-Length exceeds the limit, and sets the limit for `readText` and `readBytes`.
+ * `limitsByPath` overrides `maxBytes` for single paths.
  */
 export function limitBody(
   maxBytes: number,
-  { others = {}, reject = answerTooLarge }: { others?: Readonly<Record<string, number>>; reject?: RejectBody } = {},
+  {
+    limitsByPath = {},
+    reject = rejectTooLarge,
+  }: { limitsByPath?: Readonly<Record<string, number>>; reject?: RejectBody } = {},
 ): MiddlewareHandler<AppEnv> {
-  const limits = new Map(Object.entries(others));
+  const limits = new Map(Object.entries(limitsByPath));
   return (context, next) => {
     if (context.req.method === 'GET') return next();
     const limit = limits.get(context.req.path) ?? maxBytes;
     context.set('maxBodyBytes', limit);
-    const stated = context.req.header('content-length');
-    return stated !== undefined && Number(stated) > limit ? Promise.resolve(reject(context)) : next();
+    const contentLength = context.req.header('content-length');
+    return contentLength !== undefined && Number(contentLength) > limit ? Promise.resolve(reject(context)) : next();
   };
 }
 
-/** The body as UTF-8 text. Throws BodyTooLargeError. */
+/** Reads the body as UTF-8 text. Throws BodyTooLargeError. */
 export async function readText(context: Context<AppEnv>): Promise<string> {
   return hasUnknownLength(context) ? new TextDecoder().decode(await readStream(context)) : context.req.text();
 }
@@ -48,7 +50,7 @@ export async function readBytes(context: Context<AppEnv>): Promise<Uint8Array> {
   return hasUnknownLength(context) ? readStream(context) : new Uint8Array(await context.req.arrayBuffer());
 }
 
-/** A stated length was judged by `limitBody`, and Node reads no byte more; counting would touch the body of every save. */
+/** `limitBody` has checked a Content-Length, and Node reads no more than that; counting would slow down every save. */
 const hasUnknownLength = ({ req }: Context<AppEnv>): boolean =>
   req.header('content-length') === undefined && req.header('transfer-encoding') !== undefined;
 
@@ -57,10 +59,10 @@ async function readStream(context: Context<AppEnv>): Promise<Uint8Array> {
   const reader = context.req.raw.body?.getReader();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    bytes += part.value.byteLength;
+  for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
+    bytes += chunk.value.byteLength;
     if (bytes > limit) throw new BodyTooLargeError();
-    chunks.push(part.value);
+    chunks.push(chunk.value);
   }
   return Buffer.concat(chunks);
 }

@@ -1,15 +1,15 @@
-/** One line for each request: the route's pattern, never the address asked for, because that may hold a token. */
+/** Logs one line per request with the route's pattern. Threat: URLs can contain tokens, so they are never logged. */
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from '#server/log.ts';
 import type { AppEnv } from '../app-env.ts';
 import type { Metrics } from '../metrics.ts';
 
-/** Asked for every few seconds by machines; a line for each would bury the rest. */
+/** Requested every few seconds by machines; logged at debug level to keep the log readable. */
 const DEBUG_ROUTES = new Set(['/healthz', '/readyz', '/metrics', '/assets/*']);
 
 export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }): MiddlewareHandler<AppEnv> {
-  // Every field of the line is known below and none is private, so there is nothing for each request to search through.
+  // All fields are listed below and none is private, so redaction is switched off to save time per request.
   const lines = log.child({}, { redact: [] });
   return async (context, next) => {
     const startedAt = performance.now();
@@ -25,7 +25,7 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
   };
 }
 
-/** An error is for a human to act on; 502 and 503 say that we are busy or a stand-in is away. */
+/** Only a 500 needs a human; 502 and 503 mean overload or an unreachable simulator. */
 function logLevel(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 500) return 'error';
   if (status > 500) return 'warn';

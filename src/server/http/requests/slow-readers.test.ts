@@ -9,7 +9,7 @@ const MEGABYTE = 1024 * 1024;
 const open: (() => void)[] = [];
 afterEach(() => open.splice(0).forEach((close) => close()));
 
-/** Answers with as many megabytes as the address says; `check` is what happens every second. */
+/** Responds with as many megabytes as the path says; `check` runs the periodic check. */
 async function startServer(maxBufferedBytes: number) {
   let check = (): void => {};
   const server = createServer((incoming, outgoing) => {
@@ -17,7 +17,7 @@ async function startServer(maxBufferedBytes: number) {
   });
   const stop = disconnectSlowReaders(server, {
     maxBufferedBytes,
-    every: (run) => ((check = run), () => (check = () => {})),
+    schedule: (run) => ((check = run), () => (check = () => {})),
   });
   open.push(
     stop,
@@ -26,16 +26,16 @@ async function startServer(maxBufferedBytes: number) {
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  const ask = (socket: Socket, megabytes: number) =>
+  const request = (socket: Socket, megabytes: number) =>
     socket.write(`GET /${megabytes} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   return {
     check: () => check(),
-    ask,
-    /** Resolves when the whole answer waits in the server. */
-    async askAndNeverRead(megabytes: number): Promise<Socket> {
+    request,
+    /** Resolves when the whole response is buffered in the server. */
+    async requestWithoutReading(megabytes: number): Promise<Socket> {
       const socket = connectTo(port);
       socket.pause();
-      ask(socket, megabytes);
+      request(socket, megabytes);
       await once(server, 'request');
       return socket;
     },
@@ -50,7 +50,7 @@ function connectTo(port: number): Socket {
   return socket;
 }
 
-/** Reads until so much has come or the server has cut the connection; answers the megabytes that came. */
+/** Reads until `megabytes` have arrived or the server closes the connection. Returns the megabytes read. */
 async function read(socket: Socket, megabytes: number): Promise<number> {
   let bytes = 0;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -64,30 +64,30 @@ async function read(socket: Socket, megabytes: number): Promise<number> {
   return bytes / MEGABYTE;
 }
 
-test('the largest answer that nobody reads goes first, and what fits the limit stays', async () => {
+test('drops the largest unread response first and keeps those within the limit', async () => {
   const server = await startServer(40 * MEGABYTE);
-  const small = await server.askAndNeverRead(20);
-  const large = await server.askAndNeverRead(60);
+  const small = await server.requestWithoutReading(20);
+  const large = await server.requestWithoutReading(60);
   server.check();
   expect(await read(large, 60)).toBeLessThan(60);
   expect(await read(small, 20)).toBeGreaterThanOrEqual(20);
 });
 
-test('whoever reads is left alone, however much it was', async () => {
+test('does not disconnect a client that has read large responses', async () => {
   const server = await startServer(40 * MEGABYTE);
   const reader = server.connect();
-  server.ask(reader, 60);
+  server.request(reader, 60);
   expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
-  const stuck = await server.askAndNeverRead(60);
+  const stuck = await server.requestWithoutReading(60);
   server.check();
   expect(await read(stuck, 60)).toBeLessThan(60);
-  server.ask(reader, 60);
+  server.request(reader, 60);
   expect(await read(reader, 60)).toBeGreaterThanOrEqual(60);
 });
 
-test('answers that fit the limit together may wait', async () => {
+test('keeps unread responses whose total is within the limit', async () => {
   const server = await startServer(40 * MEGABYTE);
-  const waiting = [await server.askAndNeverRead(20), await server.askAndNeverRead(19)];
+  const waiting = [await server.requestWithoutReading(20), await server.requestWithoutReading(19)];
   server.check();
   expect(await read(waiting[0]!, 20)).toBeGreaterThanOrEqual(20);
   expect(await read(waiting[1]!, 19)).toBeGreaterThanOrEqual(19);

@@ -1,8 +1,9 @@
 /**
- * Bounds the memory of answers that nobody takes.
+ * Bounds the memory of buffered responses.
  *
- * Threat: a client asks for a whole journal again and again and reads none of it. An answer waits in our memory until it
- * is read, so a few small requests would end the process. Past the limit the largest of what waits is thrown away.
+ * Threat: slow-read attack. A client requests a whole journal repeatedly and never reads it. Responses are buffered in memory
+ * until they are read, so a few small requests could exhaust it. Above the limit the sockets with the largest buffers are
+ * destroyed.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,14 +13,14 @@ const CHECK_INTERVAL_MS = 1_000;
 
 type Options = {
   maxBufferedBytes?: number;
-  /** Calls again and again until it is told to stop. */
-  every?: (check: () => void) => () => void;
+  /** Calls `check` repeatedly and returns a function that stops it. */
+  schedule?: (check: () => void) => () => void;
 };
 
-/** Answers how to stop. */
+/** Returns a function that stops the checks. */
 export function disconnectSlowReaders(
   server: Server,
-  { maxBufferedBytes = MAX_BUFFERED_BYTES, every = checkEverySecond }: Options = {},
+  { maxBufferedBytes = MAX_BUFFERED_BYTES, schedule = checkEverySecond }: Options = {},
 ): () => void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -27,13 +28,13 @@ export function disconnectSlowReaders(
     socket.once('close', () => sockets.delete(socket));
   });
 
-  return every(() => {
-    let sum = 0;
-    for (const socket of sockets) sum += socket.writableLength;
-    if (sum <= maxBufferedBytes) return;
+  return schedule(() => {
+    let buffered = 0;
+    for (const socket of sockets) buffered += socket.writableLength;
+    if (buffered <= maxBufferedBytes) return;
     for (const socket of [...sockets].sort((a, b) => b.writableLength - a.writableLength)) {
-      if (sum <= maxBufferedBytes) return;
-      sum -= socket.writableLength;
+      if (buffered <= maxBufferedBytes) return;
+      buffered -= socket.writableLength;
       socket.destroy();
     }
   });
