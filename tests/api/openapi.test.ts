@@ -1,4 +1,4 @@
-/** docs/api/openapi.yaml against the routes of the app, the grants of the database and answers of a running server. */
+/** Compares docs/api/openapi.yaml with the app's routes, the database's grants and responses of a running server. */
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -34,21 +34,21 @@ const pointer = (...names: string[]): string =>
   `api#/${names.map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
 const validators = new Map<string, ReturnType<typeof ajv.compile>>();
 
-/** The compiled schema that stands at this place of the document. */
-function validatorOf(...names: string[]) {
+/** Compiles the schema at a path of the document. */
+function validatorFor(...names: string[]) {
   const $ref = encodeURI(pointer(...names));
   const validate = validators.get($ref) ?? ajv.compile({ $ref });
   validators.set($ref, validate);
   return validate;
 }
 
-/** `GET /healthz`, for every operation that the document has. */
+/** Every operation of the document, such as `GET /healthz`. */
 const documented = Object.entries(api.paths).flatMap(([path, item]) =>
   VERBS.filter((verb) => verb in item).map((verb) => `${verb.toUpperCase()} ${path}`),
 );
 
-/** Where the schemas of a response stand in the document. */
-function responseAt(path: string, verb: string, status: string): { names: string[]; response: Response } | null {
+/** Finds a response in the document and the path to its schemas. */
+function findResponse(path: string, verb: string, status: string): { names: string[]; response: Response } | null {
   const response = api.paths[path]?.[verb]?.responses[status];
   if (!response) return null;
   if (response.$ref === undefined) return { names: ['paths', path, verb, 'responses', status], response };
@@ -62,15 +62,15 @@ describe('the document', () => {
       for (const verb of VERBS.filter((each) => each in item)) {
         const { responses, requestBody } = item[verb]!;
         for (const status of Object.keys(responses)) {
-          const { names, response } = responseAt(path, verb, status)!;
-          for (const type of Object.keys(response.content ?? {})) validatorOf(...names, 'content', type, 'schema');
+          const { names, response } = findResponse(path, verb, status)!;
+          for (const type of Object.keys(response.content ?? {})) validatorFor(...names, 'content', type, 'schema');
         }
         for (const type of Object.keys(requestBody?.content ?? {})) {
-          validatorOf('paths', path, verb, 'requestBody', 'content', type, 'schema');
+          validatorFor('paths', path, verb, 'requestBody', 'content', type, 'schema');
         }
       }
     }
-    for (const name of Object.keys(api.components.schemas)) validatorOf('components', 'schemas', name);
+    for (const name of Object.keys(api.components.schemas)) validatorFor('components', 'schemas', name);
   });
 
   test('names every operation once', () => {
@@ -86,8 +86,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What a client may do with a table, by the grants of the database. Every read is open to HEAD as well. */
-async function verbsOf(table: string): Promise<string[]> {
+/** Lists the methods that the database's grants allow on a table. HEAD is allowed with GET. */
+async function grantedMethods(table: string): Promise<string[]> {
   const { rows } = await world.server.admin.query<{ verb: string; granted: boolean }>(
     `select verb, case privilege when 'DELETE' then has_table_privilege('authenticated', $1, privilege)
                        else has_any_column_privilege('authenticated', $1, privilege) end as granted
@@ -98,8 +98,8 @@ async function verbsOf(table: string): Promise<string[]> {
 }
 
 describe('routes', () => {
-  /** Routes are registered and never called, so none of their dependencies but these is touched. */
-  const routesOf = ({ config, database, clock }: DataWorld['server']) => {
+  /** Routes are only registered, never called, so these dependencies suffice. */
+  const listRoutes = ({ config, database, clock }: DataWorld['server']) => {
     const site = { files: new Map(), pages: new Map(), configJson: '{}' };
     const signingKeys = { deriveSecret: () => Buffer.alloc(32) };
     const log = { child: () => ({}) };
@@ -107,26 +107,26 @@ describe('routes', () => {
     return createApp(deps as unknown as Deps).routes;
   };
 
-  test('are those of the document', async () => {
-    const real = new Set<string>();
+  test('match the document', async () => {
+    const actual = new Set<string>();
     const patterns = new Set<string>();
-    for (const { method, path } of routesOf(world.server)) {
-      if (method !== 'ALL' && path !== '/assets/*') real.add(`${method} ${path}`);
+    for (const { method, path } of listRoutes(world.server)) {
+      if (method !== 'ALL' && path !== '/assets/*') actual.add(`${method} ${path}`);
       else if (/:\w+$/.test(path)) patterns.add(path);
     }
-    expect([...patterns].toSorted(), 'a new pattern needs a list of what it stands for').toEqual([
+    expect([...patterns].toSorted(), 'a new route pattern needs a list of its values').toEqual([
       '/functions/v1/:name',
       '/rest/v1/:table',
     ]);
     for (const table of EXPOSED_TABLES.keys()) {
-      for (const verb of await verbsOf(table)) real.add(`${verb} /rest/v1/${table}`);
+      for (const verb of await grantedMethods(table)) actual.add(`${verb} /rest/v1/${table}`);
     }
     const functions = functionsOf({ ...world.server, payments: null, coach: null } as never);
-    for (const name of functions.keys()) real.add(`POST /functions/v1/${name}`);
-    expect(documented.toSorted()).toEqual([...real].toSorted());
+    for (const name of functions.keys()) actual.add(`POST /functions/v1/${name}`);
+    expect(documented.toSorted()).toEqual([...actual].toSorted());
   });
 
-  test.each([...EXPOSED_TABLES.values()])('columns of $name are those of the document', ({ name, columns }) => {
+  test.each([...EXPOSED_TABLES.values()])('columns of $name match the document', ({ name, columns }) => {
     const { content } = api.paths[`/rest/v1/${name}`]!['get']!.responses['200']!;
     const { $ref } = content!['application/vnd.pgrst.object+json']!.schema as { $ref: string };
     const { properties } = api.components.schemas[$ref.split('/').at(-1)!]!;
@@ -134,10 +134,10 @@ describe('routes', () => {
   });
 });
 
-type Asking = { as?: Person | null; body?: unknown; headers?: Record<string, string> };
+type CallOptions = { as?: Person | null; body?: unknown; headers?: Record<string, string> };
 
-/** Sends a request by hand and compares its answer with the document: status, content type and body. */
-async function call(status: number, method: string, address: string, { as = null, body, headers }: Asking = {}) {
+/** Sends a request and compares status, content type and body of its response with the document. */
+async function call(status: number, method: string, address: string, { as = null, body, headers }: CallOptions = {}) {
   const isForm = body instanceof URLSearchParams;
   const response = await fetch(world.server.url + address, {
     method,
@@ -153,38 +153,38 @@ async function call(status: number, method: string, address: string, { as = null
   const text = await response.text();
   const what = `${method} ${address} -> ${response.status} ${text.slice(0, 300)}`;
   expect(response.status, what).toBe(status);
-  const found = responseAt(address.replace(/\?.*$/s, ''), method.toLowerCase(), String(status));
+  const found = findResponse(address.replace(/\?.*$/s, ''), method.toLowerCase(), String(status));
   if (!found) throw new Error(`not in the document: ${what}`);
   const type = response.headers.get('content-type')?.split(';')[0];
   const types = Object.keys(found.response.content ?? {});
   if (text === '') return undefined;
   expect(types, what).toContain(type);
   if (!type?.endsWith('json')) return text;
-  const answer: unknown = JSON.parse(text);
-  expectValid(validatorOf(...found.names, 'content', type, 'schema'), answer, what);
-  return answer;
+  const value: unknown = JSON.parse(text);
+  expectValid(validatorFor(...found.names, 'content', type, 'schema'), value, what);
+  return value;
 }
 
-function expectValid(validate: ReturnType<typeof validatorOf>, value: unknown, what: string): void {
+function expectValid(validate: ReturnType<typeof validatorFor>, value: unknown, what: string): void {
   expect(validate(value) === true ? null : validate.errors, what).toBeNull();
 }
 
 type Tokens = { access_token: string; refresh_token: string };
-const OLD_SHAPE = { 'x-supabase-api-version': '' };
+const OLD_ERROR_FORMAT = { 'x-supabase-api-version': '' };
 const OBJECT = { accept: 'application/vnd.pgrst.object+json' };
 const ROWS = { prefer: 'return=representation' };
 
-describe('answers have the documented form', () => {
+describe('responses match the document', () => {
   test('accounts', async () => {
     const body = { email: 'dora@example.com', password: 'correct horse', data: { name: 'Dora' } };
     const signedUp = (await call(200, 'POST', '/auth/v1/signup', { body })) as Tokens & { user: { id: string } };
     await call(422, 'POST', '/auth/v1/signup', { body });
     await call(422, 'POST', '/auth/v1/signup', { body: { email: 'e@example.com', password: 'short' } });
-    await call(422, 'POST', '/auth/v1/signup', { body: { ...body, password: 'short' }, headers: OLD_SHAPE });
+    await call(422, 'POST', '/auth/v1/signup', { body: { ...body, password: 'short' }, headers: OLD_ERROR_FORMAT });
     await call(400, 'POST', '/auth/v1/signup', { body: { ...body, email: 'no address' } });
     const wrong = { body: { ...body, password: 'wrong horse' } };
     await call(400, 'POST', '/auth/v1/token?grant_type=password', wrong);
-    await call(400, 'POST', '/auth/v1/token?grant_type=password', { ...wrong, headers: OLD_SHAPE });
+    await call(400, 'POST', '/auth/v1/token?grant_type=password', { ...wrong, headers: OLD_ERROR_FORMAT });
     const { refresh_token } = signedUp;
     await call(200, 'POST', '/auth/v1/token?grant_type=refresh_token', { body: { refresh_token } });
     await call(400, 'POST', '/auth/v1/token?grant_type=refresh_token', { body: { refresh_token: 'x'.repeat(43) } });
@@ -303,7 +303,7 @@ describe('answers have the documented form', () => {
     const events = [...String(stream).matchAll(/^event: (\w+)\ndata: (.*)$/gm)];
     expect(events.at(-1)?.[1]).toBe('done');
     for (const [, event = '', data = ''] of events) {
-      expectValid(validatorOf('components', 'schemas', schemas[event] ?? 'CoachProblem'), JSON.parse(data), event);
+      expectValid(validatorFor('components', 'schemas', schemas[event] ?? 'CoachProblem'), JSON.parse(data), event);
     }
   }
 
@@ -320,7 +320,7 @@ describe('answers have the documented form', () => {
     await call(200, 'POST', '/functions/v1/import-entries', { as, body: { entries } });
   });
 
-  test('every function refuses a guest, a bad token and a body that is too large', async () => {
+  test('every function rejects a guest, an invalid token and a body that is too large', async () => {
     const paths = Object.keys(api.paths).filter((path) => /^\/functions\/v1\/(?!paypal-webhook)/.test(path));
     for (const path of paths) {
       await call(401, 'POST', path, { body: {} });

@@ -1,36 +1,36 @@
-/** What the app answers around the wires: health, unknown addresses, oversized bodies, and what its log never holds. */
+/** Behaviour of the app outside the wires: health, unknown paths, oversized bodies, log privacy. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestServer } from '../support/start-server.ts';
 import type { TestServer } from '../support/start-server.ts';
 
 let server: TestServer;
-const logged: string[] = [];
+const logLines: string[] = [];
 
 beforeAll(async () => {
-  server = await startTestServer({ logTo: { write: (line) => void logged.push(line) } });
+  server = await startTestServer({ logTo: { write: (line) => void logLines.push(line) } });
 });
 afterAll(() => server.close());
 
-const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+const request = (path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(server.url + path, { redirect: 'manual', ...init });
 
-test('it is up, it is ready, and it tells how it is doing', async () => {
-  expect(await (await ask('/healthz')).json()).toEqual({ status: 'up' });
-  expect(await (await ask('/readyz')).json()).toEqual({ status: 'ready' });
-  const metrics = await (await ask('/metrics')).text();
+test('serves liveness, readiness and metrics', async () => {
+  expect(await (await request('/healthz')).json()).toEqual({ status: 'up' });
+  expect(await (await request('/readyz')).json()).toEqual({ status: 'ready' });
+  const metrics = await (await request('/metrics')).text();
   expect(metrics).toMatch(/^hustle_forge_request_seconds_count\{method="GET",route="\/readyz",status="200"\} 1$/m);
   expect(metrics).toMatch(/^process_resident_memory_bytes \d+$/m);
 });
 
 test.each(['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Real-IP', 'Forwarded', 'Via'])(
-  '/metrics refuses a request that a proxy forwarded (%s)',
+  '/metrics rejects a request that a proxy forwarded (%s)',
   async (header) => {
-    expect((await ask('/metrics', { headers: { [header]: 'for=203.0.113.9' } })).status).toBe(404);
+    expect((await request('/metrics', { headers: { [header]: 'for=203.0.113.9' } })).status).toBe(404);
   },
 );
 
-test('/metrics judges the visitor where CLIENT_ADDRESS_HEADER names the header', async () => {
+test('/metrics checks the address of the header that CLIENT_ADDRESS_HEADER names', async () => {
   const behindProxy = await startTestServer({ settings: { CLIENT_ADDRESS_HEADER: 'X-Forwarded-For' } });
   const headers = { 'x-forwarded-for': '203.0.113.9' };
   expect((await fetch(`${behindProxy.url}/metrics`, { headers })).status).toBe(404);
@@ -39,12 +39,12 @@ test('/metrics judges the visitor where CLIENT_ADDRESS_HEADER names the header',
   await behindProxy.close();
 });
 
-test.each(['/no-such-page', '/dashboard', '/journal/2026', '/old.html'])('%s leads home', async (path) => {
-  const answer = await ask(path, { headers: { accept: 'text/html' } });
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/']);
+test.each(['/no-such-page', '/dashboard', '/journal/2026', '/old.html'])('%s redirects to /', async (path) => {
+  const response = await request(path, { headers: { accept: 'text/html' } });
+  expect([response.status, response.headers.get('location')]).toEqual([302, '/']);
 });
 
-test('a page asked for under another host name is redirected to PUBLIC_URL, and nothing else is', async () => {
+test('redirects only pages under another host name to PUBLIC_URL', async () => {
   const other = server.url.replace('localhost', '127.0.0.1');
   const at = (path: string, method = 'GET') => fetch(other + path, { redirect: 'manual', method });
   for (const method of ['GET', 'HEAD']) {
@@ -59,7 +59,7 @@ test('a page asked for under another host name is redirected to PUBLIC_URL, and 
     expect([path, (await at(path)).status]).toEqual([path, 200]);
   }
   expect((await at('/rest/v1/entries')).status).not.toBe(302);
-  expect((await ask('/reset-password')).status).toBe(200);
+  expect((await request('/reset-password')).status).toBe(200);
 });
 
 test.each([
@@ -68,12 +68,11 @@ test.each([
   ['POST', '/no-such-page'],
   ['GET', '/sandbox'],
   ['GET', '/rest/v2/entries'],
-])('%s %s is a plain not-found', async (method, path) => {
-  const answer = await ask(path, { method });
-  expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+])('%s %s returns a JSON 404', async (method, path) => {
+  const response = await request(path, { method });
+  expect([response.status, await response.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
 });
 
-/** The code that each wire's own client reads. */
 test.each([
   ['/realtime/v1/websocket', 'not_found'],
   ['/realtime/v1', 'not_found'],
@@ -89,43 +88,43 @@ test.each([
   ['/functions/v1', 'NOT_FOUND'],
   ['/functions/v1/nope', 'NOT_FOUND'],
   ['/functions/v1/nope/deeper', 'NOT_FOUND'],
-])('%s is a JSON not-found and never a page, whatever is asked for and how', async (path, code) => {
+])('%s returns a JSON 404 with code %s for every method and Accept header', async (path, code) => {
   for (const method of ['GET', 'POST']) {
     for (const accept of ['*/*', 'text/html']) {
-      const answer = await ask(path, { method, headers: { accept, 'x-supabase-api-version': '2024-01-01' } });
-      expect(answer.status).toBe(404);
-      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-      expect(await answer.json()).toMatchObject({ code, message: expect.any(String) });
+      const response = await request(path, { method, headers: { accept, 'x-supabase-api-version': '2024-01-01' } });
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
     }
   }
 });
 
-test('an oversized body is refused', async () => {
-  const answer = await ask('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
-  expect(answer.status).toBe(413);
+test('rejects an oversized body with 413', async () => {
+  const response = await request('/rest/v1/entries', { method: 'POST', body: 'x'.repeat(3 * 1024 * 1024) });
+  expect(response.status).toBe(413);
 });
 
-test('a name that is not ours is not answered, so that no rebound name reads the sandbox', async () => {
-  // fetch sets Host by itself, so the request is written by hand.
+test('rejects an unknown Host with 421, which prevents DNS rebinding', async () => {
+  // A raw socket, because fetch sets Host itself.
   const socket = connect(server.config.port, '127.0.0.1');
   socket.end('GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n');
   const parts = (await socket.toArray()) as Buffer[];
   expect(Buffer.concat(parts).toString()).toMatch(/^HTTP\/1\.1 421 /);
 });
 
-test('the log has a line for each request, and no address, token, text or query in any', async () => {
+test('logs a line per request without address, token, text or query', async () => {
   const email = 'private.person@example.com';
   const password = 'a very private password';
-  const signedUp = await ask('/auth/v1/signup', {
+  const signedUp = await request('/auth/v1/signup', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   });
   const { access_token: token } = (await signedUp.json()) as { access_token: string };
-  await ask('/rest/v1/entries?select=date&content_text=eq.private-thought', {
+  await request('/rest/v1/entries?select=date&content_text=eq.private-thought', {
     headers: { authorization: `Bearer ${token}` },
   });
-  const log = logged.join('');
+  const log = logLines.join('');
   expect(log).toContain('"route":"/auth/v1/signup"');
   expect(log).toContain('"userId":"');
   for (const secret of [email, password, token, 'private-thought']) expect(log).not.toContain(secret);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { addDays, dayLabel } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { daysAgo, startDataWorld, today } from './world.ts';
-import type { Answered, DataWorld, Person } from './world.ts';
+import type { WireResponse, DataWorld, Person } from './world.ts';
 
 let world: DataWorld;
 
@@ -18,13 +18,13 @@ describe('record-export', () => {
   const usesOf = async ({ id }: Person): Promise<unknown[]> =>
     (await world.server.admin.query('select kind from public.plan_uses where user_id = $1', [id])).rows;
 
-  test("a Closer's export is written down, and no flood of them fills the table", async () => {
+  test("records a Closer's export at most once a minute", async () => {
     await world.server.admin.query(
       `insert into public.plan_uses (user_id, kind, used_at) values ($1, 'export', now() - interval '61 seconds')`,
       [world.cleo.id],
     );
     for (const _ of [1, 2, 3]) {
-      expect(await world.ask(world.cleo, 'POST', PATH, { body: {} })).toMatchObject({
+      expect(await world.request(world.cleo, 'POST', PATH, { body: {} })).toMatchObject({
         status: 200,
         json: { success: true },
       });
@@ -32,8 +32,8 @@ describe('record-export', () => {
     expect(await usesOf(world.cleo)).toEqual([{ kind: 'export' }, { kind: 'export' }]);
   });
 
-  test('a Dabbler is refused, also with another user in the body; a guest is asked to sign in', async () => {
-    expect(await world.ask(world.ana, 'POST', PATH, { body: { user_id: world.cleo.id } })).toMatchObject({
+  test('rejects a Dabbler, also with another user in the body, with 403 and a guest with 401', async () => {
+    expect(await world.request(world.ana, 'POST', PATH, { body: { user_id: world.cleo.id } })).toMatchObject({
       status: 403,
       json: {
         success: false,
@@ -41,24 +41,24 @@ describe('record-export', () => {
       },
     });
     expect(await usesOf(world.ana)).toEqual([]);
-    expect((await world.ask(null, 'POST', PATH, { body: {} })).status).toBe(401);
+    expect((await world.request(null, 'POST', PATH, { body: {} })).status).toBe(401);
   });
 
-  test('a plan that has run out refuses, whatever the profile still says', async () => {
+  test('rejects an expired plan whose profile still says premium', async () => {
     const { id } = world.ben;
     await world.server.admin.query(
       `update public.profiles set subscription_plan = 'premium', access_valid_until = current_date - 2 where id = $1`,
       [id],
     );
-    expect((await world.ask(world.ben, 'POST', PATH, { body: {} })).status).toBe(403);
+    expect((await world.request(world.ben, 'POST', PATH, { body: {} })).status).toBe(403);
     expect(await usesOf(world.ben)).toEqual([]);
   });
 });
 
 describe('import-entries', () => {
   const PATH = '/functions/v1/import-entries';
-  const send = (person: Person | null, entries: unknown): Promise<Answered> =>
-    world.ask(person, 'POST', PATH, { body: { entries } });
+  const send = (person: Person | null, entries: unknown): Promise<WireResponse> =>
+    world.request(person, 'POST', PATH, { body: { entries } });
   const header = (date: Parameters<typeof dayLabel>[0]) => `<h2 class="date-header">${dayLabel(date)}</h2>`;
 
   type Row = { date: string; content: string; content_text: string; revision: number } & Record<string, unknown>;
@@ -72,12 +72,12 @@ describe('import-entries', () => {
     return { id: data.id as string, revision };
   };
   const imported = async (entries: unknown): Promise<unknown> => {
-    const answer = await send(world.cleo, entries);
-    expect(answer.status, answer.text).toBe(200);
-    return (answer.json as { outcomes: unknown }).outcomes;
+    const response = await send(world.cleo, entries);
+    expect(response.status, response.text).toBe(200);
+    return (response.json as { outcomes: unknown }).outcomes;
   };
 
-  test('writes new days, years back, with what the coach said of them', async () => {
+  test('writes new days of any age with their feedback', async () => {
     const coach = { hustleScore: 7, feedback: 'Good <b>work</b>', analyzedAt: '2020-03-02T10:11:12.123456+00:00' };
     const date = daysAgo(2_000);
     expect(await imported([{ date, content: `${header(date)}<p>x</p>`, ...coach, replaces: null }])).toEqual([
@@ -95,7 +95,7 @@ describe('import-entries', () => {
     ]);
   });
 
-  test('never overwrites a day that it was not told of, nor one that has changed since', async () => {
+  test('does not overwrite a day without a named revision, or with an outdated one', async () => {
     const [first, second] = [daysAgo(2), daysAgo(1)];
     for (const date of [first, second]) {
       await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
@@ -115,7 +115,7 @@ describe('import-entries', () => {
     ]);
   });
 
-  test('replaces the revision that was named, and gives the same words back what was said of them', async () => {
+  test('replaces the named revision, and restores feedback for unchanged text', async () => {
     const date = daysAgo(3);
     await world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content: '<p>mine</p>' });
     const [shown, then] = [await versionOf(date), await versionOf(date, 2)];
@@ -126,7 +126,7 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'file', ai_feedback: 'Good' }]);
   });
 
-  test('a day that was deleted and begun anew is another one, although its revision is the same', async () => {
+  test('does not overwrite a day that was deleted and recreated with the same revision', async () => {
     const date = daysAgo(3);
     const begin = (content: string) =>
       world.cleo.client.from('entries').insert({ user_id: world.cleo.id, date, content }).throwOnError();
@@ -140,7 +140,7 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ content_text: 'anew', revision: 1, ai_feedback: null }]);
   });
 
-  test('a day that the coach has looked at meanwhile is the same day; what it said of the same words stays', async () => {
+  test('replaces a day that was analysed since, and keeps newer feedback for unchanged text', async () => {
     const [same, other] = [daysAgo(4), daysAgo(3)];
     const analysed = `update public.entries set ai_feedback = 'Fresh', hustle_score = 5, ai_analyzed_at = now()`;
     for (const date of [same, other]) {
@@ -164,7 +164,7 @@ describe('import-entries', () => {
   });
 
   test.each(['2999-01-01T00:00:00Z', new Date(Date.now() + 1_000).toISOString()])(
-    'a feedback that claims to be from %s does not count as up to date',
+    'marks imported feedback dated %s as outdated',
     async (analyzedAt) => {
       await imported([{ date: today(), content: '<p>x</p>', feedback: 'Good', hustleScore: 10, analyzedAt }]);
       const [row] = await rowsOf(world.cleo);
@@ -172,14 +172,14 @@ describe('import-entries', () => {
     },
   );
 
-  test('stores what the data wire would store of hostile content', async () => {
+  test('sanitizes content like the data wire', async () => {
     const content =
       '<script>alert(1)</script><p onclick="x">a</p><img src=x onerror=alert(1)><a href="javascript:x">b</a>';
     await imported([{ date: today(), content }]);
     expect(await rowsOf(world.cleo)).toMatchObject([{ content: `${header(today())}<p>a</p>b` }]);
   });
 
-  test('stores no sign in a feedback that the coach could not have written there, and gives back all that it could', async () => {
+  test('strips characters from feedback that the coach cannot write, and keeps all others', async () => {
     const said =
       'Well done \u2764\ufe0f \u{1f469}\u200d\u{1f4bb} می\u200cخواهم [1].\n\n- 11,400 euros\tfor <b>Weber</b>';
     const hidden = 'Safe \u202eexe.gpj\u202c\u200b\u{e0041} \u001b[31mred\u0007\u2028- line\u2029';
@@ -191,7 +191,7 @@ describe('import-entries', () => {
     expect((await rowsOf(world.cleo)).map((row) => row['ai_feedback'])).toEqual([said, 'Safe exe.gpj [31mred- line']);
   });
 
-  test('refuses, each with its reason, what is no day of a journal, and writes the rest', async () => {
+  test('rejects each invalid entry with its reason and writes the others', async () => {
     const tooLong = `<p>${'x'.repeat(ENTRY_MAX_BYTES)}</p>`;
     const entries = [
       null,
@@ -217,7 +217,7 @@ describe('import-entries', () => {
     expect((await rowsOf(world.cleo)).map((row) => row.content_text)).toEqual(['x']);
   });
 
-  test("writes the caller's own rows, whoever an entry says it belongs to", async () => {
+  test("writes only the caller's own rows, regardless of the user_id of an entry", async () => {
     const date = daysAgo(1);
     const entry: unknown = JSON.parse(
       `{"__proto__":{"user_id":"${world.ana.id}"},"user_id":"${world.ana.id}","id":"${world.ana.id}","revision":99,"date":"${date}","content":"<p>x</p>"}`,
@@ -227,7 +227,7 @@ describe('import-entries', () => {
     expect(await rowsOf(world.cleo)).toMatchObject([{ user_id: world.cleo.id, revision: 1 }]);
   });
 
-  test('a Dabbler is refused and a guest is asked to sign in; nothing is written', async () => {
+  test('rejects a Dabbler with 403 and a guest with 401, and writes nothing', async () => {
     const entries = [{ date: today(), content: '<p>x</p>' }];
     expect(await send(world.ana, entries)).toMatchObject({
       status: 403,
@@ -238,20 +238,20 @@ describe('import-entries', () => {
   });
 
   test.each([undefined, {}, [], 'x', null, Array.from({ length: 51 }, () => ({}))])(
-    'entries %#: anything but one to fifty is refused',
+    'rejects entries %#, which are not one to fifty',
     async (entries) => {
       expect(await send(world.cleo, entries)).toMatchObject({ status: 400, json: { success: false } });
     },
   );
 
-  test('takes two of the largest logs at once, and no body without end', async () => {
+  test('accepts two logs of the maximum size and rejects a body over the limit', async () => {
     const largest = `<p>${'\u0001'.repeat(ENTRY_MAX_BYTES - 7)}</p>`;
     const entries = [daysAgo(1), daysAgo(2)].map((date) => ({ date, content: largest }));
     expect(await imported(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
-    const answer = await world.ask(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });
-    expect(answer.status).toBe(413);
+    const response = await world.request(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });
+    expect(response.status).toBe(413);
     // The other functions keep their own limit.
-    const other = await world.ask(world.cleo, 'POST', '/functions/v1/record-export', {
+    const other = await world.request(world.cleo, 'POST', '/functions/v1/record-export', {
       body: `"${'x'.repeat(70_000)}"`,
     });
     expect(other.status).toBe(413);

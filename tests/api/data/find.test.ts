@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const PATH = '/functions/v1/find-entries';
 
-/** Past the wire and the plan: what is stored is not what these tests are about. */
+/** Writes past the wire and the plan, which these tests do not cover. */
 async function write(person: Person, date: string, html: string): Promise<void> {
   await world.server.admin.query(
     `insert into public.entries (user_id, date, content) values ($1, $2, $3)
@@ -29,23 +29,23 @@ async function write(person: Person, date: string, html: string): Promise<void> 
 type Found = Extract<FindAnswer, { success: true }>;
 
 async function find(person: Person, query: unknown): Promise<Found> {
-  const answer = await world.ask(person, 'POST', PATH, { body: { query } });
-  expect(answer.status, answer.text).toBe(200);
-  expect(answer.headers.get('cache-control')).toBe('no-store');
-  return answer.json as Found;
+  const response = await world.request(person, 'POST', PATH, { body: { query } });
+  expect(response.status, response.text).toBe(200);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  return response.json as Found;
 }
 
 const daysFound = async (person: Person, query: string): Promise<string[]> =>
   (await find(person, query)).results.map(({ date }) => date);
-const inWords = (parts: readonly TextPart[]): string =>
+const markMatches = (parts: readonly TextPart[]): string =>
   parts.map(({ text, marked }) => (marked ? `[${text}]` : text)).join('');
 
-test('days are found newest first, each with its words marked', async () => {
+test('returns days newest first, each with its matches marked', async () => {
   await write(world.ana, daysAgo(3), '<p>Moved the <strong>needle</strong> &amp; more</p>');
   await write(world.ana, daysAgo(1), '<ol><li><p>The Needles</p></li></ol>');
   await write(world.ana, daysAgo(2), '<p>Nothing of the kind</p>');
   const { results, more, complete } = await find(world.ana, 'need');
-  expect(results.map(({ date, snippet }) => [date, inWords(snippet)])).toEqual([
+  expect(results.map(({ date, snippet }) => [date, markMatches(snippet)])).toEqual([
     [daysAgo(1), 'The [Needles]'],
     [daysAgo(3), 'Moved the [needle] & more'],
   ]);
@@ -59,17 +59,17 @@ test.each([
   ['日本', '<p>私は日本語を話す</p>'],
   ['ภาษา', '<p>ฉันเรียนภาษาไทย</p>'],
   ['b a', '<p>a &lt;b&gt;</p>'],
-])('%s is found in %s', async (query, html) => {
+])('finds %s in %s', async (query, html) => {
   await write(world.ana, today(), html);
   expect(await daysFound(world.ana, query)).toEqual([today()]);
 });
 
-test('the date header and tags are not found', async () => {
+test('does not match the date header and tags', async () => {
   await write(world.ana, today(), '<h2 class="date-header">Saturday - November 21, 2026</h2><p>x</p>');
   for (const query of ['saturday', 'header', 'p', 'h2']) expect(await daysFound(world.ana, query)).toEqual([]);
 });
 
-test('what was changed or deleted since the last search is found as it is now', async () => {
+test('finds changed days by their current text, and no deleted days', async () => {
   await write(world.ana, daysAgo(1), '<p>first words</p>');
   await write(world.ana, daysAgo(2), '<p>first words</p>');
   expect(await daysFound(world.ana, 'first')).toHaveLength(2);
@@ -81,7 +81,7 @@ test('what was changed or deleted since the last search is found as it is now', 
   expect(rows).toEqual([{ words: ' second thoughts ' }]);
 });
 
-test('a day that is deleted and begun anew is read anew, although its revision is the old one', async () => {
+test('indexes a recreated day again, although its revision is the same', async () => {
   await write(world.ana, today(), '<p>old</p>');
   expect(await daysFound(world.ana, 'old')).toEqual([today()]);
   await world.server.admin.query('delete from public.entries');
@@ -90,7 +90,7 @@ test('a day that is deleted and begun anew is read anew, although its revision i
   expect(await daysFound(world.ana, 'new')).toEqual([today()]);
 });
 
-test('a log whose words are there gets another date, and is found there as it is then', async () => {
+test('indexes a moved log again at its new day', async () => {
   const [before, after] = [daysAgo(3), daysAgo(4)];
   await write(world.ana, before, '<p>needle</p>');
   expect(await daysFound(world.ana, 'needle')).toEqual([before]);
@@ -104,14 +104,14 @@ test('a log whose words are there gets another date, and is found there as it is
   expect(await daysFound(world.ana, 'thread')).toEqual([after]);
 });
 
-test('nobody finds another user in their own journal', async () => {
+test('does not find logs of another user', async () => {
   await write(world.ben, today(), '<p>needle of Ben</p>');
   await daysFound(world.ben, 'needle');
   expect(await daysFound(world.ana, 'needle')).toEqual([]);
   expect(await daysFound(world.cleo, 'needle')).toEqual([]);
 });
 
-test('a Dabbler finds open days alone, and cannot tell what is in the others; a Closer finds all', async () => {
+test('finds only open days for a Dabbler, without revealing locked ones, and all days for a Closer', async () => {
   for (const person of [world.ana, world.cleo]) {
     await write(person, daysAgo(2), '<p>needle</p>');
     await write(person, daysAgo(400), '<p>needle</p>');
@@ -126,8 +126,8 @@ test('a Dabbler finds open days alone, and cannot tell what is in the others; a 
   expect(await find(world.ana, 'needle')).toEqual(withLocked);
 });
 
-test('only days open to the plan are made ready, so that no answer tells how many others there are', async () => {
-  const ready = async (): Promise<unknown> => {
+test('indexes only days that the plan opens, so no response reveals the number of locked days', async () => {
+  const indexedDays = async (): Promise<unknown> => {
     const words = await world.server.admin.query(
       'select date::text from public.entry_words where user_id = $1 order by date desc',
       [world.ana.id],
@@ -137,19 +137,19 @@ test('only days open to the plan are made ready, so that no answer tells how man
   await write(world.ana, daysAgo(2), '<p>needle</p>');
   await write(world.ana, daysAgo(400), '<p>needle</p>');
   expect(await find(world.ana, 'needle')).toMatchObject({ results: [{ date: daysAgo(2) }], complete: true });
-  expect(await ready()).toEqual([daysAgo(2)]);
+  expect(await indexedDays()).toEqual([daysAgo(2)]);
   const setPlan = (plan: string) =>
     world.server.admin.query('update public.profiles set subscription_plan = $2 where id = $1', [world.ana.id, plan]);
   await setPlan('premium');
   try {
     expect(await daysFound(world.ana, 'needle')).toEqual([daysAgo(2), daysAgo(400)]);
-    expect(await ready()).toEqual([daysAgo(2), daysAgo(400)]);
+    expect(await indexedDays()).toEqual([daysAgo(2), daysAgo(400)]);
   } finally {
     await setPlan('free');
   }
 });
 
-test('a plan that has ended finds what a Dabbler finds, also in words made ready before', async () => {
+test('finds only open days after a plan has ended, also in words indexed before', async () => {
   await write(world.cleo, daysAgo(400), '<p>needle</p>');
   expect(await daysFound(world.cleo, 'needle')).toHaveLength(1);
   const setPlan = (plan: string) =>
@@ -159,7 +159,7 @@ test('a plan that has ended finds what a Dabbler finds, also in words made ready
   await setPlan('premium');
 });
 
-test('of very many days the newest are answered', async () => {
+test('limits the results to the newest days', async () => {
   await world.server.admin.query(
     `insert into public.entries (user_id, date, content)
      select $1, $2::date - days, '<p>needle</p>' from generate_series(0, $3::int) days`,
@@ -171,30 +171,33 @@ test('of very many days the newest are answered', async () => {
   expect(more).toBe(true);
 });
 
-test('the longest log that there can be is found to its end', async () => {
+test('finds a match at the end of the longest log', async () => {
   await write(world.ana, today(), `<p>${'hay '.repeat(60_000)}needle</p>`);
   const { results } = await find(world.ana, 'needle');
-  expect(results.map(({ snippet }) => inWords(snippet))).toEqual([expect.stringMatching(/^… hay .* \[needle\]$/)]);
+  expect(results.map(({ snippet }) => markMatches(snippet))).toEqual([expect.stringMatching(/^… hay .* \[needle\]$/)]);
 });
 
-test.each(['', ' ', '&|!:*()<->', '\0', '\ud800', '%', '\\'])('%j finds nothing and is no error', async (query) => {
-  await write(world.ana, today(), '<p>100 % of it \\ &amp; more</p>');
-  expect(await find(world.ana, query)).toEqual({ success: true, results: [], more: false, complete: true });
-});
-
-test.each([{}, { query: 1 }, { query: null }, { query: 'x'.repeat(10_000) }, [], 'x', '{', ''])(
-  '%j is refused',
-  async (body) => {
-    const answer = await world.ask(world.ana, 'POST', PATH, { body });
-    expect(answer).toMatchObject({ status: 400, json: { success: false, error: expect.any(String) } });
+test.each(['', ' ', '&|!:*()<->', '\0', '\ud800', '%', '\\'])(
+  'returns no results and no error for %j',
+  async (query) => {
+    await write(world.ana, today(), '<p>100 % of it \\ &amp; more</p>');
+    expect(await find(world.ana, query)).toEqual({ success: true, results: [], more: false, complete: true });
   },
 );
 
-test('a guest is asked to sign in', async () => {
-  expect((await world.ask(null, 'POST', PATH, { body: { query: 'x' } })).status).toBe(401);
+test.each([{}, { query: 1 }, { query: null }, { query: 'x'.repeat(10_000) }, [], 'x', '{', ''])(
+  'rejects the body %j',
+  async (body) => {
+    const response = await world.request(world.ana, 'POST', PATH, { body });
+    expect(response).toMatchObject({ status: 400, json: { success: false, error: expect.any(String) } });
+  },
+);
+
+test('rejects a guest with 401', async () => {
+  expect((await world.request(null, 'POST', PATH, { body: { query: 'x' } })).status).toBe(401);
 });
 
-test('whatever is typed is answered', async () => {
+test('responds to any query text', async () => {
   await write(world.ana, today(), '<p>Straße 日本語 it’s 100 % done</p>');
   const piece = fc.oneof(
     fc.constantFrom('\0', "'", '"', '\\', '%', '$1', ':*', '&', 'straße', '日', "it's", '\u0300', ' '),
@@ -209,7 +212,7 @@ test('whatever is typed is answered', async () => {
   );
 });
 
-test('two searches of one user at once make the same words, while days are written and deleted', async () => {
+test('indexes correctly during concurrent searches, writes and deletes', async () => {
   const dates = Array.from({ length: 20 }, (_, back) => daysAgo(back));
   await Promise.all(dates.map((date) => write(world.ana, date, '<p>needle</p>')));
   await Promise.all([
@@ -224,6 +227,6 @@ test('two searches of one user at once make the same words, while days are writt
   expect(await daysFound(world.ana, 'thread')).toEqual(dates.slice(0, 10));
 });
 
-test('no client reaches the words through the data wire', async () => {
-  expect((await world.ask(world.ana, 'GET', '/rest/v1/entry_words')).status).toBe(404);
+test('does not expose entry_words on the data wire', async () => {
+  expect((await world.request(world.ana, 'GET', '/rest/v1/entry_words')).status).toBe(404);
 });

@@ -14,7 +14,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test('supabase-js gets the words of a refusal', async () => {
+test('supabase-js receives the message of a rejection', async () => {
   const { data, error } = await world.ana.client.functions.invoke('paypal-create-order', { body: { amount: 24 } });
   expect(data).toBeNull();
   expect(error).toBeInstanceOf(FunctionsHttpError);
@@ -23,20 +23,20 @@ test('supabase-js gets the words of a refusal', async () => {
   expect(await response.json()).toEqual({ success: false, error: expect.any(String) });
 });
 
-test('a guest and a bad token are asked to sign in', async () => {
+test('rejects a guest and an invalid token with 401', async () => {
   for (const headers of [{}, { authorization: 'Bearer x.y.z' }]) {
-    const answer = await world.ask(null, 'POST', '/functions/v1/paypal-create-order', { body: {}, headers });
-    expect(answer).toMatchObject({ status: 401, json: { success: false, error: expect.any(String) } });
+    const response = await world.request(null, 'POST', '/functions/v1/paypal-create-order', { body: {}, headers });
+    expect(response).toMatchObject({ status: 401, json: { success: false, error: expect.any(String) } });
   }
 });
 
-test('an unknown function, and another verb', async () => {
+test('rejects an unknown function with 404 and another method with 405', async () => {
   const path = '/functions/v1/nope';
-  expect(await world.ask(world.ana, 'POST', path)).toMatchObject({
+  expect(await world.request(world.ana, 'POST', path)).toMatchObject({
     status: 404,
     json: { code: 'NOT_FOUND', message: expect.any(String) },
   });
-  expect((await world.ask(world.ana, 'GET', '/functions/v1/paypal-create-order')).status).toBe(405);
+  expect((await world.request(world.ana, 'GET', '/functions/v1/paypal-create-order')).status).toBe(405);
 });
 
 const CALLS = [
@@ -49,24 +49,28 @@ const CALLS = [
   ['trend-analysis', () => ({ period: '7-day', from: firstDayOf('7-day', today()), to: today() })],
 ] as const;
 
-/** As the driver says it when every connection is taken for ten seconds. */
-const TAKEN = new Error('timeout exceeded when trying to connect');
+/** The driver's error when all connections are in use for ten seconds. */
+const POOL_TIMEOUT = new Error('timeout exceeded when trying to connect');
 
-test.each(CALLS)('%s asks to come back while no connection to the database is free', async (name, bodyOf) => {
+test.each(CALLS)('%s responds 503 with Retry-After while the connection pool is exhausted', async (name, bodyOf) => {
   const { database } = world.server;
-  const call = () => world.ask(world.cleo, 'POST', `/functions/v1/${name}`, { body: bodyOf(world.cleo.id) });
-  // Who asks is known from now on without the database.
+  const call = () => world.request(world.cleo, 'POST', `/functions/v1/${name}`, { body: bodyOf(world.cleo.id) });
+  // Caches the session, so that authentication needs no database afterwards.
   await call();
   const { errorsLogged } = world;
   const before = errorsLogged.splice(0);
-  for (const way of ['transactAsUser', 'transactAsService'] as const) vi.spyOn(database, way).mockRejectedValue(TAKEN);
-  const none = { run: () => Promise.reject(TAKEN), statement: () => Promise.reject(TAKEN) };
-  vi.spyOn(database, 'asUser').mockReturnValue(none as unknown as AsUser);
-  vi.spyOn(database, 'asService').mockReturnValue(none as unknown as AsService);
-  const answer = await call();
+  for (const method of ['transactAsUser', 'transactAsService'] as const)
+    vi.spyOn(database, method).mockRejectedValue(POOL_TIMEOUT);
+  const failing = { run: () => Promise.reject(POOL_TIMEOUT), statement: () => Promise.reject(POOL_TIMEOUT) };
+  vi.spyOn(database, 'asUser').mockReturnValue(failing as unknown as AsUser);
+  vi.spyOn(database, 'asService').mockReturnValue(failing as unknown as AsService);
+  const response = await call();
   vi.restoreAllMocks();
-  expect(answer).toMatchObject({ status: 503, json: { success: false, error: expect.stringContaining('try again') } });
-  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(response).toMatchObject({
+    status: 503,
+    json: { success: false, error: expect.stringContaining('try again') },
+  });
+  expect(response.headers.get('retry-after')).toBe('1');
   expect(errorsLogged).toHaveLength(1);
   errorsLogged.splice(0, Infinity, ...before);
 });

@@ -1,4 +1,4 @@
-/** Moving a log over the wire as the journal does it: one request that may be lost, repeated or raced. */
+/** Moving a log with the journal's own transport: lost responses, retries and races. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
@@ -35,17 +35,17 @@ async function begin(person: Person, date: Day = FROM): Promise<{ id: string; re
   return data as { id: string; revision: number };
 }
 
-/** The journal's own request, by a browser whose first answers are lost: the server has carried them out. */
-function sender(person: Person, lostAnswers = 0) {
+/** The journal's transport; the first `lostResponses` responses are lost after the server has applied the request. */
+function sender(person: Person, lostResponses = 0) {
   let lost = 0;
   const data = new PostgrestClient(`${world.server.url}/rest/v1`, {
     headers: { apikey: world.server.config.publishableKey, authorization: `Bearer ${person.token}` },
   }) as unknown as DataClient;
   vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
-    const answer = await realFetch(...request);
-    if ((request[1]?.method ?? 'GET') === 'PATCH' && (lost += 1) <= lostAnswers)
-      throw new TypeError('the answer is lost');
-    return answer;
+    const response = await realFetch(...request);
+    if ((request[1]?.method ?? 'GET') === 'PATCH' && (lost += 1) <= lostResponses)
+      throw new TypeError('the response is lost');
+    return response;
   });
   return createSendMove(data, person.id);
 }
@@ -60,15 +60,15 @@ async function logs(person: Person) {
   return rows;
 }
 
-test('a log stands at its new day, with the header of that day, and nowhere else', async () => {
+test('moves a log to the new day with the header of that day', async () => {
   const version = await begin(world.ana);
   const moved = await sender(world.ana)(MOVE, version);
   expect(moved).toMatchObject({ kind: 'moved', log: { id: version.id, revision: 2, html: `<p>of ${FROM}</p>` } });
   expect(await logs(world.ana)).toEqual([{ date: TO, content: withDateHeader(TO, `<p>of ${FROM}</p>`), revision: 2 }]);
 });
 
-describe('a request whose answer was lost', () => {
-  test('has moved the log, and sent again it answers the same and changes nothing', async () => {
+describe('a request whose response was lost', () => {
+  test('has moved the log, and its retry is idempotent', async () => {
     const version = await begin(world.ana);
     const send = sender(world.ana, 1);
     expect(await send(MOVE, version)).toEqual({ kind: 'unreachable', version });
@@ -78,7 +78,7 @@ describe('a request whose answer was lost', () => {
     expect(await logs(world.ana)).toEqual(before);
   });
 
-  test('is found to have arrived, although the log was written on since', async () => {
+  test('is recognized as applied, although the log was edited since', async () => {
     const version = await begin(world.ana);
     const send = sender(world.ana, 1);
     await send(MOVE, version);
@@ -89,8 +89,8 @@ describe('a request whose answer was lost', () => {
   });
 });
 
-describe('nothing is moved', () => {
-  test('onto a day that has a log', async () => {
+describe('a move is rejected', () => {
+  test('to a day that has a log', async () => {
     const version = await begin(world.ana);
     await begin(world.ana, TO);
     const before = await logs(world.ana);
@@ -98,7 +98,7 @@ describe('nothing is moved', () => {
     expect(await logs(world.ana)).toEqual(before);
   });
 
-  test('when the log was changed, or moved elsewhere, meanwhile', async () => {
+  test('when the log was changed or moved concurrently', async () => {
     const version = await begin(world.ana);
     await world.ana.client.from('entries').update({ content: '<p>new</p>' }).eq('date', FROM);
     expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
@@ -108,15 +108,15 @@ describe('nothing is moved', () => {
   });
 
   test.each([
-    ['into the future', () => addDays(today(), 3)],
-    ['into a locked day', () => daysAgo(60)],
+    ['to a future day', () => addDays(today(), 3)],
+    ['to a locked day', () => daysAgo(60)],
   ])('%s', async (_where, to) => {
     const version = await begin(world.ana);
     expect(await sender(world.ana)({ from: FROM, to: to() }, version)).toEqual({ kind: 'closed' });
     expect(await logs(world.ana)).toMatchObject([{ date: FROM, revision: 1 }]);
   });
 
-  test('out of a locked day', async () => {
+  test('from a locked day', async () => {
     const old = daysAgo(60);
     await world.server.admin.query("insert into public.entries (user_id, date, content) values ($1, $2, '<p>x</p>')", [
       world.ana.id,
@@ -128,14 +128,14 @@ describe('nothing is moved', () => {
     expect(await logs(world.ana)).toMatchObject([{ date: old, revision: 1 }]);
   });
 
-  test("of another user's", async () => {
+  test("of another user's log", async () => {
     const version = await begin(world.cleo);
     expect(await sender(world.ana)(MOVE, version)).toEqual({ kind: 'changed' });
     expect(await logs(world.cleo)).toMatchObject([{ date: FROM, revision: 1 }]);
   });
 });
 
-test('of two moves at once to different days one wins, and the log stands once', async () => {
+test('exactly one of several concurrent moves succeeds', async () => {
   const version = await begin(world.ana);
   const outcomes = await Promise.all(
     [TO, daysAgo(7), daysAgo(8), daysAgo(9)].map((to) => sender(world.ana)({ from: FROM, to }, version)),
@@ -144,7 +144,7 @@ test('of two moves at once to different days one wins, and the log stands once',
   expect(await logs(world.ana)).toHaveLength(1);
 });
 
-test('a save of the old day that names the row and the revision of before reaches no row', async () => {
+test('a save of the old day with the previous revision affects no row', async () => {
   const version = await begin(world.ana);
   await sender(world.ana)(MOVE, version);
   const { data } = await world.ana.client

@@ -22,7 +22,7 @@ const dates = () => world.ana.client.from('entries').select('date').order('date'
 const datesOf = (rows: { date: string }[] | null) => rows?.map((row) => row.date);
 
 describe('reading with postgrest-js', () => {
-  test('select * answers every column, as the types have them', async () => {
+  test('select * returns every column', async () => {
     const { data, status } = await world.ana.client.from('entries').select('*').eq('date', daysAgo(1)).single();
     expect(status).toBe(200);
     expect(data).toEqual({
@@ -40,19 +40,19 @@ describe('reading with postgrest-js', () => {
     });
   });
 
-  test('the profile is there from the sign-up on', async () => {
+  test('sign-up creates the profile', async () => {
     const { data } = await world.ana.client.from('profiles').select('*').eq('id', world.ana.id).single();
     expect(data).toMatchObject({ id: world.ana.id, subscription_plan: 'free', ai_consent: false, country: null });
   });
 
-  test('nobody sees rows of another user, a guest sees none', async () => {
+  test('a user reads only their own rows, and a guest none', async () => {
     expect(datesOf((await world.ben.client.from('entries').select('date')).data)).toEqual([daysAgo(1)]);
     expect((await world.ben.client.from('entries').select().eq('user_id', world.ana.id)).data).toEqual([]);
     expect((await world.ben.client.from('profiles').select('id')).data).toEqual([{ id: world.ben.id }]);
     expect(await world.guest.from('entries').select()).toMatchObject({ data: [], error: null });
   });
 
-  test('order, limit and range', async () => {
+  test('applies order, limit and range', async () => {
     const table = world.ana.client.from('entries');
     expect(datesOf((await table.select('date').order('date', { ascending: false }).limit(2)).data)).toEqual([
       days[4],
@@ -64,7 +64,7 @@ describe('reading with postgrest-js', () => {
     expect((await table.select('date').limit(0)).data).toEqual([]);
   });
 
-  test('counts', async () => {
+  test('returns counts', async () => {
     const table = world.ana.client.from('entries');
     expect(await table.select('date', { count: 'exact' }).limit(2)).toMatchObject({ count: 5, status: 206 });
     expect(await table.select('date', { count: 'exact' })).toMatchObject({ count: 5, status: 200 });
@@ -104,12 +104,12 @@ describe('reading with postgrest-js', () => {
     ['or with not and a quoted value', () => dates().or(`content_text.not.like."Ana*",date.eq.${days[1]}`), [1]],
     ['two filters', () => dates().gt('date', days[0]!).lt('date', days[2]!), [1]],
   ])('%s', async (_name, query, expected) => {
-    const answer = await query();
-    expect(answer).toMatchObject({ error: null });
-    expect(datesOf(answer.data)).toEqual(expected.map((index) => days[index]));
+    const response = await query();
+    expect(response).toMatchObject({ error: null });
+    expect(datesOf(response.data)).toEqual(expected.map((index) => days[index]));
   });
 
-  test('single and maybeSingle', async () => {
+  test('supports single and maybeSingle', async () => {
     const entries = world.ana.client.from('entries');
     expect(await entries.select('date').eq('date', days[0]!).single()).toMatchObject({ data: { date: days[0] } });
     expect(await entries.select('date').eq('date', today()).maybeSingle()).toMatchObject({ data: null, error: null });
@@ -130,57 +130,57 @@ describe('reading with postgrest-js', () => {
   });
 });
 
-describe('reading by hand', () => {
-  test('status and headers of a page', async () => {
-    const plain = await world.ask(world.ana, 'GET', '/rest/v1/entries?select=date&order=date&offset=1&limit=2');
+describe('raw read requests', () => {
+  test('return status and headers of a page', async () => {
+    const plain = await world.request(world.ana, 'GET', '/rest/v1/entries?select=date&order=date&offset=1&limit=2');
     expect(plain.status).toBe(200);
     expect(plain.headers.get('content-range')).toBe('1-2/*');
     expect(plain.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(plain.headers.get('cache-control')).toBe('no-store');
-    const counted = await world.ask(world.ana, 'GET', '/rest/v1/entries?select=date&offset=1&limit=2', {
+    const counted = await world.request(world.ana, 'GET', '/rest/v1/entries?select=date&offset=1&limit=2', {
       headers: { prefer: 'count=exact' },
     });
     expect(counted.status).toBe(206);
     expect(counted.headers.get('content-range')).toBe('1-2/5');
     expect(counted.headers.get('preference-applied')).toBe('count=exact');
-    const nothing = await world.ask(world.ana, 'GET', `/rest/v1/entries?date=eq.${today()}`);
+    const nothing = await world.request(world.ana, 'GET', `/rest/v1/entries?date=eq.${today()}`);
     expect([nothing.headers.get('content-range'), nothing.text]).toEqual(['*/*', '[]']);
   });
-  test('the Range header of older clients', async () => {
-    const answer = await world.ask(world.ana, 'GET', '/rest/v1/entries?select=date&order=date', {
+  test('accept the Range header of older clients', async () => {
+    const response = await world.request(world.ana, 'GET', '/rest/v1/entries?select=date&order=date', {
       headers: { range: '3-9', 'range-unit': 'items' },
     });
-    expect(answer.headers.get('content-range')).toBe('3-4/*');
+    expect(response.headers.get('content-range')).toBe('3-4/*');
   });
-  test('HEAD answers the headers of GET and no body', async () => {
-    const answer = await world.ask(world.ana, 'HEAD', '/rest/v1/entries?limit=2', {
+  test('HEAD returns the headers of GET without a body', async () => {
+    const response = await world.request(world.ana, 'HEAD', '/rest/v1/entries?limit=2', {
       headers: { prefer: 'count=exact' },
     });
-    expect([answer.status, answer.headers.get('content-range'), answer.text]).toEqual([206, '0-1/5', '']);
-    const none = await world.ask(world.ana, 'HEAD', `/rest/v1/entries?date=eq.${today()}`, {
+    expect([response.status, response.headers.get('content-range'), response.text]).toEqual([206, '0-1/5', '']);
+    const none = await world.request(world.ana, 'HEAD', `/rest/v1/entries?date=eq.${today()}`, {
       headers: { prefer: 'count=exact' },
     });
     expect(none.headers.get('content-range')).toBe('*/0');
   });
-  test('an offset beyond the end is refused when the end is known', async () => {
+  test('reject an offset beyond the end with count=exact', async () => {
     const path = '/rest/v1/entries?select=date&offset=9&limit=1';
-    expect(await world.ask(world.ana, 'GET', path, { headers: { prefer: 'count=exact' } })).toMatchObject({
+    expect(await world.request(world.ana, 'GET', path, { headers: { prefer: 'count=exact' } })).toMatchObject({
       status: 416,
       json: { code: 'PGRST103', details: 'An offset of 9 was requested, but there are only 5 rows.' },
     });
-    expect(await world.ask(world.ana, 'GET', path)).toMatchObject({ status: 200, json: [] });
+    expect(await world.request(world.ana, 'GET', path)).toMatchObject({ status: 200, json: [] });
   });
-  test('one object instead of an array', async () => {
-    const answer = await world.ask(world.ana, 'GET', `/rest/v1/entries?select=date&date=eq.${days[0]}`, {
+  test('return one object instead of an array', async () => {
+    const response = await world.request(world.ana, 'GET', `/rest/v1/entries?select=date&date=eq.${days[0]}`, {
       headers: { accept: 'application/vnd.pgrst.object+json' },
     });
-    expect(answer.headers.get('content-type')).toBe('application/vnd.pgrst.object+json; charset=utf-8');
-    expect(answer.json).toEqual({ date: days[0] });
+    expect(response.headers.get('content-type')).toBe('application/vnd.pgrst.object+json; charset=utf-8');
+    expect(response.json).toEqual({ date: days[0] });
   });
 });
 
 describe('locked days', () => {
-  test('are not read by a free user, and are by a premium one', async () => {
+  test('are hidden from a free user and visible to a premium one', async () => {
     const old = daysAgo(60);
     for (const person of [world.ben, world.cleo]) {
       await world.server.admin.query(`insert into public.entries (user_id, date, content) values ($1, $2, 'old')`, [

@@ -17,13 +17,14 @@ afterAll(async () => {
 
 const entries = '/rest/v1/entries';
 const row = (date: string, userId: string) => ({ user_id: userId, date, content: 'x' });
-const withToken = (token: string) => world.ask(null, 'GET', entries, { headers: { authorization: `Bearer ${token}` } });
+const withToken = (token: string) =>
+  world.request(null, 'GET', entries, { headers: { authorization: `Bearer ${token}` } });
 const partsOf = (token: string) => token.split('.') as [string, string, string];
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-describe('a refused request', () => {
-  test('answers all four keys', async () => {
-    const { json } = await world.ask(world.ana, 'GET', `${entries}?date=0`);
+describe('a rejected request', () => {
+  test('returns all four keys', async () => {
+    const { json } = await world.request(world.ana, 'GET', `${entries}?date=0`);
     expect(json).toEqual({
       code: 'PGRST100',
       message: '"failed to parse filter (0)" (line 1, column 1)',
@@ -78,61 +79,61 @@ describe('a refused request', () => {
     [400, '42804', `${entries}?content=is.true`],
     [400, '22P02', '/rest/v1/profiles?ai_consent=eq.perhaps'],
   ])('%d %s: %s %s', async (status, code, path, method = 'GET', body, headers = {}) => {
-    const answer = await world.ask(world.ana, method, path, { body, headers });
-    expect(answer).toMatchObject({ status, json: { code, message: expect.any(String) } });
-    expect(Object.keys(answer.json as object).sort()).toEqual(['code', 'details', 'hint', 'message']);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const response = await world.request(world.ana, method, path, { body, headers });
+    expect(response).toMatchObject({ status, json: { code, message: expect.any(String) } });
+    expect(Object.keys(response.json as object).sort()).toEqual(['code', 'details', 'hint', 'message']);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  test('is refused the same way again, whatever its connection did meanwhile', async () => {
-    const refused = `${entries}?date=like.2026*&content=neq.${'x'.repeat(20)}`;
+  test('gets the same error again on a reused connection', async () => {
+    const rejected = `${entries}?date=like.2026*&content=neq.${'x'.repeat(20)}`;
     const one = { accept: 'application/vnd.pgrst.object+json' };
     for (let round = 0; round < 3; round += 1) {
-      expect(await world.ask(world.ana, 'GET', refused)).toMatchObject({ status: 404, json: { code: '42883' } });
-      expect((await world.ask(world.ana, 'DELETE', `${entries}?date=eq.2001-01-01`, { headers: one })).status).toBe(
+      expect(await world.request(world.ana, 'GET', rejected)).toMatchObject({ status: 404, json: { code: '42883' } });
+      expect((await world.request(world.ana, 'DELETE', `${entries}?date=eq.2001-01-01`, { headers: one })).status).toBe(
         406,
       );
     }
   });
 
-  test('a body that is too large', async () => {
-    const answer = await world.ask(world.ana, 'POST', entries, { body: { content: 'a'.repeat(3_000_000) } });
-    expect(answer).toMatchObject({ status: 413, json: { message: expect.any(String) } });
+  test('gets 413 for a body that is too large', async () => {
+    const response = await world.request(world.ana, 'POST', entries, { body: { content: 'a'.repeat(3_000_000) } });
+    expect(response).toMatchObject({ status: 413, json: { message: expect.any(String) } });
   });
 
   test.each([
     [entries, '/rest/v1/:table'],
     ['/auth/v1/token?grant_type=password', '/auth/v1/token'],
-  ])('a caller who leaves in the middle of %s is nobody’s error', async (path, route) => {
+  ])('is not logged as an error when the client disconnects during %s', async (path, route) => {
     const { hostname, port } = new URL(world.server.url);
     const socket = connect(Number(port), hostname);
     const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${world.ana.token}\r\n`;
-    const endedBefore = world.requestsEnded('POST', route);
-    // The server says "100 Continue" when it begins to wait for the body.
+    const endedBefore = world.finishedRequests('POST', route);
+    // The server sends "100 Continue" when it starts waiting for the body.
     socket.write(`${head}Content-Type: application/json\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n`);
     await once(socket, 'data');
     socket.end('{', () => socket.destroy());
-    // What goes wrong in a request is logged before the request itself.
-    await expect.poll(() => world.requestsEnded('POST', route), { timeout: 10_000 }).toBe(endedBefore + 1);
+    // An error is logged before the line of its request.
+    await expect.poll(() => world.finishedRequests('POST', route), { timeout: 10_000 }).toBe(endedBefore + 1);
     expect(world.errorsLogged).toEqual([]);
   });
 
-  test('searches without end wait for each other, and a save waits for none of them', async () => {
+  test('gets 503 when too many searches are queued, while other requests succeed', async () => {
     const holder = await world.server.admin.connect();
     await holder.query('begin; lock table public.entries in access exclusive mode');
     const search = `${entries}?content_text=ilike.*x*`;
-    const searches = Array.from({ length: 40 }, () => world.ask(world.ana, 'GET', search));
-    // One runs and ten wait; the rest hears at once, while the table still is locked.
+    const searches = Array.from({ length: 40 }, () => world.request(world.ana, 'GET', search));
+    // One runs and ten are queued; the rest is rejected at once, while the table is still locked.
     const first = await Promise.race(searches);
     expect(first).toMatchObject({ status: 503, json: { code: 'PGRST000' } });
-    expect((await world.ask(world.ana, 'GET', '/rest/v1/profiles')).status).toBe(200);
+    expect((await world.request(world.ana, 'GET', '/rest/v1/profiles')).status).toBe(200);
     await holder.query('rollback');
     holder.release();
-    const statuses = (await Promise.all(searches)).map((answer) => answer.status);
+    const statuses = (await Promise.all(searches)).map((response) => response.status);
     expect([...new Set(statuses)].sort()).toEqual([200, 503]);
   });
 
-  test('a date that does not exist, in a row', async () => {
+  test('gets 400 for a row with an impossible date or country', async () => {
     const impossible = row('2026-02-30', world.ana.id);
     expect(await world.ana.client.from('entries').insert(impossible)).toMatchObject({
       status: 400,
@@ -147,8 +148,8 @@ describe('a refused request', () => {
   });
 });
 
-describe('what the database forbids', () => {
-  test('days that have begun nowhere, and days that the plan has locked', async () => {
+describe('the database rejects', () => {
+  test('future days, and days that the plan locks', async () => {
     for (const date of [daysAgo(-3), daysAgo(60)]) {
       expect(await world.ana.client.from('entries').insert(row(date, world.ana.id))).toMatchObject({
         status: 403,
@@ -157,7 +158,7 @@ describe('what the database forbids', () => {
     }
     expect((await world.cleo.client.from('entries').insert(row(daysAgo(60), world.cleo.id))).status).toBe(201);
   });
-  test("another user's rows", async () => {
+  test("writes to another user's rows", async () => {
     await world.ben.client.from('entries').insert(row(today(), world.ben.id));
     const entriesOfAna = world.ana.client.from('entries');
     expect(await entriesOfAna.insert(row(daysAgo(1), world.ben.id))).toMatchObject({
@@ -178,23 +179,23 @@ describe('what the database forbids', () => {
     ['entries', { id: '11111111-2222-4333-8444-555555555555' }],
     ['profiles', { subscription_plan: 'premium' }],
     ['profiles', { access_valid_until: '2099-01-01' }],
-  ])('columns that only the server writes: %s %j', async (table, change) => {
+  ])('writes to server-only columns: %s %j', async (table, change) => {
     const key = table === 'entries' ? 'user_id' : 'id';
-    const answer = await world.ana.client.from(table).update(change).eq(key, world.ana.id);
-    expect(answer).toMatchObject({
+    const response = await world.ana.client.from(table).update(change).eq(key, world.ana.id);
+    expect(response).toMatchObject({
       status: 403,
       error: { code: '42501', message: `permission denied for table ${table}` },
     });
     const { status } = await world.ana.client.from(table).insert({ [key]: world.ana.id, ...change });
     expect(status).toBe(403);
   });
-  test('a guest is asked to sign in', async () => {
-    const answer = await world.ask(null, 'POST', entries, { body: row(today(), world.ana.id) });
-    expect(answer).toMatchObject({ status: 401, json: { code: '42501' } });
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-    expect((await world.ask(null, 'DELETE', `${entries}?date=eq.${today()}`)).status).toBe(401);
+  test('writes of a guest with 401', async () => {
+    const response = await world.request(null, 'POST', entries, { body: row(today(), world.ana.id) });
+    expect(response).toMatchObject({ status: 401, json: { code: '42501' } });
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect((await world.request(null, 'DELETE', `${entries}?date=eq.${today()}`)).status).toBe(401);
     const key = world.server.config.publishableKey;
-    expect(await world.ask(null, 'GET', entries, { headers: { authorization: `Bearer ${key}` } })).toMatchObject({
+    expect(await world.request(null, 'GET', entries, { headers: { authorization: `Bearer ${key}` } })).toMatchObject({
       status: 200,
       json: [],
     });
@@ -202,12 +203,12 @@ describe('what the database forbids', () => {
 });
 
 describe('an access token', () => {
-  test.each(['x', 'a.b.c', '...', 'null', '='])('that is none: %s', async (token) => {
-    const answer = await withToken(token);
-    expect(answer).toMatchObject({ status: 401, json: { code: 'PGRST301' } });
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", error_description="/);
+  test.each(['x', 'a.b.c', '...', 'null', '='])('is rejected when malformed: %s', async (token) => {
+    const response = await withToken(token);
+    expect(response).toMatchObject({ status: 401, json: { code: 'PGRST301' } });
+    expect(response.headers.get('www-authenticate')).toMatch(/^Bearer error="invalid_token", error_description="/);
   });
-  test('that is forged', async () => {
+  test('is rejected when forged', async () => {
     const [, claims, signature] = partsOf(world.ana.token);
     for (const header of [{ alg: 'none' }, { alg: 'HS256', typ: 'JWT' }, { alg: 'ES256', kid: 'x' }]) {
       expect((await withToken(`${encoded(header)}.${claims}.${signature}`)).status).toBe(401);
@@ -217,7 +218,7 @@ describe('an access token', () => {
     const stolen = encoded({ sub: world.ben.id, role: 'service_role', exp: 9_999_999_999 });
     expect((await withToken(`${header}.${stolen}.${signature}`)).status).toBe(401);
   });
-  test('whose session has ended', async () => {
+  test('is rejected when its session has ended', async () => {
     const client = createClient(world.server.url, world.server.config.publishableKey, {
       auth: { persistSession: false },
     });
@@ -227,10 +228,10 @@ describe('an access token', () => {
     await client.auth.signOut();
     expect(await withToken(token)).toMatchObject({ status: 401, json: { code: 'PGRST303' } });
   });
-  test('that has expired', async () => {
+  test('is rejected when expired', async () => {
     world.server.clock.advance(2 * 3_600_000);
-    const answer = await withToken(world.ana.token);
-    expect(answer).toMatchObject({ status: 401, json: { code: 'PGRST303', message: 'JWT expired' } });
+    const response = await withToken(world.ana.token);
+    expect(response).toMatchObject({ status: 401, json: { code: 'PGRST303', message: 'JWT expired' } });
     world.server.clock.advance(-2 * 3_600_000);
   });
 });

@@ -1,4 +1,4 @@
-/** The people of the data wire's tests: Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
+/** Test fixture of the data wire: users Ana and Ben with a free plan, Cleo with a premium one, and a guest. */
 import { createClient } from '@supabase/supabase-js';
 import type { SupabaseClient } from '@supabase/supabase-js';
 import { addDays, day } from '#domain/day/day.ts';
@@ -14,21 +14,21 @@ export type DataWorld = {
   readonly ben: Person;
   readonly cleo: Person;
   readonly guest: SupabaseClient;
-  /** What nothing in the wire's tests may cause: lines that the server logged as errors. */
+  /** Error lines of the server's log; tests assert that it is empty. */
   readonly errorsLogged: string[];
-  /** How many requests by this method to this route have come to their end, answered or not. */
-  requestsEnded(method: string, route: string): number;
-  /** A request by hand. `body` is sent as it is when it is a text, else as JSON. */
-  ask(person: Person | null, method: string, path: string, options?: AskOptions): Promise<Answered>;
+  /** Number of finished requests by method and route, including aborted ones. */
+  finishedRequests(method: string, route: string): number;
+  /** Sends a raw request. A string `body` is sent unchanged, other values as JSON. */
+  request(person: Person | null, method: string, path: string, options?: RequestOptions): Promise<WireResponse>;
   close(): Promise<void>;
 };
 
-type AskOptions = { body?: unknown; headers?: Record<string, string> };
-export type Answered = { status: number; headers: Headers; text: string; json: unknown };
+type RequestOptions = { body?: unknown; headers?: Record<string, string> };
+export type WireResponse = { status: number; headers: Headers; text: string; json: unknown };
 
 type LogLine = { level: string; method?: string; route?: string };
 
-/** The middle of the day on Earth, so that a test never meets a limit of the calendar by chance. */
+/** The UTC day, which is today or adjacent in every time zone, so that no test depends on the time of day. */
 export const today = (): Day => day(new Date().toISOString().slice(0, 10));
 export const daysAgo = (count: number): Day => addDays(today(), -count);
 
@@ -45,7 +45,7 @@ export async function startDataWorld(): Promise<DataWorld> {
     },
   });
   const [ana, ben, cleo] = await Promise.all(['ana', 'ben', 'cleo'].map((name) => signUp(server, name)));
-  if (!ana || !ben || !cleo) throw new Error('three people were expected');
+  if (!ana || !ben || !cleo) throw new Error('expected three users');
   await server.admin.query(`update public.profiles set subscription_plan = 'premium' where id = $1`, [cleo.id]);
   return {
     server,
@@ -54,8 +54,8 @@ export async function startDataWorld(): Promise<DataWorld> {
     cleo,
     guest: clientOf(server),
     errorsLogged,
-    requestsEnded: (method, route) => lines.filter((line) => line.method === method && line.route === route).length,
-    ask: (person, method, path, options) => ask(server, person, method, path, options),
+    finishedRequests: (method, route) => lines.filter((line) => line.method === method && line.route === route).length,
+    request: (person, method, path, options) => request(server, person, method, path, options),
     close: () => server.close(),
   };
 }
@@ -71,13 +71,13 @@ export async function signUp(server: TestServer, name: string): Promise<Person> 
   return { id: data.user.id, token: data.session.access_token, client };
 }
 
-export async function ask(
+export async function request(
   server: TestServer,
   person: Person | null,
   method: string,
   path: string,
-  { body, headers = {} }: AskOptions = {},
-): Promise<Answered> {
+  { body, headers = {} }: RequestOptions = {},
+): Promise<WireResponse> {
   const response = await fetch(`${server.url}${path}`, {
     method,
     headers: {
@@ -89,10 +89,10 @@ export async function ask(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  return { status: response.status, headers: response.headers, text, json: parseOrUndefined(text) };
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -37,57 +37,57 @@ async function saved(content: string, date = today()): Promise<string | undefine
 const single = { accept: 'application/vnd.pgrst.object+json' };
 
 describe('insert', () => {
-  test('one row, without and with an answer', async () => {
+  test('inserts one row, with return=minimal and return=representation', async () => {
     expect(await entries().insert(row(today(), '<p>x</p>'))).toMatchObject({ status: 201, data: null, error: null });
-    const answer = await entries()
+    const response = await entries()
       .insert(row(daysAgo(1), '<p>y</p>'))
       .select('date,content')
       .single();
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 201,
       data: { date: daysAgo(1), content: withDateHeader(daysAgo(1), '<p>y</p>') },
     });
   });
-  test('many rows, none of which is stored when one is refused', async () => {
+  test('inserts many rows atomically', async () => {
     const rows = [1, 2, 3].map((count) => row(daysAgo(count), `<p>${count}</p>`));
     expect((await entries().insert(rows).select('date')).data).toHaveLength(3);
     const { error } = await entries().insert([row(today(), 'a'), row(daysAgo(1), 'b')]);
     expect(error).toMatchObject({ code: '23505' });
     expect(await stored(today())).toBeUndefined();
   });
-  test('columns= takes the union of keys; a missing one is null', async () => {
+  test('writes null for keys that a row omits', async () => {
     const { error, status } = await entries().insert([row(today(), 'a'), { user_id: ana.id, date: daysAgo(1) }]);
     expect({ status, error }).toMatchObject({ status: 400, error: { code: '23502' } });
   });
-  test('a duplicate day is a conflict', async () => {
+  test('rejects a duplicate day with 409', async () => {
     await entries().insert(row(today(), 'a'));
     expect(await entries().insert(row(today(), 'b'))).toMatchObject({
       status: 409,
       error: {
         code: '23505',
         message: 'duplicate key value violates unique constraint "entries_pkey"',
-        // PostgreSQL names the key only where no row is hidden from anybody.
+        // PostgreSQL omits the key under row-level security.
         details: null,
         hint: null,
       },
     });
     expect(await stored(today())).toContain('a');
   });
-  test('nothing to insert', async () => {
-    const answer = await world.ask(ana, 'POST', '/rest/v1/entries', { body: [] });
-    expect([answer.status, answer.text]).toEqual([201, '']);
+  test('accepts an empty array', async () => {
+    const response = await world.request(ana, 'POST', '/rest/v1/entries', { body: [] });
+    expect([response.status, response.text]).toEqual([201, '']);
     expect(await entries().insert([]).select()).toMatchObject({ data: [] });
   });
-  test('an empty row lacks its user', async () => {
-    expect(await world.ask(ana, 'POST', '/rest/v1/entries', { body: {} })).toMatchObject({
+  test('rejects an empty row', async () => {
+    expect(await world.request(ana, 'POST', '/rest/v1/entries', { body: {} })).toMatchObject({
       status: 403,
       json: { code: '42501' },
     });
   });
-  test('the bare answer', async () => {
-    const answer = await world.ask(ana, 'POST', '/rest/v1/entries', { body: row(today(), 'x') });
-    expect([answer.status, answer.text, answer.headers.get('content-range')]).toEqual([201, '', '*/*']);
-    const counted = await world.ask(ana, 'POST', '/rest/v1/entries', {
+  test('returns status, Content-Range and applied preferences', async () => {
+    const response = await world.request(ana, 'POST', '/rest/v1/entries', { body: row(today(), 'x') });
+    expect([response.status, response.text, response.headers.get('content-range')]).toEqual([201, '', '*/*']);
+    const counted = await world.request(ana, 'POST', '/rest/v1/entries', {
       body: row(daysAgo(1), 'x'),
       headers: { prefer: 'return=representation,count=exact' },
     });
@@ -108,15 +108,15 @@ describe('upsert', () => {
       error: null,
     });
   });
-  test('leaves what is there when asked to', async () => {
+  test('keeps existing rows with ignoreDuplicates', async () => {
     await entries().insert(row(today(), 'a'));
-    const answer = await entries()
+    const response = await entries()
       .upsert([row(today(), 'b'), row(daysAgo(1), 'b')], { onConflict, ignoreDuplicates: true })
       .select('date');
-    expect(answer).toMatchObject({ status: 201, data: [{ date: daysAgo(1) }] });
+    expect(response).toMatchObject({ status: 201, data: [{ date: daysAgo(1) }] });
     expect(await stored(today())).toBe(withDateHeader(today(), 'a'));
   });
-  test('of the same row twice, or by columns that are not unique, is refused', async () => {
+  test('rejects the same row twice and a conflict target that is not unique', async () => {
     expect(await entries().upsert([row(today(), 'a'), row(today(), 'b')], { onConflict })).toMatchObject({
       status: 400,
       error: { code: '21000' },
@@ -130,9 +130,9 @@ describe('upsert', () => {
       error: { code: '42703' },
     });
   });
-  test('the country of a profile', async () => {
-    const answer = await ana.client.from('profiles').upsert({ id: ana.id, country: 'PT' }).select('country').single();
-    expect(answer).toMatchObject({ data: { country: 'PT' } });
+  test('writes the country of a profile', async () => {
+    const response = await ana.client.from('profiles').upsert({ id: ana.id, country: 'PT' }).select('country').single();
+    expect(response).toMatchObject({ data: { country: 'PT' } });
   });
 });
 
@@ -140,41 +140,46 @@ describe('update', () => {
   beforeEach(async () => {
     await entries().insert([row(today(), 'a'), row(daysAgo(1), 'a')]);
   });
-  test('with and without an answer', async () => {
+  test('returns 204, or the rows on request', async () => {
     expect(await entries().update({ content: 'b' }).eq('date', today())).toMatchObject({
       status: 204,
       data: null,
       error: null,
     });
-    const answer = await entries().update({ content: 'c' }).eq('date', today()).select('content').single();
-    expect(answer).toMatchObject({ status: 200, data: { content: withDateHeader(today(), 'c') } });
+    const response = await entries().update({ content: 'c' }).eq('date', today()).select('content').single();
+    expect(response).toMatchObject({ status: 200, data: { content: withDateHeader(today(), 'c') } });
   });
-  test('that matches nothing is no error', async () => {
+  test('succeeds when it matches no row', async () => {
     expect(await entries().update({ content: 'b' }).eq('date', daysAgo(9)).select()).toMatchObject({
       status: 200,
       data: [],
     });
     expect(await entries().update({ content: 'b' }).eq('date', daysAgo(9))).toMatchObject({ status: 204, error: null });
   });
-  test('on the revision it builds on: the second of two writers gets no row', async () => {
+  test('with a revision filter affects no row for the second of two writers', async () => {
     expect((await saveOn(1, 'mine')).data).toEqual({ revision: 2 });
     expect(await saveOn(1, 'theirs')).toMatchObject({ data: null, error: null });
     expect(await stored(today())).toBe(withDateHeader(today(), 'mine'));
   });
-  test('says how many rows it touched, in order', async () => {
-    const answer = await world.ask(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}&order=date.desc&select=date`, {
-      body: { content: 'z' },
-      headers: { prefer: 'return=representation,count=exact' },
-    });
-    expect(answer.headers.get('content-range')).toBe('0-1/2');
-    expect(answer.json).toEqual([{ date: today() }, { date: daysAgo(1) }]);
-    const bare = await world.ask(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}`, { body: { content: 'y' } });
+  test('returns the number of updated rows, in order', async () => {
+    const response = await world.request(
+      ana,
+      'PATCH',
+      `/rest/v1/entries?date=lte.${today()}&order=date.desc&select=date`,
+      {
+        body: { content: 'z' },
+        headers: { prefer: 'return=representation,count=exact' },
+      },
+    );
+    expect(response.headers.get('content-range')).toBe('0-1/2');
+    expect(response.json).toEqual([{ date: today() }, { date: daysAgo(1) }]);
+    const bare = await world.request(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}`, { body: { content: 'y' } });
     expect([bare.status, bare.text, bare.headers.get('content-range')]).toEqual([204, '', '0-1/*']);
   });
-  test('of nothing changes nothing', async () => {
+  test('without changes is a no-op', async () => {
     expect(await entries().update({}).eq('date', today()).select()).toMatchObject({ data: [], error: null });
   });
-  test('a moved log carries the header of its new day', async () => {
+  test('of the date rewrites the date header', async () => {
     await entries()
       .update({ date: daysAgo(2) })
       .eq('date', today());
@@ -184,12 +189,12 @@ describe('update', () => {
       .eq('date', daysAgo(2));
     expect(await stored(daysAgo(3))).toBe(withDateHeader(daysAgo(3), 'b'));
   });
-  test('of more or fewer rows than one object takes itself back', async () => {
-    const answer = await world.ask(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}`, {
+  test('of a single object rolls back unless it matches one row', async () => {
+    const response = await world.request(ana, 'PATCH', `/rest/v1/entries?date=lte.${today()}`, {
       body: { content: 'z' },
       headers: single,
     });
-    expect(answer).toMatchObject({ status: 406, json: { code: 'PGRST116', details: 'The result contains 2 rows' } });
+    expect(response).toMatchObject({ status: 406, json: { code: 'PGRST116', details: 'The result contains 2 rows' } });
     expect(await stored(today())).toBe(withDateHeader(today(), 'a'));
     expect(await entries().update({ content: 'z' }).eq('date', daysAgo(9)).select().single()).toMatchObject({
       status: 406,
@@ -209,7 +214,7 @@ describe("a save in the specification's own shape", () => {
   });
   const none = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
 
-  /** As `docs/specification/days-and-saving.md` 5 has it: look for the day, update it or insert it, and retry a duplicate as an update. */
+  /** The sequence of `docs/specification/days-and-saving.md` 5: select, then update or insert; a duplicate is retried as an update. */
   async function saveEntry(content: string, date: Day) {
     const { data: found } = await entries().select('id').eq('user_id', ana.id).eq('date', date).maybeSingle();
     const update = () =>
@@ -219,21 +224,21 @@ describe("a save in the specification's own shape", () => {
     return error?.code === '23505' ? (await update()).data : data;
   }
 
-  test('is taken, and the answer shows what the server keeps', async () => {
-    const begun = await saveEntry('<p>one</p>', today());
-    expect(begun).toMatchObject({ ...none, content: withDateHeader(today(), '<p>one</p>'), revision: 1 });
-    expect(begun.updated_at < '2099').toBe(true);
+  test('succeeds, and the response shows the values of the server', async () => {
+    const created = await saveEntry('<p>one</p>', today());
+    expect(created).toMatchObject({ ...none, content: withDateHeader(today(), '<p>one</p>'), revision: 1 });
+    expect(created.updated_at < '2099').toBe(true);
     await world.server.admin.query(
       "update public.entries set ai_feedback = 'Good.', hustle_score = 7, ai_analyzed_at = now() where user_id = $1",
       [ana.id],
     );
     const changed = await saveEntry('<p>two</p>', today());
-    expect(changed).toMatchObject({ id: begun.id, ai_feedback: 'Good.', hustle_score: 7, revision: 2 });
-    expect(changed.updated_at > begun.updated_at && changed.updated_at < '2099').toBe(true);
+    expect(changed).toMatchObject({ id: created.id, ai_feedback: 'Good.', hustle_score: 7, revision: 2 });
+    expect(changed.updated_at > created.updated_at && changed.updated_at < '2099').toBe(true);
     expect(changed.ai_analyzed_at < changed.updated_at).toBe(true);
   });
 
-  test('is taken twice at once, and by an upsert', async () => {
+  test('succeeds when sent twice concurrently, and as an upsert', async () => {
     const both = await Promise.all([saveEntry('<p>a</p>', today()), saveEntry('<p>b</p>', today())]);
     expect(both.map(({ revision }) => revision).sort()).toEqual([1, 2]);
     const upserted = await entries()
@@ -248,7 +253,7 @@ describe('delete', () => {
   beforeEach(async () => {
     await entries().insert([row(today(), 'a'), row(daysAgo(1), 'a')]);
   });
-  test('with and without an answer', async () => {
+  test('returns 204, or the rows on request', async () => {
     expect(await entries().delete().eq('date', today())).toMatchObject({ status: 204, error: null });
     expect(await stored(today())).toBeUndefined();
     expect(await entries().delete({ count: 'exact' }).eq('date', daysAgo(1)).select('date')).toMatchObject({
@@ -257,34 +262,34 @@ describe('delete', () => {
       count: 1,
     });
   });
-  test('of more rows than one object takes itself back', async () => {
-    const answer = await world.ask(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}`, { headers: single });
-    expect(answer).toMatchObject({ status: 406, json: { code: 'PGRST116' } });
+  test('of a single object rolls back when it matches more rows', async () => {
+    const response = await world.request(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}`, { headers: single });
+    expect(response).toMatchObject({ status: 406, json: { code: 'PGRST116' } });
     expect(await stored(today())).toBeDefined();
   });
   test.each([
     ['DELETE', 'DELETE requires a WHERE clause', undefined],
     ['PATCH', 'UPDATE requires a WHERE clause', { content: 'x' }],
-  ])('%s without a filter is refused', async (method, message, body) => {
-    const answer = await world.ask(ana, method, '/rest/v1/entries', { body });
-    expect(answer).toMatchObject({ status: 400, json: { code: '21000', message } });
+  ])('rejects %s without a filter', async (method, message, body) => {
+    const response = await world.request(ana, method, '/rest/v1/entries', { body });
+    expect(response).toMatchObject({ status: 400, json: { code: '21000', message } });
     expect(await stored(today())).toBeDefined();
   });
-  test('a limit, which could be read in two ways, is refused', async () => {
-    expect(await world.ask(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}&limit=1`)).toMatchObject({
+  test('rejects a limit as ambiguous', async () => {
+    expect(await world.request(ana, 'DELETE', `/rest/v1/entries?date=lte.${today()}&limit=1`)).toMatchObject({
       status: 400,
     });
   });
 });
 
-describe('what is stored of a log', () => {
-  test('the header is made from the day of the row, whatever was sent', async () => {
+describe('a stored log', () => {
+  test('has the date header of its row, regardless of the sent one', async () => {
     for (const date of [today(), daysAgo(7), daysAgo(20)]) {
       expect(await saved('<p>x</p>', date)).toBe(`<h2 class="date-header">${dayLabel(date)}</h2><p>x</p>`);
       expect(await saved(withDateHeader(daysAgo(3), '<p>x</p>'), date)).toBe(withDateHeader(date, '<p>x</p>'));
     }
   });
-  test('scripts, handlers and links are taken out, in every way of writing', async () => {
+  test('has no scripts, handlers and links after insert, update and upsert', async () => {
     const bad = '<p onclick="x">a<script>alert(1)</script><a href="javascript:x">b</a></p><img src=x onerror=y>';
     const clean = withDateHeader(today(), '<p>ab</p>');
     await entries().insert([row(today(), bad), row(daysAgo(1), bad)]);
@@ -301,18 +306,18 @@ describe('what is stored of a log', () => {
     ['control characters', '<p>a\u0001\u001F\u007F\t\r\nb</p>'],
     ['10,000 list items', `<ol>${'<li><p>item</p></li>'.repeat(10_000)}</ol>`],
     ['256 KB to the byte', 'é'.repeat(ENTRY_MAX_BYTES / 2)],
-  ])('%s comes back as sent', async (_what, content) => {
+  ])('keeps %s unchanged', async (_what, content) => {
     expect(await saved(content)).toBe(withDateHeader(today(), content));
     const { data } = await entries().select('content').eq('date', today()).single();
     expect(data).toEqual({ content: withDateHeader(today(), content) });
   });
-  test('null bytes go, lone surrogates become U+FFFD', async () => {
+  test('has no null bytes, and U+FFFD for lone surrogates', async () => {
     expect(await saved('<p>a\0b</p>')).toBe(withDateHeader(today(), '<p>ab</p>'));
     const body = `{"user_id":"${ana.id}","date":"${daysAgo(1)}","content":"<p>\\ud800 \\udc00\\u0000</p>"}`;
-    expect(await world.ask(ana, 'POST', '/rest/v1/entries', { body })).toMatchObject({ status: 201 });
+    expect(await world.request(ana, 'POST', '/rest/v1/entries', { body })).toMatchObject({ status: 201 });
     expect(await stored(daysAgo(1))).toBe(withDateHeader(daysAgo(1), '<p>\uFFFD \uFFFD</p>'));
   });
-  test('one byte more than 256 KB is refused, and what was there stays', async () => {
+  test('cannot exceed 256 KB, and a rejected write keeps the previous log', async () => {
     await saved('<p>before</p>');
     for (const act of [
       () =>

@@ -7,8 +7,8 @@ import { createLog } from '#server/log.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { refundByOperator } from '#server/payments/refunds/refund-command.ts';
 import { startTestServer } from '../../support/start-server.ts';
-import { ask, signUp } from '../data/world.ts';
-import type { Answered, Person } from '../data/world.ts';
+import { request, signUp } from '../data/world.ts';
+import type { WireResponse, Person } from '../data/world.ts';
 
 let server: Awaited<ReturnType<typeof startTestServer>>;
 let ana: Person;
@@ -23,11 +23,11 @@ beforeEach(async () => {
 });
 afterAll(() => server.close());
 
-const call = (person: Person | null, name: string, body: object): Promise<Answered> =>
-  ask(server, person, 'POST', `/functions/v1/${name}`, { body });
-const create = (person: Person, change: object = {}): Promise<Answered> =>
+const call = (person: Person | null, name: string, body: object): Promise<WireResponse> =>
+  request(server, person, 'POST', `/functions/v1/${name}`, { body });
+const create = (person: Person, change: object = {}): Promise<WireResponse> =>
   call(person, 'paypal-create-order', { amount: 24, currency: 'USD', user_id: person.id, ...change });
-const capture = (person: Person, orderId: unknown): Promise<Answered> =>
+const capture = (person: Person, orderId: unknown): Promise<WireResponse> =>
   call(person, 'paypal-capture-order', { order_id: orderId, user_id: person.id });
 
 async function order(person: Person): Promise<string> {
@@ -283,7 +283,7 @@ test('both functions answer 503 without PayPal settings', async () => {
   const other = await startTestServer({ settings: off });
   const person = await signUp(other, 'ana');
   for (const name of ['paypal-create-order', 'paypal-capture-order']) {
-    expect(await ask(other, person, 'POST', `/functions/v1/${name}`, { body: {} })).toMatchObject({
+    expect(await request(other, person, 'POST', `/functions/v1/${name}`, { body: {} })).toMatchObject({
       status: 503,
       json: { success: false, error: MESSAGES.paymentsOff },
     });

@@ -123,7 +123,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
       const before = await everything(table);
       for (const change of [{ [column]: value }, { [column]: null }]) {
         const [method, path, body, prefer] = way(table, kind, change);
-        const answer = await world.ask(world.people[kind], method, `/rest/v1/${path}`, {
+        const answer = await world.request(world.people[kind], method, `/rest/v1/${path}`, {
           body,
           headers: prefer ? { prefer } : {},
         });
@@ -149,7 +149,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
     );
     for (const change of [...Object.entries(KEPT).map(([column, value]) => ({ [column]: value })), KEPT]) {
       const [method, path, body, prefer] = way('entries', kind, change);
-      const answer = await world.ask(world.people[kind], method, `/rest/v1/${path}`, {
+      const answer = await world.request(world.people[kind], method, `/rest/v1/${path}`, {
         body,
         headers: prefer ? { prefer } : {},
       });
@@ -168,7 +168,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
     const granted = { entries: { content: '<p>new</p>' }, profiles: { ai_consent: true } } as const;
     for (const table of ['entries', 'profiles'] as const) {
       const [method, path, body, prefer] = way(table, 'free', granted[table]);
-      const answer = await world.ask(world.people.free, method, `/rest/v1/${path}`, {
+      const answer = await world.request(world.people.free, method, `/rest/v1/${path}`, {
         body,
         headers: prefer ? { prefer } : {},
       });
@@ -186,13 +186,17 @@ test.each(KINDS)('columns= leaves out what else %s sends', async (kind) => {
   const before = (await world.server.admin.query(plans)).rows;
   const headers = { prefer: 'resolution=merge-duplicates' };
   const asked = [
-    await world.ask(world.people[kind], 'POST', '/rest/v1/profiles?columns=id,country', { body: profile, headers }),
-    await world.ask(world.people[kind], 'PATCH', `/rest/v1/profiles?id=eq.${id}&columns=country`, { body: profile }),
-    await world.ask(world.people[kind], 'POST', '/rest/v1/entries?columns=user_id,date,content', {
+    await world.request(world.people[kind], 'POST', '/rest/v1/profiles?columns=id,country', { body: profile, headers }),
+    await world.request(world.people[kind], 'PATCH', `/rest/v1/profiles?id=eq.${id}&columns=country`, {
+      body: profile,
+    }),
+    await world.request(world.people[kind], 'POST', '/rest/v1/entries?columns=user_id,date,content', {
       body: log,
       headers,
     }),
-    await world.ask(world.people[kind], 'PATCH', `/rest/v1/entries?user_id=eq.${id}&columns=content`, { body: log }),
+    await world.request(world.people[kind], 'PATCH', `/rest/v1/entries?user_id=eq.${id}&columns=content`, {
+      body: log,
+    }),
   ];
   expect(asked.map(({ status }) => status)).toEqual([200, 204, 200, 204]);
   expect((await world.server.admin.query(plans)).rows).toEqual(before);
@@ -211,12 +215,12 @@ describe.each(KINDS)('a row of %s cannot be renamed', (kind) => {
   ])('%s', async (_where, change) => {
     const [table, body] = change();
     const before = await everything(table);
-    const answer = await world.ask(world.people[kind], 'PATCH', `/rest/v1/${table}?${ownFilter(table, kind)}`, {
+    const answer = await world.request(world.people[kind], 'PATCH', `/rest/v1/${table}?${ownFilter(table, kind)}`, {
       body,
     });
     expect(answer).toMatchObject({ status: 403, json: { code: '42501' } });
     for (const prefer of ['return=minimal', 'resolution=merge-duplicates', 'resolution=ignore-duplicates']) {
-      const inserted = await world.ask(world.people[kind], 'POST', `/rest/v1/${table}`, {
+      const inserted = await world.request(world.people[kind], 'POST', `/rest/v1/${table}`, {
         body: { ...ownRow(table, kind), ...body },
         headers: { prefer },
       });
@@ -229,14 +233,14 @@ describe.each(KINDS)('a row of %s cannot be renamed', (kind) => {
 test.each(KINDS)('%s deletes no profile, and a guest writes nothing of theirs', async (kind) => {
   const { id } = world.people[kind];
   const before = [await everything('entries'), await everything('profiles')];
-  expect((await world.ask(world.people[kind], 'DELETE', `/rest/v1/profiles?id=eq.${id}`)).status).toBe(403);
+  expect((await world.request(world.people[kind], 'DELETE', `/rest/v1/profiles?id=eq.${id}`)).status).toBe(403);
   for (const [method, path, body] of [
     ['PATCH', `entries?user_id=eq.${id}`, { content: 'x' }],
     ['DELETE', `entries?user_id=eq.${id}`, undefined],
     ['POST', 'entries', ownRow('entries', kind, true)],
     ['PATCH', `profiles?id=eq.${id}`, { country: 'NL' }],
   ] as const) {
-    expect((await world.ask(null, method, `/rest/v1/${path}`, { body })).status).toBe(401);
+    expect((await world.request(null, method, `/rest/v1/${path}`, { body })).status).toBe(401);
   }
   expect([await everything('entries'), await everything('profiles')]).toEqual(before);
 });

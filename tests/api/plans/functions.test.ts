@@ -24,7 +24,7 @@ const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [
   ['import-entries', { entries: [log(addDays(TODAY, -1)), log(LONG_AGO)] }],
 ];
 const call = (person: Person | null, name: string, body: unknown): Promise<Answered> =>
-  world.ask(person, 'POST', `/functions/v1/${name}`, { body });
+  world.request(person, 'POST', `/functions/v1/${name}`, { body });
 
 /** What the functions write, and whose it is. */
 async function written(): Promise<unknown> {

@@ -83,7 +83,7 @@ const QUESTIONS: Question[] = [
 ];
 
 async function answered(person: Person, [method, query, headers, body]: Question) {
-  const answer = await world.ask(person, method, query.startsWith('/') ? query : path + query, {
+  const answer = await world.request(person, method, query.startsWith('/') ? query : path + query, {
     headers: headers ?? {},
     body: body?.(person),
   });
@@ -147,7 +147,7 @@ test.each(KINDS)('aggregates, embedded tables and functions are not spoken, to %
     ['/rest/v1/rpc/first_free_day', 'PGRST202'],
     ['/rest/v1/rpc/is_premium', 'PGRST202'],
   ] as const) {
-    expect(await world.ask(world.people[kind], 'GET', query)).toMatchObject({ json: { code } });
+    expect(await world.request(world.people[kind], 'GET', query)).toMatchObject({ json: { code } });
   }
 });
 
@@ -155,7 +155,7 @@ test('a day far outside the calendar is no way around the lock', async () => {
   const { free } = world.people;
   await world.settle(TODAY);
   for (const date of ['0001-01-01', '0001-01-01 BC', '-infinity', 'infinity', '10000-01-01']) {
-    const answer = await world.ask(free, 'POST', path, { body: row(date)(free) });
+    const answer = await world.request(free, 'POST', path, { body: row(date)(free) });
     expect([400, 403]).toContain(answer.status);
   }
 });
