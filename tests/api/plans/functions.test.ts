@@ -1,7 +1,7 @@
 /** The server's own functions that only a Closer may call: which kind of user is let in, and until when. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, earliestToday } from '#domain/day/day.ts';
-import type { Answered, Person } from '../data/world.ts';
+import type { WireResponse, Person } from '../data/world.ts';
 import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './world.ts';
 import type { PlanWorld } from './world.ts';
 
@@ -23,7 +23,7 @@ const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [
   ['record-export', {}],
   ['import-entries', { entries: [log(addDays(TODAY, -1)), log(LONG_AGO)] }],
 ];
-const call = (person: Person | null, name: string, body: unknown): Promise<Answered> =>
+const call = (person: Person | null, name: string, body: unknown): Promise<WireResponse> =>
   world.request(person, 'POST', `/functions/v1/${name}`, { body });
 
 /** What the functions write, and whose it is. */

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
-import type { Answered, Person } from '../data/world.ts';
+import type { WireResponse, Person } from '../data/world.ts';
 import { FREE_KINDS, KINDS, startPlanWorld } from './world.ts';
 import type { PlanWorld } from './world.ts';
 
@@ -91,7 +91,7 @@ async function answered(person: Person, [method, query, headers, body]: Question
 }
 
 /** All that a caller learns, without what differs by chance: names and instants of rows that the question itself made. */
-const said = ({ status, headers, text }: Answered): string =>
+const said = ({ status, headers, text }: WireResponse): string =>
   [status, headers.get('content-range'), headers.get('preference-applied'), text].join('\n');
 
 async function stored(person: Person): Promise<unknown> {
