@@ -28,7 +28,7 @@ test.each([
 async function redirectOf(publicUrl: string, host: string, { path = '/journal?date=2026-11-02', listed = '' } = {}) {
   const app = new Hono<AppEnv>();
   const config = readConfig({ PUBLIC_URL: publicUrl, SANDBOX: 'off', AUTH_REDIRECT_URLS: listed });
-  app.use(canonicalHost(config, (path) => path !== '/healthz'));
+  app.use(canonicalHost(config, (pagePath) => pagePath !== '/healthz'));
   app.all('*', (context) => context.text('here'));
   const answer = await app.request(`http://${host || 'localhost'}${path}`, {
     headers: { host, 'x-forwarded-host': 'evil.example' },
