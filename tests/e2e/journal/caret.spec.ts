@@ -1,4 +1,4 @@
-/** The line that is being written stays visible: above the formatting bar and the keyboard, away from the window's edges. */
+/** The line with the caret stays visible: above the formatting bar and the keyboard, away from the window's edges. */
 import type { Page } from '@playwright/test';
 import { daysAgo, editor, items, log, openDay, sessionOf, storeLog, today } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
@@ -25,7 +25,7 @@ const expectRoom = async (page: Page, pixels: number): Promise<void> => {
 
 const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY));
 
-/** Scrolls down as a finger does, and waits until the page stands still. */
+/** Scrolls down by touch, and waits for the end of the scroll. */
 async function drag(page: Page, pixels: number): Promise<void> {
   const stands = page.evaluate(() => new Promise((resolve) => addEventListener('scrollend', resolve, { once: true })));
   const devtools = await page.context().newCDPSession(page);
@@ -38,10 +38,10 @@ async function drag(page: Page, pixels: number): Promise<void> {
 }
 
 /**
- * A keyboard that lies over the page, as on iOS: the visual viewport shrinks, the window keeps its size. No browser on a
- * desktop has one, so this stands in for `visualViewport`.
+ * Replaces `visualViewport` to simulate a keyboard that overlays the page, as on iOS: the visual viewport shrinks and the
+ * window keeps its size. Desktop browsers have no such keyboard.
  */
-function standInForKeyboard(): void {
+function simulateKeyboard(): void {
   class Viewport extends EventTarget {
     offsetTop = 0;
     offsetLeft = 0;
@@ -68,7 +68,7 @@ const openKeyboard = (page: Page, height: number): Promise<void> =>
 test.describe('on a phone', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
-  test('the line being written stays above the formatting bar when the keyboard resizes the window', async ({
+  test('the line with the caret stays above the formatting bar when the keyboard resizes the window', async ({
     page,
     signUp,
   }) => {
@@ -93,12 +93,12 @@ test.describe('on a phone', () => {
     }
   });
 
-  test('the line being written stays above a keyboard that lies over the page, also after rotation', async ({
+  test('the line with the caret stays above an overlaid keyboard, after rotation and until the user scrolls away', async ({
     page,
     signUp,
     request,
   }) => {
-    await page.addInitScript(standInForKeyboard);
+    await page.addInitScript(simulateKeyboard);
     await signUp(page);
     await storeLog(request, await sessionOf(page), today(), log(...LINES));
     await openDay(page, today());
@@ -118,31 +118,29 @@ test.describe('on a phone', () => {
     await page.setViewportSize({ width: 390, height: 760 });
     await openKeyboard(page, 330);
     await expectRoom(page, 30);
+
+    await test.step('the user scrolls away from the caret', async () => {
+      await page.keyboard.press('ControlOrMeta+Home');
+      await expectRoom(page, 30);
+      await openKeyboard(page, 0);
+      await items(page).nth(4).tap();
+      await openKeyboard(page, 330);
+      await expectRoom(page, 30);
+      await drag(page, 320);
+      const place = await scrolled(page);
+      expect(place).toBeGreaterThan(250);
+      // The browser's own bars hide and return while a finger scrolls; the keyboard closes.
+      await openKeyboard(page, 380);
+      await openKeyboard(page, 0);
+      expect(await scrolled(page)).toBe(place);
+
+      await page.keyboard.insertText('more ');
+      await expectRoom(page, 30);
+      expect(await scrolled(page)).toBeLessThan(place);
+    });
   });
 
-  test('the page follows no caret that the user has scrolled away from', async ({ page, signUp, request }) => {
-    await page.addInitScript(standInForKeyboard);
-    await signUp(page);
-    await storeLog(request, await sessionOf(page), daysAgo(1), log(...LINES));
-    await openDay(page, daysAgo(1));
-    await items(page).nth(4).tap();
-    await openKeyboard(page, 330);
-    await expectRoom(page, 30);
-
-    await drag(page, 320);
-    const place = await scrolled(page);
-    expect(place).toBeGreaterThan(250);
-    // The browser's own bars come and go while a finger scrolls; the keyboard is put away.
-    await openKeyboard(page, 380);
-    await openKeyboard(page, 0);
-    expect(await scrolled(page)).toBe(place);
-
-    await page.keyboard.insertText('more ');
-    await expectRoom(page, 30);
-    expect(await scrolled(page)).toBeLessThan(place);
-  });
-
-  test('a tap on the empty part of the page starts writing, a scroll by finger and a quick option do not', async ({
+  test('a tap on the empty part of the page focuses the editor, a touch scroll and a quick option do not', async ({
     page,
     signUp,
   }) => {
@@ -163,12 +161,12 @@ test.describe('on a phone', () => {
   });
 });
 
-test('the line being written keeps its distance from the edges of a desktop window', async ({ page, signUp }) => {
+test('the line with the caret keeps its distance from the edges of a desktop window', async ({ page, signUp }) => {
   await page.setViewportSize({ width: 1280, height: 600 });
   await signUp(page);
   await page.keyboard.type(LINES.slice(0, 25).join('\n'));
   await expectRoom(page, 60);
-  // Nothing moves while the line has its room.
+  // The page does not scroll while the line has enough room.
   const place = await scrolled(page);
   await page.keyboard.type('words on one line');
   await page.keyboard.press('ArrowUp');

@@ -1,4 +1,4 @@
-/** Moving between days: quick options, the calendar, locked days, midnight, and the keys for all of it. */
+/** Moving between days: quick options, the calendar, locked days, midnight, and the keys. */
 import { day, dayLabel as labelOf, dayOf, MONTHS, weekdayOf } from '#domain/day/day.ts';
 import {
   dayLabel,
@@ -13,10 +13,14 @@ import {
   storeLog,
   today,
 } from '../support/journal.ts';
-import { expectNoHorizontalScroll } from '../support/themes.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-test('yesterday takes a quick option, and gives it back', async ({ page, signUp, request }) => {
+test('a quick option becomes the log of yesterday, is replaced by another one, and returns when the log is emptied', async ({
+  page,
+  signUp,
+  request,
+}) => {
   await signUp(page);
   const options = page.getByRole('region', { name: 'Quick options for this day:' });
   await expect(options).toBeHidden();
@@ -42,45 +46,66 @@ test('yesterday takes a quick option, and gives it back', async ({ page, signUp,
   await expect.poll(async () => storedLog(request, await sessionOf(page), daysAgo(1))).toBe(null);
 });
 
-test('the keys for days, and the address for back and forward', async ({ page, signUp }) => {
+test('keys, buttons and addresses open a day, and an address without a real day gets the shown one', async ({
+  page,
+  signUp,
+}) => {
   await signUp(page);
-  await page.keyboard.press('Alt+ArrowLeft');
-  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
-  await page.keyboard.press('Alt+ArrowLeft');
-  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
-  await expect(page).toHaveURL(new RegExp(`date=${daysAgo(2)}`));
-  await page.keyboard.press('Alt+ArrowRight');
-  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
-  await page.goBack();
-  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
-  await page.keyboard.press('Alt+t');
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
-  await page.keyboard.press('Alt+ArrowRight');
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
-});
-
-test('the future is out of reach', async ({ page, signUp }) => {
-  await signUp(page);
-  await expect(page.getByRole('button', { name: 'Next day' })).toBeDisabled();
-  await openDay(page, day('2199-01-01'));
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
-  await expect(page).toHaveURL(`/journal?date=${today()}`);
-});
-
-test('an address without a real day gets the one that is shown, and keeps the rest', async ({ page, signUp }) => {
-  await signUp(page);
-  for (const bad of ['2026-02-30', '0000-12-31', 'tomorrow', '']) {
-    await page.goto(`/journal?date=${bad}&from=mail`);
+  const goToToday = page.getByRole('button', { name: 'Go to today' });
+  await test.step('keys and history', async () => {
+    await expect(page.getByRole('button', { name: 'Next day' })).toBeDisabled();
+    await expect(goToToday).toBeHidden();
+    await page.keyboard.press('Alt+ArrowLeft');
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+    await page.keyboard.press('Alt+ArrowLeft');
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
+    await expect(page).toHaveURL(new RegExp(`date=${daysAgo(2)}`));
+    await page.keyboard.press('Alt+ArrowRight');
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+    await page.goBack();
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(2)));
+    await page.keyboard.press('Alt+t');
     await expect(dayLabel(page)).toHaveText(labelOf(today()));
-    await expect(page).toHaveURL(`/journal?date=${today()}&from=mail`);
-  }
+    await page.keyboard.press('Alt+ArrowRight');
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+  });
+
+  await test.step('a future day and an impossible day', async () => {
+    for (const date of ['2199-01-01', '2026-02-30']) {
+      await page.goto(`/journal?date=${date}&from=mail`);
+      await expect(dayLabel(page)).toHaveText(labelOf(today()));
+      await expect(page).toHaveURL(`/journal?date=${today()}&from=mail`);
+    }
+  });
+
+  await test.step('a past day', async () => {
+    await openDay(page, daysAgo(5));
+    await expect(page.getByText('5 days ago')).toBeVisible();
+    const question = editor(page).locator('ol > li > p');
+    await expect(question).toHaveAttribute('data-placeholder', `What did you do on ${weekdayOf(daysAgo(5))}?`);
+    await expectNoHorizontalScroll(page);
+    await goToToday.click();
+    await expect(dayLabel(page)).toHaveText(labelOf(today()));
+    await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
+  });
 });
 
-test('nothing is asked for before the first day there is', async ({ page, signUp, admin }) => {
+test('a Closer opens the day after the last log, and no request is sent for a day before the calendar', async ({
+  page,
+  signUp,
+  request,
+  admin,
+}) => {
   const { email } = await signUp(page);
   await admin('plan:grant', email);
-  const asked: string[] = [];
-  page.on('request', (request) => void (request.url().includes('/rest/v1/entries') && asked.push(request.url())));
+  await storeLog(request, await sessionOf(page), daysAgo(40), log('long ago'));
+  await page.goto('/journal');
+  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(39)));
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(items(page)).toHaveText(['long ago']);
+
+  const requests: string[] = [];
+  page.on('request', (asked) => void (asked.url().includes('/rest/v1/entries') && requests.push(asked.url())));
   await openDay(page, day('0001-01-01'));
   await expect(dayLabel(page)).toHaveText('Monday - January 1, 1');
   await expect(page.getByRole('button', { name: 'Previous day' })).toBeDisabled();
@@ -89,25 +114,16 @@ test('nothing is asked for before the first day there is', async ({ page, signUp
   await page.getByRole('button', { name: 'Next day' }).click();
   await expect(dayLabel(page)).toHaveText('Tuesday - January 2, 1');
   await expect(page.getByRole('button', { name: 'Previous day' })).toBeEnabled();
-  await expect.poll(() => asked.some((url) => url.includes('date=eq.0001-01-02'))).toBe(true);
-  expect(asked.filter((url) => url.includes('date=eq.0000'))).toEqual([]);
+  await expect.poll(() => requests.some((url) => url.includes('date=eq.0001-01-02'))).toBe(true);
+  expect(requests.filter((url) => url.includes('date=eq.0000'))).toEqual([]);
 });
 
-test('a past day says how far back it is, asks by its name, and leads to today', async ({ page, signUp }) => {
-  await signUp(page);
-  await expect(page.getByRole('button', { name: 'Go to today' })).toBeHidden();
-  await openDay(page, daysAgo(5));
-  await expect(page.getByText('5 days ago')).toBeVisible();
-  const question = editor(page).locator('ol > li > p');
-  await expect(question).toHaveAttribute('data-placeholder', `What did you do on ${weekdayOf(daysAgo(5))}?`);
-  await page.setViewportSize({ width: 320, height: 640 });
-  await expectNoHorizontalScroll(page);
-  await page.getByRole('button', { name: 'Go to today' }).click();
-  await expect(dayLabel(page)).toHaveText(labelOf(today()));
-  await expect(question).toHaveAttribute('data-placeholder', 'What have you done today?');
-});
-
-test('the calendar shows which days have logs and opens one', async ({ page, signUp, request, expectAccessible }) => {
+test('the calendar shows which days have logs, opens one by keyboard, and changes its month', async ({
+  page,
+  signUp,
+  request,
+  expectAccessible,
+}) => {
   await signUp(page);
   await storeLog(request, await sessionOf(page), today(), log('done'));
   await page.reload();
@@ -116,9 +132,9 @@ test('the calendar shows which days have logs and opens one', async ({ page, sig
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
   await expect(calendar).toBeVisible();
   await expect(calendar.locator('th')).toHaveText(['Su', 'Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa']);
-  const open = calendar.getByRole('button', { name: `${labelOf(today())}, today, has entry` });
-  await expect(open).toBeFocused();
-  await expectAccessible(page);
+  const current = calendar.getByRole('button', { name: `${labelOf(today())}, today, has entry` });
+  await expect(current).toBeFocused();
+  await inBothThemes(page, expectAccessible);
   for (const text of ['Today', 'Has entries', 'Locked (Closer only)'])
     await expect(calendar.getByText(text, { exact: true })).toBeVisible();
 
@@ -132,15 +148,11 @@ test('the calendar shows which days have logs and opens one', async ({ page, sig
   await page.keyboard.press('Escape');
   await expect(calendar).toBeHidden();
   await expect(dayLabel(page)).toBeFocused();
-});
 
-test('the calendar knows no future and turns its months', async ({ page, signUp }) => {
-  await signUp(page);
   await dayLabel(page).click();
-  const calendar = page.getByRole('dialog', { name: 'Select Date' });
-  const now = new Date();
-  await expect(calendar.getByText(`${MONTHS[now.getMonth()]} ${now.getFullYear()}`)).toBeVisible();
-  const before = new Date(now.getFullYear(), now.getMonth() - 1, 1);
+  const shown = new Date(`${daysAgo(1)}T12:00`);
+  await expect(calendar.getByText(`${MONTHS[shown.getMonth()]} ${shown.getFullYear()}`)).toBeVisible();
+  const before = new Date(shown.getFullYear(), shown.getMonth() - 1, 1);
   await calendar.getByRole('button', { name: /previous month/i }).click();
   await expect(calendar.getByText(`${MONTHS[before.getMonth()]} ${before.getFullYear()}`)).toBeVisible();
   const smallest = () =>
@@ -151,10 +163,10 @@ test('the calendar knows no future and turns its months', async ({ page, signUp 
         const sizes = buttons.map((button) => button.getBoundingClientRect());
         return Math.min(...sizes.flatMap(({ width, height }) => [width, height]));
       });
-  await expect.poll(smallest).toBeGreaterThanOrEqual(24);
+  await expect.poll(smallest, 'pixels of the smallest target').toBeGreaterThanOrEqual(24);
 });
 
-test('a lapsed Closer sees which locked days have a log', async ({
+test('a lapsed Closer sees which locked days have a log, and the page does not request locked days', async ({
   page,
   signUp,
   admin,
@@ -166,6 +178,18 @@ test('a lapsed Closer sees which locked days have a log', async ({
   await storeLog(request, await sessionOf(page), daysAgo(30), log('long ago'));
   await admin('plan:revoke', email);
 
+  await test.step('the neighbours of an open day are prefetched, a locked one is not', async () => {
+    const requests: string[] = [];
+    page.on('request', (asked) => {
+      const date = /entries\?.*date=eq\.([\d-]+)/.exec(asked.url())?.[1];
+      if (date !== undefined) requests.push(date);
+    });
+    await openDay(page, daysAgo(29));
+    await expect.poll(() => requests).toContain(daysAgo(28));
+    await expect.poll(() => requests).toContain(today());
+    expect(requests).not.toContain(daysAgo(30));
+  });
+
   await page.goto(`/journal?date=${daysAgo(30)}`);
   await expect(page.getByText('This log is locked. Upgrade to Closer to access historical logs.')).toBeVisible();
   await expect(
@@ -176,8 +200,6 @@ test('a lapsed Closer sees which locked days have a log', async ({
   await page.getByRole('button', { name: 'Previous day' }).click();
   await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
   await expect(page.getByText('This log is locked')).toHaveCount(0);
-  await expectAccessible(page);
-
   await dayLabel(page).click();
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
   await expect(calendar).toBeVisible();
@@ -190,18 +212,7 @@ test('a lapsed Closer sees which locked days have a log', async ({
   await expect(offer.getByText('1 of your logs is waiting.')).toBeVisible();
 });
 
-test('a Closer goes on where the last log ended', async ({ page, signUp, request, admin }) => {
-  const person = await signUp(page);
-  await admin('plan:grant', person.email);
-  const session = await sessionOf(page);
-  await storeLog(request, session, daysAgo(40), log('long ago'));
-  await page.goto('/journal');
-  await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(39)));
-  await page.getByRole('button', { name: 'Previous day' }).click();
-  await expect(items(page)).toHaveText(['long ago']);
-});
-
-test('past midnight the page stays, and the new day is offered', async ({ page, signUp }) => {
+test('past midnight the day stays open and the new day is offered', async ({ page, signUp }) => {
   const now = new Date();
   const beforeMidnight = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1, 23, 30);
   const yesterday = dayOf(beforeMidnight);
@@ -217,17 +228,4 @@ test('past midnight the page stays, and the new day is offered', async ({ page, 
   await offer.click();
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(items(page)).toHaveText(['']);
-});
-
-test('the line from the landing page is the first item of the first log', async ({ page, signUp }) => {
-  await page.addInitScript(() => {
-    if (sessionStorage.getItem('visited')) return;
-    sessionStorage.setItem('visited', 'yes');
-    localStorage.setItem('hustle-forge:first-line', 'Shipped <the> thing & more');
-  });
-  await signUp(page);
-  await expect(items(page)).toHaveText(['Shipped <the> thing & more']);
-  await expectSaved(page);
-  await page.reload();
-  await expect(items(page)).toHaveText(['Shipped <the> thing & more']);
 });

@@ -1,26 +1,29 @@
-/** How the journal presents itself: both themes, small screens, touch, less motion, paper. */
+/** The presentation of the journal: themes, small screens, touch, reduced motion, print. */
 import type { Page } from '@playwright/test';
 import { day } from '#domain/day/day.ts';
 import { daysAgo, editor, expectSaved, items, log, openDay, paste, sessionOf, storeLog } from '../support/journal.ts';
+import { inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-for (const theme of ['light', 'dark'] as const) {
-  test(`axe finds nothing in the ${theme} theme`, async ({ page, signUp, expectAccessible }) => {
-    await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
-    await signUp(page);
-    await page.keyboard.type('words to select');
-    await page.keyboard.press('Shift+Home');
-    await expect(page.getByRole('toolbar')).toBeVisible();
-    await expectAccessible(page);
-    await openDay(page, daysAgo(1));
-    await expectAccessible(page);
-    await page.getByRole('heading', { level: 1 }).getByRole('button').click();
-    await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
-    await expectAccessible(page);
-  });
-}
+test('the journal is accessible in both themes, and a new day has no animation with reduced motion', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await signUp(page);
+  await page.keyboard.type('words to select');
+  await page.keyboard.press('Shift+Home');
+  await expect(page.getByRole('toolbar')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Previous day' }).click();
+  await expect(items(page)).toHaveText(['']);
+  const animation = await page.getByRole('article').evaluate((element) => getComputedStyle(element).animationName);
+  expect(animation).toBe('none');
+  await inBothThemes(page, expectAccessible);
+});
 
-test('320 pixels are enough', async ({ page, signUp }) => {
+test('the journal, its toolbar and its calendar fit 320 pixels', async ({ page, signUp }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await signUp(page);
   await page.keyboard.type(`${'averyveryverylongword'.repeat(4)} and more`);
@@ -43,7 +46,7 @@ test('320 pixels are enough', async ({ page, signUp }) => {
   await expect.poll(width).toBeLessThanOrEqual(320);
 });
 
-/** On how many lines of the day bar the date stands, without the weekday before it. */
+/** The number of lines that the date in the day bar takes, without the weekday before it. */
 const linesOfDate = (page: Page): Promise<number> =>
   page.getByRole('heading', { level: 1 }).evaluate((heading) => {
     const texts = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT);
@@ -55,34 +58,37 @@ const linesOfDate = (page: Page): Promise<number> =>
     return range.getClientRects().length;
   });
 
-test('the arrows of the day bar stay where they are, whatever the day is called', async ({ page, signUp, admin }) => {
+test('the arrows of the day bar have the same place for every date', async ({ page, signUp, admin }) => {
   const { email } = await signUp(page);
   await admin('plan:grant', email);
   const arrow = async (name: string) => {
     const box = await page.getByRole('button', { name }).boundingBox();
     return [box!.x, box!.y];
   };
-  for (const width of [320, 360, 390]) {
-    await page.setViewportSize({ width, height: 700 });
-    const places = new Set<string>();
-    for (const [date, label] of [
-      ['2026-05-04', 'Monday - May 4, 2026'],
-      ['2025-11-23', 'Sunday - November 23, 2025'],
-      ['2026-09-30', 'Wednesday - September 30, 2026'],
-    ] as const) {
-      await openDay(page, day(date));
+  const places = new Map<number, Set<string>>([320, 360, 390].map((width) => [width, new Set()]));
+  for (const [date, label] of [
+    ['2026-05-04', 'Monday - May 4, 2026'],
+    ['2025-11-23', 'Sunday - November 23, 2025'],
+    ['2026-09-30', 'Wednesday - September 30, 2026'],
+  ] as const) {
+    await openDay(page, day(date));
+    for (const [width, seen] of places) {
+      await page.setViewportSize({ width, height: 700 });
       await expect(page.getByRole('button', { name: label, exact: true })).toBeInViewport({ ratio: 1 });
       expect(await linesOfDate(page), `lines of the date in ${label}`).toBe(1);
-      places.add(JSON.stringify([await arrow('Previous day'), await arrow('Next day')]));
+      seen.add(JSON.stringify([await arrow('Previous day'), await arrow('Next day')]));
     }
-    expect([...places], `at ${width} px`).toHaveLength(1);
   }
+  for (const [width, seen] of places) expect([...seen], `at ${width} px`).toHaveLength(1);
 });
 
 test.describe('on a touch screen', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
-  test('the toolbar is a bar at the foot of the screen while the editor has the focus', async ({ page, signUp }) => {
+  test('the toolbar stays at the foot of the screen, and the header hides while the page scrolls down', async ({
+    page,
+    signUp,
+  }) => {
     await signUp(page);
     const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
     await expect(toolbar).toBeHidden();
@@ -95,31 +101,20 @@ test.describe('on a touch screen', () => {
     await toolbar.getByRole('button', { name: 'Bold' }).tap();
     await expect(editor(page).locator('strong')).toHaveText('bold');
     await expect(editor(page)).toBeFocused();
-  });
 
-  test('the bar goes while the page scrolls down and comes back on the way up', async ({ page, signUp }) => {
-    await signUp(page);
-    await editor(page).tap();
-    await page.keyboard.type(Array.from({ length: 40 }, (_, index) => `item ${index}`).join('\n'));
+    await page.keyboard.press('End');
+    await page.keyboard.type('\nline'.repeat(40));
     await page.evaluate(() => scrollTo(0, 0));
-    const bar = page.getByRole('banner');
-    await expect(bar).toBeInViewport();
+    const header = page.getByRole('banner');
+    await expect(header).toBeInViewport();
     await page.evaluate(() => scrollTo(0, 400));
-    await expect(bar).not.toBeInViewport();
+    await expect(header).not.toBeInViewport();
     await page.evaluate(() => scrollTo(0, 200));
-    await expect(bar).toBeInViewport();
+    await expect(header).toBeInViewport();
   });
 });
 
-test('less motion means none', async ({ page, signUp }) => {
-  await page.emulateMedia({ reducedMotion: 'reduce' });
-  await signUp(page);
-  await page.getByRole('button', { name: 'Previous day' }).click();
-  const names = await page.getByRole('article').evaluate((element) => getComputedStyle(element).animationName);
-  expect(names).toBe('none');
-});
-
-test('the bars step back after three seconds of writing and return with the pointer', async ({ page, signUp }) => {
+test('the bars fade after three seconds of writing and return with the pointer', async ({ page, signUp }) => {
   await page.clock.install();
   await signUp(page);
   const opacity = () => page.getByRole('banner').evaluate((bar) => getComputedStyle(bar.firstElementChild!).opacity);
@@ -133,7 +128,11 @@ test('the bars step back after three seconds of writing and return with the poin
   await expect.poll(opacity).toBe('1');
 });
 
-test('a printed day is its label and its words', async ({ page, signUp, expectAccessible }) => {
+test('the print of a day has its label and its words, and the print of a screen has no controls', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
   await page.emulateMedia({ colorScheme: 'dark' });
   await signUp(page);
   await page.keyboard.type('on paper');
@@ -154,12 +153,10 @@ test('a printed day is its label and its words', async ({ page, signUp, expectAc
   await page.emulateMedia({ media: 'print' });
   await expect(page.getByRole('dialog')).toBeHidden();
   await page.keyboard.press('Escape');
-  // Black on what is light: with the dark theme's colours axe would find no contrast.
+  // The print is dark on light: the colours of the dark theme would have no contrast on paper.
   await expectAccessible(page);
-});
 
-test('a printed page has nothing to press', async ({ page, signUp }) => {
-  await signUp(page);
+  await page.emulateMedia({ media: 'screen' });
   await page.goto('/profile');
   await expect(page.getByRole('button', { name: 'Update Profile' })).toBeVisible();
   await page.emulateMedia({ media: 'print' });
@@ -169,19 +166,16 @@ test('a printed page has nothing to press', async ({ page, signUp }) => {
   await expect(page.getByRole('link', { name: 'Back to Journal' })).toBeHidden();
 });
 
-for (const width of [390, 1440]) {
-  test(`a long day scrolls under the way back to today, never through it, at ${width} px`, async ({
-    page,
-    signUp,
-    request,
-  }) => {
+test('a long day scrolls under the "Go to today" button, never through it', async ({ page, signUp, request }) => {
+  const lines = Array.from({ length: 60 }, (_, line) => `line ${line} of a day that is longer than its window`);
+  await signUp(page);
+  await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
+  await openDay(page, daysAgo(3));
+  const pill = page.getByRole('button', { name: 'Go to today' });
+  for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 760 });
-    await signUp(page);
-    const lines = Array.from({ length: 60 }, (_, line) => `line ${line} of a day that is longer than its window`);
-    await storeLog(request, await sessionOf(page), daysAgo(3), log(...lines));
-    await openDay(page, daysAgo(3));
-    const pill = page.getByRole('button', { name: 'Go to today' });
-    // In one go, here too: the day may still be sliding in.
+    await page.evaluate(() => scrollTo(0, 0));
+    // Measured in one step: the day may still be sliding in.
     const gap = () =>
       pill.evaluate((button) => {
         const text = document.querySelector('.ProseMirror')!;
@@ -194,11 +188,11 @@ for (const width of [390, 1440]) {
     await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(500);
     await page.mouse.wheel(0, -100);
     await expect(pill).toBeInViewport();
-    // The bar that holds it is as wide as the page, covers the whole pill and lets nothing shine through.
-    const bar = page.getByRole('banner');
-    await expect(bar).toHaveCSS('opacity', '1');
-    await expect(bar).not.toHaveCSS('background-color', 'rgba(0, 0, 0, 0)');
-    // Measured in one go: the bar may still be sliding in.
+    // The header is as wide as the page, covers the whole button and is opaque.
+    const header = page.getByRole('banner');
+    await expect(header).toHaveCSS('opacity', '1');
+    await expect(header).not.toHaveCSS('background-color', 'rgba(0, 0, 0, 0)');
+    // Measured in one step: the header may still be sliding in.
     const [outer, inner] = await pill.evaluate((button) => {
       const boxOf = (element: Element) => element.getBoundingClientRect();
       return [boxOf(button.closest('header')!), boxOf(button)] as const;
@@ -206,5 +200,5 @@ for (const width of [390, 1440]) {
     expect(outer.width).toBeGreaterThanOrEqual(width - 20);
     expect(inner.top).toBeGreaterThanOrEqual(outer.top);
     expect(inner.bottom).toBeLessThanOrEqual(outer.bottom);
-  });
-}
+  }
+});

@@ -1,4 +1,4 @@
-/** A log is moved to another day: by keys, from the menu, and beside a second tab that knows nothing of it. */
+/** Moving a log to another day: by keys, from the menu, and beside a second tab with a stale copy. */
 import type { Page } from '@playwright/test';
 import { dayLabel as labelOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -20,7 +20,7 @@ import { expect, expectToast, test } from '../support/test.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Move this log' });
 
-/** Days of one month or of the one before. */
+/** Chooses a day of the shown month or of the month before. */
 async function choose(page: Page, date: Day): Promise<void> {
   if (date.slice(0, 7) !== today().slice(0, 7))
     await dialog(page)
@@ -31,7 +31,7 @@ async function choose(page: Page, date: Day): Promise<void> {
     .click();
 }
 
-test('words that were just typed move with their log, and undo brings them back', async ({
+test('unsaved words move with their log, and undo moves them back', async ({
   page,
   signUp,
   request,
@@ -60,7 +60,7 @@ test('words that were just typed move with their log, and undo brings them back'
   expect(await storedLog(request, session, to)).toBe(log('written on the wrong day'));
   expect(await storedLog(request, session, today())).toBe(null);
 
-  // The days know it without being read again, and both can be written on.
+  // The cache has both days, and both can be written.
   await editor(page).click();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(', and more');
@@ -70,13 +70,13 @@ test('words that were just typed move with their log, and undo brings them back'
   await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
   expect(await storedLog(request, session, today())).toBe(log('written on the wrong day, and more'));
   expect(await storedLog(request, session, to)).toBe(null);
-  // By key: the pointer stands on the toast that has just been used.
+  // By key: the pointer is on the toast.
   await page.keyboard.press('Alt+ArrowLeft');
   await expect(items(page)).toHaveText(['']);
   await expect(editor(page)).toBeFocused();
 });
 
-test('the menu of a phone moves a log, and offers that only where there is one', async ({ page, signUp, request }) => {
+test('the menu of a phone moves a log, and offers it only for a day with a log', async ({ page, signUp, request }) => {
   await page.clock.install();
   await page.setViewportSize({ width: 390, height: 844 });
   await signUp(page);
@@ -94,13 +94,13 @@ test('the menu of a phone moves a log, and offers that only where there is one',
   await choose(page, today());
   await expect(dayLabel(page)).toHaveText(labelOf(today()));
   await expect(items(page)).toHaveText(['late work']);
-  // The toast lies over the bar of the day: it goes by itself.
+  // The toast covers the day bar, so it disappears after a while.
   await expect(page.getByRole('button', { name: 'Undo' })).toBeVisible();
   await page.clock.runFor(25_000);
   await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
 });
 
-test('a second tab that writes on the old day makes no second log and loses no word', async ({
+test('words that a second tab types on the old day are added to the moved log, without a second log', async ({
   page,
   context,
   signUp,
@@ -120,7 +120,7 @@ test('a second tab that writes on the old day makes no second log and loses no w
   await choose(page, to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
 
-  // The front tab does not hear of it before it sends: no focus event comes to a page that had it.
+  // The second tab finds out only when it saves: it gets no focus event, because it had the focus.
   await editor(second).click();
   await second.keyboard.press('ControlOrMeta+End');
   await second.keyboard.insertText(' and second');
@@ -140,7 +140,7 @@ test('a second tab that writes on the old day makes no second log and loses no w
 test.describe('when the connection breaks', () => {
   test.use({ expectedErrors: /Failed to load resource: net::/ });
 
-  test('a move whose answers were lost is told as unknown, and trying again finds the log once', async ({
+  test('a move with lost answers is reported as unknown, and a retry finds the log once', async ({
     page,
     signUp,
     request,
@@ -149,7 +149,7 @@ test.describe('when the connection breaks', () => {
     const session = await sessionOf(page);
     await storeLog(request, session, daysAgo(1), log('mine'));
     await openDay(page, daysAgo(1));
-    // The server carries each of them out, and the page hears of none.
+    // The server executes each request, and the page gets no answer.
     await page.route('**/rest/v1/entries*', async (route) => {
       if (route.request().method() !== 'PATCH') return route.continue();
       await route.fetch();

@@ -1,4 +1,4 @@
-/** Writing a day: what is typed is there after a reload, as a numbered list, with every tool in reach of the keyboard. */
+/** Writing a day: the numbered list, the keyboard, the toolbar, pasted content and links. */
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
 import {
@@ -10,125 +10,37 @@ import {
   daysAgo,
   paste,
   sessionOf,
-  status,
   storedLog,
   storeLog,
   today,
 } from '../support/journal.ts';
 import { expect, test } from '../support/test.ts';
 
-test('what was written is there after a reload', async ({ page, signUp }) => {
+test('a log starts as a numbered list with a question, is stored as typed, and keeps its undo within the day', async ({
+  page,
+  signUp,
+  request,
+}) => {
   await signUp(page);
   await expect(editor(page)).toBeFocused();
-  await page.keyboard.type('Fixed the import\nSaid no to a meeting');
-  await expectSaved(page);
-  await page.reload();
-  await expect(items(page)).toHaveText(['Fixed the import', 'Said no to a meeting']);
-  await expectSaved(page);
-});
-
-test('a log starts as a numbered list that asks its question', async ({ page, signUp }) => {
-  await signUp(page);
   await expect(editor(page).locator('ol > li > p')).toHaveAttribute('data-placeholder', 'What have you done today?');
   await expect(editor(page)).toHaveAttribute('role', 'textbox');
   await expect(editor(page)).toHaveAttribute('aria-multiline', 'true');
   await expect(editor(page)).toHaveAccessibleName(/^Log for \w+day - /);
   await expect(editor(page)).toHaveAccessibleDescription(/Escape, then Tab/);
-  await page.keyboard.type('a');
+  await page.keyboard.type('Fixed the import\nSaid no to a meeting');
   await expect(editor(page).locator('[data-placeholder]')).toHaveCount(0);
-});
-
-test('select all and delete bring the numbered list back', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.keyboard.type('one\ntwo');
-  // Undo groups what follows within half a second, so each step waits until it is stored.
   await expectSaved(page);
-  await page.keyboard.press('ControlOrMeta+a');
-  await page.keyboard.press('Backspace');
-  await expect(editor(page).locator('ol > li > p[data-placeholder]')).toHaveCount(1);
-  await expect(status(page, 'Nothing written yet')).toBeVisible();
-  // As one step of undo, however slow the keys.
-  await page.keyboard.insertText('again');
-  await expect(items(page)).toHaveText(['again']);
-  await page.keyboard.press('ControlOrMeta+z');
-  await page.keyboard.press('ControlOrMeta+z');
-  await expect(items(page)).toHaveText(['one', 'two']);
-});
-
-test('nothing is added after the last item', async ({ page, signUp, request }) => {
-  await signUp(page);
-  await page.keyboard.type('one');
+  expect(await storedLog(request, await sessionOf(page), today())).toBe(
+    log('Fixed the import', 'Said no to a meeting'),
+  );
+  await page.reload();
+  await expect(items(page)).toHaveText(['Fixed the import', 'Said no to a meeting']);
   await expectSaved(page);
-  expect(await storedLog(request, await sessionOf(page), today())).toBe(log('one'));
-});
 
-test('Tab nests an item, Escape and Tab leave the editor', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.keyboard.type('one\ntwo');
-  await page.keyboard.press('Tab');
-  await expect(editor(page).locator('li li')).toHaveText(['two']);
-  await page.keyboard.press('Shift+Tab');
-  await expect(editor(page).locator('li li')).toHaveCount(0);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Tab');
-  await expect(editor(page)).not.toBeFocused();
-});
-
-test('the toolbar is worked with the keyboard alone', async ({ page, signUp }) => {
-  await signUp(page);
-  const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
-  await page.keyboard.type('plain words');
-  await expect(toolbar).toBeHidden();
-  await page.keyboard.press('Shift+ControlOrMeta+ArrowLeft');
-  await expect(toolbar).toBeVisible();
-
-  await page.keyboard.press('Alt+F10');
-  await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
-  await page.keyboard.press('Enter');
-  await expect(toolbar.getByRole('button', { name: 'Bold' })).toHaveAttribute('aria-pressed', 'true');
-  await page.keyboard.press('ArrowRight');
-  await expect(toolbar.getByRole('button', { name: 'Italic' })).toBeFocused();
-  await page.keyboard.press('End');
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('ArrowLeft');
-  await expect(toolbar.getByRole('button', { name: 'Code block' })).toBeFocused();
-  await page.keyboard.press('Home');
-  await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
-
-  await page.keyboard.press('Escape');
-  await expect(toolbar).toBeHidden();
-  await expect(editor(page)).toBeFocused();
-  await expect(editor(page).locator('strong')).toHaveText('words');
-});
-
-test('Escape sends the toolbar away until something else is selected; it never covers the selection', async ({
-  page,
-  signUp,
-}) => {
-  await signUp(page);
-  const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
-  await page.keyboard.type('some words');
-  await page.keyboard.press('Shift+Home');
-  await expect(toolbar).toBeVisible();
-  // Measured in one go: the toolbar may still be on its way to its place.
-  const covers = () =>
-    toolbar.evaluate((element) => {
-      const [bar, text] = [element, document.querySelector('.ProseMirror li')!].map((box) =>
-        box.getBoundingClientRect(),
-      );
-      return bar!.bottom > text!.top && bar!.top < text!.bottom;
-    });
-  await expect.poll(covers).toBe(false);
-  await page.keyboard.press('Escape');
-  await expect(toolbar).toBeHidden();
-  await page.keyboard.press('Shift+ArrowRight');
-  await expect(toolbar).toBeVisible();
-});
-
-test('undo stays within its day', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.keyboard.type('today');
-  await expectSaved(page);
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(' today');
   await page.getByRole('button', { name: 'Previous day' }).click();
   await expect(items(page)).toHaveText(['']);
   await editor(page).click();
@@ -137,74 +49,158 @@ test('undo stays within its day', async ({ page, signUp }) => {
   await page.keyboard.press('ControlOrMeta+z');
   await expect(items(page)).toHaveText(['']);
   await page.getByRole('button', { name: 'Next day' }).click();
-  await expect(items(page)).toHaveText(['today']);
+  await expect(items(page)).toHaveText(['Fixed the import', 'Said no to a meeting today']);
 });
 
-test('pasted lines are items, wherever they come from', async ({ page, signUp }) => {
+test('list, toolbar and focus work by keyboard, and the toolbar never covers the selection', async ({
+  page,
+  signUp,
+}) => {
   await signUp(page);
-  await paste(page, { 'text/plain': 'one\n2. two\n- three\n\n[ ] four' });
-  await expect(items(page)).toHaveText(['one', 'two', 'three', 'four']);
-
-  await openDay(page, daysAgo(1));
-  await editor(page).click();
-  const word = (marker: string, text: string) =>
-    `<p class=MsoListParagraph style='margin-left:.5in;mso-list:l0 level1 lfo1'><!--[if !supportLists]--><span style='mso-list:Ignore'>${marker}<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp; </span></span><!--[endif]-->${text}</p>`;
-  await paste(page, {
-    'text/html': `<html><body>${word('1.', 'alpha')}${word('2.', 'beta')}</body></html>`,
-    'text/plain': '1. alpha\n2. beta',
+  const toolbar = page.getByRole('toolbar', { name: 'Formatting' });
+  await test.step('Tab nests an item, Escape and Tab leave the editor', async () => {
+    await page.keyboard.type('one\nsome plain words');
+    await page.keyboard.press('Tab');
+    await expect(editor(page).locator('li li')).toHaveText(['some plain words']);
+    await page.keyboard.press('Shift+Tab');
+    await expect(editor(page).locator('li li')).toHaveCount(0);
+    await expect(toolbar).toBeHidden();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    await expect(editor(page)).not.toBeFocused();
   });
-  await expect(items(page)).toHaveText(['alpha', 'beta']);
 
-  await openDay(page, daysAgo(2));
-  await editor(page).click();
-  await paste(page, {
-    'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>',
+  await test.step('Alt+F10 focuses the toolbar, arrows move in it', async () => {
+    await editor(page).focus();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.press('Shift+ControlOrMeta+ArrowLeft');
+    await expect(toolbar).toBeVisible();
+    await page.keyboard.press('Alt+F10');
+    await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(toolbar.getByRole('button', { name: 'Bold' })).toHaveAttribute('aria-pressed', 'true');
+    await page.keyboard.press('ArrowRight');
+    await expect(toolbar.getByRole('button', { name: 'Italic' })).toBeFocused();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowLeft');
+    await expect(toolbar.getByRole('button', { name: 'Code block' })).toBeFocused();
+    await page.keyboard.press('Home');
+    await expect(toolbar.getByRole('button', { name: 'Bold' })).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(toolbar).toBeHidden();
+    await expect(editor(page)).toBeFocused();
+    await expect(editor(page).locator('strong')).toHaveText('words');
   });
-  await expect(items(page)).toHaveText(['a · b', 'c · d']);
 
-  await openDay(page, daysAgo(3));
-  await editor(page).click();
-  await paste(page, {
-    'text/html': '<p style="margin:0">first</p><p>second</p><p><span style="font-weight:700">third</span></p>',
+  await test.step('Escape hides the toolbar until the selection changes', async () => {
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+Home');
+    await expect(toolbar).toBeVisible();
+    // Measured in one step: the toolbar may still be moving.
+    const covers = () =>
+      toolbar.evaluate((element) => {
+        const [bar, text] = [element, document.querySelectorAll('.ProseMirror li')[1]!].map((box) =>
+          box.getBoundingClientRect(),
+        );
+        return bar!.bottom > text!.top && bar!.top < text!.bottom;
+      });
+    await expect.poll(covers).toBe(false);
+    await page.keyboard.press('Escape');
+    await expect(toolbar).toBeHidden();
+    await page.keyboard.press('Shift+ArrowRight');
+    await expect(toolbar).toBeVisible();
   });
-  await expect(items(page)).toHaveText(['first', 'second', 'third']);
-  await expect(editor(page).locator('strong')).toHaveText('third');
 });
 
-test('a line goes the way of its own first letter', async ({ page, signUp }) => {
+test('pasted text, tables and Markdown become items, and a pasted script leaves only its text', async ({
+  page,
+  signUp,
+  request,
+}) => {
   await signUp(page);
-  await paste(page, { 'text/plain': 'left\nשלום' });
-  await expect(items(page)).toHaveText(['left', 'שלום']);
-  const starts = await items(page)
-    .locator('p')
-    .evaluateAll((lines) =>
-      lines.map((line) => {
-        const words = document.createRange();
-        words.selectNodeContents(line);
-        const [box, text] = [line.getBoundingClientRect(), words.getBoundingClientRect()];
-        return text.left - box.left < box.right - text.right ? 'left' : 'right';
-      }),
-    );
-  expect(starts).toEqual(['left', 'right']);
-});
-
-test('a pasted script, dangerous link or picture leaves its words alone', async ({ page, signUp, request }) => {
-  await signUp(page);
-  await paste(page, {
-    'text/html':
-      '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
+  const clear = async (): Promise<void> => {
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('Backspace');
+    await expect(items(page)).toHaveText(['']);
+  };
+  await test.step('plain text, each line in its own direction', async () => {
+    await paste(page, { 'text/plain': 'left\n2. שלום\n\n[ ] three' });
+    await expect(items(page)).toHaveText(['left', 'שלום', 'three']);
+    const starts = await items(page)
+      .locator('p')
+      .evaluateAll((lines) =>
+        lines.map((line) => {
+          const words = document.createRange();
+          words.selectNodeContents(line);
+          const [box, text] = [line.getBoundingClientRect(), words.getBoundingClientRect()];
+          return text.left - box.left < box.right - text.right ? 'left' : 'right';
+        }),
+      );
+    expect(starts).toEqual(['left', 'right', 'left']);
   });
-  await expect(items(page)).toHaveText(['a link']);
-  await expectSaved(page);
-  expect(await storedLog(request, await sessionOf(page), today())).toBe(log('a link'));
+
+  await test.step('a list of Word', async () => {
+    await clear();
+    const word = (marker: string, text: string) =>
+      `<p class=MsoListParagraph style='margin-left:.5in;mso-list:l0 level1 lfo1'><!--[if !supportLists]--><span style='mso-list:Ignore'>${marker}<span style='font:7.0pt "Times New Roman"'>&nbsp;&nbsp; </span></span><!--[endif]-->${text}</p>`;
+    await paste(page, {
+      'text/html': `<html><body>${word('1.', 'alpha')}${word('2.', 'beta')}</body></html>`,
+      'text/plain': '1. alpha\n2. beta',
+    });
+    await expect(items(page)).toHaveText(['alpha', 'beta']);
+  });
+
+  await test.step('a table with styles', async () => {
+    await clear();
+    await paste(page, {
+      'text/html': '<table style="color:red"><tr><td>a</td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>',
+    });
+    await expect(items(page)).toHaveText(['a · b', 'c · d']);
+  });
+
+  await test.step('paragraphs with styles', async () => {
+    await clear();
+    await paste(page, {
+      'text/html': '<p style="margin:0">first</p><p>second</p><p><span style="font-weight:700">third</span></p>',
+    });
+    await expect(items(page)).toHaveText(['first', 'second', 'third']);
+    await expect(editor(page).locator('strong')).toHaveText('third');
+  });
+
+  await test.step('Markdown, and one undo', async () => {
+    await clear();
+    await page.keyboard.type('before');
+    await page.keyboard.press('Enter');
+    await paste(page, { 'text/plain': '## Done\n\n1. Fixed **login**\n2. `npm ci`\n\n> Ship it.\n> — Ada' });
+    await expect(editor(page).locator('h2')).toHaveText('Done');
+    await expect(editor(page).locator('ol > li strong')).toHaveText('login');
+    await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada');
+    await page.keyboard.type('!');
+    await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada!');
+    await page.keyboard.press('ControlOrMeta+z');
+    await page.keyboard.press('ControlOrMeta+z');
+    await expect(editor(page).locator('h2, blockquote')).toHaveCount(0);
+    await expect(items(page)).toHaveText(['before', '']);
+  });
+
+  await test.step('a script, a dangerous link and an image', async () => {
+    await clear();
+    await paste(page, {
+      'text/html':
+        '<p>a <a href="javascript:alert(1)">link</a><img src="x" onerror="alert(1)"><script>alert(1)</script></p>',
+    });
+    await expect(items(page)).toHaveText(['a link']);
+    await expect.poll(async () => storedLog(request, await sessionOf(page), today())).toBe(log('a link'));
+  });
 });
 
 const link = (page: Page, address: string) => editor(page).locator(`a[href="${address}"]`);
 
-/** What a tab knows about the one that opened it. */
+/** The opener and the referrer that a tab can read. */
 const originOf = (tab: Page) => tab.evaluate(() => [window.opener, document.referrer]);
 
-test('a pasted link keeps its address as words, and opens with Ctrl and a click or with a key', async ({
+test('a pasted link keeps its address as text, and opens with Ctrl+click or a key, without an opener', async ({
   page,
   signUp,
   request,
@@ -220,7 +216,7 @@ test('a pasted link keeps its address as words, and opens with Ctrl and a click 
   expect(await storedLog(request, await sessionOf(page), today())).toBe(log(`see the terms (${address}), again`));
   await expectAccessible(page);
 
-  // A click alone puts the caret there.
+  // A plain click only moves the caret.
   await link(page, address).click();
   await expect(editor(page)).toBeFocused();
   for (const open of [
@@ -236,26 +232,10 @@ test('a pasted link keeps its address as words, and opens with Ctrl and a click 
   expect(page.context().pages()).toHaveLength(1);
 });
 
-test('Markdown of the clipboard arrives formatted, and leaves again with one undo', async ({ page, signUp }) => {
-  await signUp(page);
-  await page.keyboard.type('before');
-  await page.keyboard.press('Enter');
-  await paste(page, { 'text/plain': '## Done\n\n1. Fixed **login**\n2. `npm ci`\n\n> Ship it.\n> — Ada' });
-  await expect(editor(page).locator('h2')).toHaveText('Done');
-  await expect(editor(page).locator('ol > li strong')).toHaveText('login');
-  await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada');
-  await page.keyboard.type('!');
-  await expect(editor(page).locator('blockquote')).toHaveText('Ship it.— Ada!');
-  await page.keyboard.press('ControlOrMeta+z');
-  await page.keyboard.press('ControlOrMeta+z');
-  await expect(editor(page).locator('h2, blockquote')).toHaveCount(0);
-  await expect(items(page)).toHaveText(['before', '']);
-});
-
 test.describe('on a phone', () => {
   test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
-  test('a tap on a link offers to open it, writing on does not, and the menu lists no keys', async ({
+  test('a tap on a link offers to open it, typing does not, and the menu has no keyboard shortcuts', async ({
     page,
     signUp,
     baseURL,
@@ -285,7 +265,7 @@ test.describe('on a phone', () => {
   });
 });
 
-test('a click on the empty part of the page starts writing there, a drag selects', async ({
+test('a click on the empty part of the page moves the caret there, and a drag selects', async ({
   page,
   signUp,
   request,
