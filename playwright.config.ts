@@ -1,18 +1,12 @@
-/** The stories in a real browser, against what `npm start` starts: built pages, embedded database, sandbox. */
+/** End-to-end tests in Chromium against what `npm start` starts: built pages, embedded database, sandbox; one server per worker. */
 import { defineConfig, devices } from '@playwright/test';
-import { findBrowser } from './scripts/browser/browser.ts';
+import { findTestBrowser } from './scripts/browser/browser.ts';
 
-/**
- * Another port lets two runs on one machine stay out of each other's way; each has its own database folder. This one is
- * none that a system gives to whoever asks for any.
- */
-const port = Number(process.env['E2E_PORT'] ?? 24139);
-/** Where it is noon as the stories begin, for them and for their browser: they meet no midnight but their own. */
+/** A zone in which it is noon as the tests begin, for them and their browser: no midnight falls into a run. */
 const timezoneId = (process.env['E2E_TIME_ZONE'] ??= zoneOfNoon(new Date()));
 process.env['TZ'] = timezoneId;
-const baseURL = `http://localhost:${port}`;
 const root = process.getuid?.() === 0;
-const browser = findBrowser();
+const browser = findTestBrowser();
 
 export default defineConfig({
   testDir: 'tests/e2e',
@@ -21,15 +15,15 @@ export default defineConfig({
   forbidOnly: Boolean(process.env['CI']),
   workers: 2,
   retries: 0,
-  // For stories that hang; the longest takes a quarter of this on a busy machine.
+  // For tests that hang; the longest takes a quarter of this on a busy machine.
   timeout: 120_000,
   expect: { timeout: 10_000 },
   reporter: 'list',
   use: {
     ...devices['Desktop Chrome'],
-    baseURL,
     timezoneId,
-    trace: 'retain-on-failure',
+    // A trace records every action and frame, also of tests that pass: `npm test -- --trace FILE` turns it on.
+    trace: 'off',
     launchOptions: {
       ...(browser !== null && { executablePath: browser }),
       args: [
@@ -44,16 +38,7 @@ export default defineConfig({
     },
   },
   projects: [{ name: 'chromium' }],
-  webServer: {
-    command: `"${process.execPath}" tests/e2e/support/server.ts`,
-    url: `${baseURL}/readyz`,
-    env: { PORT: String(port) },
-    timeout: 180_000,
-    reuseExistingServer: false,
-    stdout: 'ignore',
-    stderr: 'pipe',
-    gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
-  },
+  globalSetup: './tests/e2e/support/build-pages.ts',
 });
 
 /** The names of these zones count westward. */

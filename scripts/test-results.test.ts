@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { summaryLine, playwrightResult, vitestResult } from './test-results.ts';
+import { ROOT } from './project.ts';
+import { fileDurations, playwrightResult, slowestFilesText, summaryLine, vitestResult } from './test-results.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hustle-forge-results-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,4 +34,37 @@ test('counts a crashed runner as one failure', async () => {
   const fine = report({ numPassedTests: 7, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 });
   expect(await vitestResult(fine, false)).toEqual({ passed: 7, failed: 1, skipped: 0 });
   expect(await vitestResult(join(folder, 'missing.json'), false)).toEqual({ passed: 0, failed: 1, skipped: 0 });
+});
+
+test('lists the slowest files of both runners together', async () => {
+  const vitest = join(folder, 'vitest.json');
+  const file = (name: string, ms: number) => ({
+    name: join(ROOT, name),
+    startTime: 1_000,
+    endTime: 1_000 + ms,
+    assertionResults: [{}, {}],
+  });
+  writeFileSync(
+    vitest,
+    JSON.stringify({ testResults: [file('src/quick.test.ts', 40), file('tests/slow.test.ts', 9_000)] }),
+  );
+  const playwright = join(folder, 'playwright.json');
+  const spec = (ms: number) => ({ tests: [{ results: [{ duration: ms }] }] });
+  const suite = { file: 'journal/days.spec.ts', specs: [spec(2_000)], suites: [{ specs: [spec(3_000)] }] };
+  writeFileSync(playwright, JSON.stringify({ config: { rootDir: join(ROOT, 'tests', 'e2e') }, suites: [suite] }));
+
+  const durations = await fileDurations({ vitest, playwright });
+  expect(durations).toEqual([
+    { file: 'tests/slow.test.ts', tests: 2, ms: 9_000 },
+    { file: 'tests/e2e/journal/days.spec.ts', tests: 2, ms: 5_000 },
+    { file: 'src/quick.test.ts', tests: 2, ms: 40 },
+  ]);
+  expect(slowestFilesText(durations, 2)).toBe(
+    'Slowest test files (number of tests):\n   9.0 s  tests/slow.test.ts (2)\n   5.0 s  tests/e2e/journal/days.spec.ts (2)',
+  );
+});
+
+test('lists no file of a runner that did not run', async () => {
+  const missing = join(folder, 'missing.json');
+  expect(await fileDurations({ vitest: missing, playwright: missing })).toEqual([]);
 });

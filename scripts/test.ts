@@ -1,22 +1,35 @@
 /**
- * `npm test`: runs every test, also on a fresh clone. `--long` gives the randomised and fault tests more time. With file
- * arguments only those files run: `*.spec.ts` under Playwright, all vitestFiles under Vitest.
+ * `npm test`: runs every test, also on a fresh clone. With file arguments only those files run: `*.spec.ts` under
+ * Playwright, all others under Vitest. Options:
+ *
+ * - `--changed`: only what the changes since the branch left main touch
+ * - `--long`: more time for the randomised and fault tests
+ * - `--trace`: keeps a Playwright trace of every end-to-end test that fails
+ * - `--record`: writes the slowest files to docs/slowest-tests.md
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureBrowser } from './browser/browser.ts';
+import { ensureTestBrowser } from './browser/browser.ts';
 import { buildClient } from './build/build-client.ts';
+import { changedFiles, selectTests } from './changed-tests.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
-import { summaryLine, playwrightResult, vitestResult } from './test-results.ts';
+import { fileDurations, playwrightResult, slowestFilesPage, slowestFilesText } from './test-results.ts';
+import { summaryLine, vitestResult } from './test-results.ts';
 import type { TestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 
+const SLOWEST = 20;
+const REPORTS = {
+  vitest: join(ROOT, 'test-results', 'vitest.json'),
+  playwright: join(ROOT, 'test-results', 'playwright.json'),
+};
+
+const startedAt = performance.now();
 const args = process.argv.slice(2);
 const files = args.filter((arg) => !arg.startsWith('--'));
-const endToEndFiles = files.filter((file) => /\.spec\.ts$|tests\/e2e/.test(file));
-const vitestFiles = files.filter((file) => !endToEndFiles.includes(file));
-if (args.includes('--long')) process.env['TEST_LONG'] = '1';
+const has = (option: string): boolean => args.includes(option);
+if (has('--long')) process.env['TEST_LONG'] = '1';
 
 let stopped = false;
 exitWithParent(() => (stopped = true));
@@ -26,33 +39,58 @@ const results: TestResult[] = [];
 try {
   await rm(join(ROOT, 'test-results'), { recursive: true, force: true });
   await mkdir(join(ROOT, 'test-results'), { recursive: true });
-  const chrome = await ensureBrowser();
+  const { vitest, specs } = await selectedTests();
+  const browser = await ensureTestBrowser();
   await buildClient();
-  if (files.length === 0 || vitestFiles.length > 0) results.push(await runVitest());
-  if (!stopped && (files.length === 0 || endToEndFiles.length > 0)) results.push(await runPlaywright(chrome));
+  if (vitest !== null) results.push(await runVitest(vitest));
+  if (!stopped && specs !== null) results.push(await runPlaywright(browser, specs));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   results.push({ passed: 0, failed: 1, skipped: 0 });
 }
 if (stopped) results.push({ passed: 0, failed: 1, skipped: 0 });
+await reportSlowestFiles();
 process.stdout.write(`\n${summaryLine(results)}\n`);
 process.exit(results.some(({ failed }) => failed > 0) ? 1 : 0);
 
-async function runVitest(): Promise<TestResult> {
-  const report = join(ROOT, 'test-results', 'vitest.json');
-  const ok = await runTool('vitest', [
-    'run',
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    ...vitestFiles,
-  ]);
-  return vitestResult(report, ok);
+/** Arguments for each runner; null if it has nothing to run. */
+type Selection = { vitest: string[] | null; specs: string[] | null };
+
+async function selectedTests(): Promise<Selection> {
+  if (has('--changed')) {
+    const { vitest, specs } = selectTests(await changedFiles());
+    return {
+      vitest: vitest === 'all' ? ['run'] : ['related', '--run', '--passWithNoTests', ...vitest],
+      specs: specs.length > 0 ? specs : null,
+    };
+  }
+  if (files.length === 0) return { vitest: ['run'], specs: [] };
+  const specs = files.filter((file) => /\.spec\.ts$|tests\/e2e/.test(file));
+  const vitest = files.filter((file) => !specs.includes(file));
+  return { vitest: vitest.length > 0 ? ['run', ...vitest] : null, specs: specs.length > 0 ? specs : null };
 }
 
-async function runPlaywright(chrome: string): Promise<TestResult> {
-  const report = join(ROOT, 'test-results', 'playwright.json');
-  const env = { CHROME_PATH: chrome, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
-  const ok = await runTool('playwright', ['test', '--reporter=list,json', ...endToEndFiles], env);
-  return playwrightResult(report, ok);
+async function runVitest(command: readonly string[]): Promise<TestResult> {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${REPORTS.vitest}`];
+  const ok = await runTool('vitest', [...command, ...reporters]);
+  return vitestResult(REPORTS.vitest, ok);
+}
+
+async function runPlaywright(browser: string, specs: readonly string[]): Promise<TestResult> {
+  const env = { CHROME_PATH: browser, PLAYWRIGHT_JSON_OUTPUT_FILE: REPORTS.playwright };
+  const trace = has('--trace') ? ['--trace=retain-on-failure'] : [];
+  const ok = await runTool('playwright', ['test', '--reporter=list,json', ...trace, ...specs], env);
+  return playwrightResult(REPORTS.playwright, ok);
+}
+
+async function reportSlowestFiles(): Promise<void> {
+  const durations = await fileDurations(REPORTS);
+  if (durations.length < SLOWEST) return;
+  process.stdout.write(`\n${slowestFilesText(durations, SLOWEST)}\n`);
+  if (!has('--record')) return;
+  const date = new Date().toISOString().slice(0, 10);
+  const minutes = (performance.now() - startedAt) / 60_000;
+  const page = slowestFilesPage(durations, SLOWEST, { date, minutes, summary: summaryLine(results) });
+  await writeFile(join(ROOT, 'docs', 'slowest-tests.md'), page);
+  await runTool('oxfmt', ['docs/slowest-tests.md']);
 }

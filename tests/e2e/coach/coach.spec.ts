@@ -1,7 +1,4 @@
-/**
- * The coach, with the sandbox's model. All tests that ask the model are in this file and run in sequence: the sandbox has
- * one model, and a fault that one test queues would hit the request of another.
- */
+/** The coach, with the sandbox's model: every worker has its own server and model. */
 import { AI_MESSAGES, ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import { shortDate } from '#domain/coach/win-bullets.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
@@ -34,7 +31,6 @@ import {
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect } from '../support/test.ts';
 
-test.describe.configure({ mode: 'default' });
 test.afterEach(({ request }) => resetModel(request));
 
 /** Observes a part of the page. Returns a function that lists the tags of all elements that have changed since. */

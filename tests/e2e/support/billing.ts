@@ -1,4 +1,4 @@
-/** What the stories about paying share: the way to PayPal's approval page and back, and PayPal's own books. */
+/** Helpers for tests of payments: to PayPal's approval page and back, and PayPal's own records. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { MESSAGES } from '#domain/messages.ts';
 import { headersOf, sessionOf } from './journal.ts';
@@ -8,7 +8,7 @@ export const offer = (page: Page): Locator => page.getByRole('dialog', { name: '
 export const toast = (page: Page, text: string): Locator => page.getByText(text, { exact: true });
 export const payNow = (page: Page): Locator => page.getByRole('button', { name: 'Pay now' });
 
-/** From the open offer to PayPal's approval page; answers the order's id. */
+/** From the open offer to PayPal's approval page. Returns the order's id. */
 export async function goToPaypal(page: Page, country = 'DE'): Promise<string> {
   await page.getByLabel('Country').selectOption(country);
   await page.getByRole('button', { name: /^(Upgrade|Renew) with PayPal$/ }).click();
@@ -23,14 +23,14 @@ export async function openOffer(page: Page): Promise<void> {
   await expect(offer(page)).toBeVisible();
 }
 
-/** The toast, and the page that loads again by itself and is a Closer's then. */
+/** Waits for the toast and the reload, and checks that the user is a Closer. */
 export async function expectPaid(page: Page): Promise<void> {
   await expectToast(page, MESSAGES.paymentDone);
   await expectReload(page);
   await expectPlan(page, 'Closer');
 }
 
-/** Waits until the page has loaded itself again. */
+/** Waits until the page has reloaded itself. */
 export async function expectReload(page: Page): Promise<void> {
   await expect(async () => {
     const types = await page.evaluate(() =>
@@ -47,13 +47,13 @@ export async function expectPlan(page: Page, plan: 'Closer' | 'Dabbler'): Promis
 
 type ListedPayment = { orderId: string; status: string; customId: string | null };
 
-/** What PayPal knows of an order. */
+/** An order in PayPal's records. */
 export async function orderAtPaypal(request: APIRequestContext, orderId: string): Promise<ListedPayment> {
   const answer = await request.get('/sandbox/payments');
   return ((await answer.json()) as ListedPayment[]).find((payment) => payment.orderId === orderId)!;
 }
 
-/** What PayPal decides or does later about money that was paid. */
+/** Changes the state of a capture at PayPal after the payment. */
 export async function atPaypal(
   request: APIRequestContext,
   orderId: string,

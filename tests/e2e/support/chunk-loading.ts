@@ -1,4 +1,4 @@
-/** What the stories about code that comes apart share: what is said when it does not come, and a release that takes it away. */
+/** Helpers for tests of chunk loading: the error message, and a release that removes chunks. */
 import type { Locator, Page } from '@playwright/test';
 import { expect } from './test.ts';
 
@@ -18,7 +18,7 @@ export async function expectFetched(page: Page, files: readonly string[]): Promi
   await expect.poll(fetched).toEqual(files);
 }
 
-/** The server knows these files by other names. Answers what makes the next page that is loaded ask for those. */
+/** Makes the server answer 404 for these files, as after a release. The returned function makes the next page load get them. */
 export async function makeChunksStale(page: Page, files: string): Promise<() => void> {
   let loads = -Infinity;
   page.on('request', (request) => (loads += Number(request.isNavigationRequest())));

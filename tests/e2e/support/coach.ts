@@ -1,7 +1,8 @@
-/** What the stories about the coach share: somebody who may ask it, and the sandbox's model, which can be made to fail. */
+/** Helpers for tests of the coach: a user who may ask it, and the simulated model with its faults. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { headersOf, log, sessionOf, storeLog, today } from './journal.ts';
+import type { Session } from './journal.ts';
 import { expect, test as base } from './test.ts';
 import type { Person } from './test.ts';
 
@@ -16,26 +17,23 @@ export async function openPanel(page: Page): Promise<void> {
 }
 
 type CoachFixtures = {
-  /** A new Closer who has agreed to the coach, on a day with these items. */
+  /** Seeds a Closer who has consented to the coach and has logged these items today, and opens the journal. */
   signUpCloser: (...items: string[]) => Promise<Person>;
 };
 
 export const test = base.extend<CoachFixtures>({
-  signUpCloser: async ({ page, request, signUp, admin }, use) => {
+  signUpCloser: async ({ page, request, accounts, openJournalAs }, use) => {
     await use(async (...items) => {
-      const person = await signUp(page);
-      const session = await sessionOf(page);
+      const account = await accounts.create();
+      const { session, person } = account;
       if (items.length > 0) await storeLog(request, session, today(), log(...items));
       await storeConsent(request, session, true);
-      await admin('plan:grant', person.email);
-      await page.goto(`/journal?date=${today()}`);
-      await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
+      await accounts.upgrade(account);
+      await openJournalAs(page, account);
       return person;
     });
   },
 });
-
-type Session = Awaited<ReturnType<typeof sessionOf>>;
 
 async function storeConsent(request: APIRequestContext, session: Session, given: boolean): Promise<void> {
   const answer = await request.patch(`/rest/v1/profiles?id=eq.${session.user.id}`, {
@@ -45,7 +43,7 @@ async function storeConsent(request: APIRequestContext, session: Session, given:
   expect(answer.ok(), await answer.text()).toBe(true);
 }
 
-/** The feedback that is stored for today, as another device would see it. */
+/** Today's stored feedback, as another device would read it. */
 export async function storedFeedback(page: Page, request: APIRequestContext): Promise<string | null> {
   const answer = await request.get(`/rest/v1/entries?select=ai_feedback&date=eq.${today()}`, {
     headers: headersOf(await sessionOf(page)),
@@ -64,7 +62,7 @@ const tell = async (request: APIRequestContext, command: string, data: object = 
 };
 
 export const failModel = (request: APIRequestContext, fault: Fault) => tell(request, 'fail', fault);
-/** Waits until a question is held. */
+/** Waits until the model holds a request. */
 export const heldModel = (request: APIRequestContext) => tell(request, 'held');
 export const releaseModel = (request: APIRequestContext) => tell(request, 'release');
 export const resetModel = (request: APIRequestContext) => tell(request, 'reset');

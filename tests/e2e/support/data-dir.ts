@@ -1,4 +1,4 @@
-/** Where the stories' server keeps its data, so that a story can run an operator's command against it. */
+/** The data folder of a worker's server, from which tests reach its database. */
 import { join } from 'node:path';
 
 export const e2eDataDir = (port: string): string =>

@@ -1,16 +1,10 @@
-/** Reaches behind the stories' server into its database, for what only time would bring about. */
-import { openDatabase } from '#server/database/connect.ts';
-import { createLog } from '#server/log.ts';
+/** Changes rows in the database of the worker's server, for states that only passing time would cause. */
+import { joinDatabase } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';
 
-/** Makes every session of an account as old as if its owner had signed in this many hours ago. */
+/** Ages every session of an account by this many hours. */
 export async function ageSessions(baseURL: string, email: string, hours: number): Promise<void> {
-  const dataDir = e2eDataDir(new URL(baseURL).port);
-  const database = await openDatabase({
-    config: { dataDir, databaseUrl: null },
-    log: createLog('silent'),
-    whenRunning: 'join',
-  });
+  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
   try {
     const { rowCount } = await database.asService('make sessions older').statement(
       `update auth.sessions set created_at = created_at - make_interval(hours => $2)

@@ -1,4 +1,4 @@
-/** What the stories about the journal share: the editor, the status line, days, and what the server really has. */
+/** Helpers for tests of the journal: the editor, the status line, days, and the stored log. */
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -18,15 +18,15 @@ export async function expectSaved(page: Page): Promise<void> {
   await expect(status(page, /^Saved \d\d:\d\d$/)).toBeVisible();
 }
 
-/** Opens a day and waits until it can be written on. */
+/** Opens a day and waits until it is editable. */
 export async function openDay(page: Page, date: Day): Promise<void> {
   await page.goto(`/journal?date=${date}`);
   await expect(editor(page)).toBeVisible();
 }
 
-type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
+export type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
 
-/** The session of the page's user, for looking behind the page's back. */
+/** The session of the page's user, for requests beside the page. */
 export async function sessionOf(page: Page): Promise<Session> {
   const json = await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
@@ -41,14 +41,14 @@ export const headersOf = ({ access_token: token }: Session) => ({
   prefer: 'return=representation',
 });
 
-/** What the server has of a day, without its header; null when it has none. */
+/** The stored log of a day without its header; null if there is none. */
 export async function storedLog(request: APIRequestContext, session: Session, date: Day): Promise<string | null> {
   const answer = await request.get(`/rest/v1/entries?select=content&date=eq.${date}`, { headers: headersOf(session) });
   const rows = (await answer.json()) as { content: string }[];
   return rows[0]?.content.replace(/^<h2[^>]*>.*?<\/h2>/, '') ?? null;
 }
 
-/** Writes a day as another device of the same user would. */
+/** Stores a day as another device of the same user would. */
 export async function storeLog(request: APIRequestContext, session: Session, date: Day, html: string): Promise<void> {
   const answer = await request.post('/rest/v1/entries?on_conflict=user_id,date', {
     headers: { ...headersOf(session), prefer: 'resolution=merge-duplicates' },
@@ -61,7 +61,7 @@ export async function storeLog(request: APIRequestContext, session: Session, dat
 export const log = (...texts: string[]): string =>
   `<ol>${texts.map((text) => `<li><p>${text}</p></li>`).join('')}</ol>`;
 
-/** Pastes as a browser does: the clipboard's own formats, through a real paste event. */
+/** Dispatches a paste event with these clipboard formats. */
 export async function paste(page: Page, formats: Record<string, string>): Promise<void> {
   await editor(page).evaluate((element, given) => {
     const clipboardData = new DataTransfer();

@@ -1,4 +1,4 @@
-/** The server for the browser's stories: `npm start` with an empty database of its own and no rate limits. */
+/** The server of one worker: `npm start` with an empty database of its own and no rate limits. */
 import { rmSync } from 'node:fs';
 import { sandboxedServerSettings } from '../../../scripts/screenshots/server-settings.ts';
 import { e2eDataDir } from './data-dir.ts';

@@ -1,8 +1,8 @@
-/** How stories lose a session, and get one with a password. */
+/** Ends sessions, and signs in with a password. */
 import type { Page } from '@playwright/test';
 import { expect } from './test.ts';
 
-/** The end of every story about a password: a browser that knows nobody, and the password that must now open the journal. */
+/** Signs out by clearing the storage, and checks that the password opens the journal. */
 export async function expectSignsIn(page: Page, email: string, password: string): Promise<void> {
   await page.evaluate(() => localStorage.clear());
   await page.goto('/login');
@@ -12,7 +12,7 @@ export async function expectSignsIn(page: Page, email: string, password: string)
   await expect(page).toHaveURL('/journal');
 }
 
-/** What an ended session looks like from here: the next refresh is refused for good. */
+/** Makes the next token refresh fail for good, as after the session has ended elsewhere. */
 export async function endSession(page: Page): Promise<void> {
   await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
@@ -22,6 +22,6 @@ export async function endSession(page: Page): Promise<void> {
   });
 }
 
-/** Everything that this tab could still give away of a link: the address, both storages, the state of its history entry. */
+/** Every place of this tab where a link's tokens could remain: the address, both storages, the state of the history entry. */
 export const tracesOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([location.href, localStorage, sessionStorage, history.state]));

@@ -1,40 +1,52 @@
 /**
- * What every story in the browser starts from: a page that fails the test when it logs an error, breaks the content
- * security policy or throws; somebody who is signed up; a check of accessibility; an operator's command.
+ * The fixtures of every end-to-end test: a page that fails the test when it logs an error, breaks the content security
+ * policy or throws; a signed-in user; a check of accessibility; an operator's command.
  */
-import { randomUUID } from 'node:crypto';
 import { AxeBuilder } from '@axe-core/playwright';
 import { test as base, expect } from '@playwright/test';
 import type { Page } from '@playwright/test';
-import { ROUTES } from '#domain/routes.ts';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { runAdminCommand } from '#server/admin.ts';
-import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { openAccounts } from './accounts.ts';
+import type { Accounts, NewPerson, Person, SeededAccount } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';
+import { startWorkerServer } from './worker-server.ts';
+import type { WorkerServer } from './worker-server.ts';
 
 export { expect };
 
-export type Person = { name: string; email: string; password: string };
+export type { Person };
 
 /** Only the colour rules depend on the theme. */
 export type AxeRules = 'all' | 'contrast';
 
+type WorkerFixtures = {
+  /** The worker's own server, so that no test meets the mails, payments or model faults of another worker's test. */
+  server: WorkerServer;
+  accounts: Accounts;
+};
+
 type Fixtures = {
-  /** Console errors that a story is about, such as the failed requests of an offline page. */
+  /** Console errors that the test expects, such as the failed requests of an offline page. */
   expectedErrors: RegExp | null;
-  /** Makes an account through the API, as quick as can be, and leaves the page signed in on the journal. */
-  signUp: (page: Page, person?: Partial<Person>) => Promise<Person>;
+  /** Seeds an account with a session and opens the journal as its user. */
+  signUp: (page: Page, person?: NewPerson) => Promise<Person>;
+  /** Opens the journal with the session of a seeded account. */
+  openJournalAs: (page: Page, account: SeededAccount) => Promise<void>;
   /** Fails with the violations of WCAG 2.2 AA that axe finds on the page; `contrast` runs only the colour rules. */
   expectAccessible: (page: Page, rules?: AxeRules) => Promise<void>;
-  /** `npm run admin -- ...` against the stories' server, without a process of its own; answers what it prints. */
+  /** Runs `npm run admin -- ...` against the worker's server, in this process. Returns the printed line. */
   admin: (...args: string[]) => Promise<string>;
 };
 
-/** The browser logs every 4xx answer by itself: whether one was right is for the story to say. */
+/** The browser logs every 4xx answer by itself: the test decides whether one was right. */
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of 4\d\d/;
+
+const SERVER_START_TIMEOUT_MS = 180_000;
 
 const SAID_KEY = 'e2e-toasts';
 
-/** Runs in the page: keeps the words of every toast, for a story that a busy machine lets look too late. */
+/** Runs in the page: records the text of every toast, because on a busy machine a test may check after it has gone. */
 function rememberToasts(key: string): void {
   new MutationObserver((changes) => {
     for (const { addedNodes, target } of changes) {
@@ -48,7 +60,7 @@ function rememberToasts(key: string): void {
   }).observe(document, { childList: true, subtree: true });
 }
 
-/** Waits until a toast has said this in this tab; it may be gone by then, and the page may have loaded again. */
+/** Waits until a toast has shown this text in this tab; the toast may be gone, and the page reloaded, by then. */
 export async function expectToast(page: Page, text: string): Promise<void> {
   await expect(async () => {
     const said = await page.evaluate((key) => JSON.parse(sessionStorage.getItem(key) ?? '[]') as string[], SAID_KEY);
@@ -56,7 +68,30 @@ export async function expectToast(page: Page, text: string): Promise<void> {
   }).toPass({ timeout: 20_000 });
 }
 
-export const test = base.extend<Fixtures>({
+export const test = base.extend<Fixtures, WorkerFixtures>({
+  server: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright insists on a destructured first parameter
+    async ({}, use) => {
+      const server = await startWorkerServer();
+      await use(server);
+      await server.stop();
+    },
+    { scope: 'worker', timeout: SERVER_START_TIMEOUT_MS },
+  ],
+
+  accounts: [
+    async ({ server }, use) => {
+      const accounts = await openAccounts(server.url);
+      await use(accounts);
+      await accounts.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  baseURL: async ({ server }, use) => {
+    await use(server.url);
+  },
+
   expectedErrors: [null, { option: true }],
 
   page: async ({ page, expectedErrors }, use) => {
@@ -74,23 +109,23 @@ export const test = base.extend<Fixtures>({
     expect(problems, 'what the page logged as errors').toEqual([]);
   },
 
-  signUp: async ({ baseURL }, use) => {
-    await use(async (page, given = {}) => {
-      const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: 'correct horse', ...given };
-      const answer = await page.request.post('/auth/v1/signup', {
-        headers: { apikey: PUBLISHABLE_KEY },
-        data: { email: person.email, password: person.password, data: { name: person.name } },
-      });
-      expect(answer.status(), await answer.text()).toBe(200);
-      const key = `sb-${new URL(baseURL!).hostname.split('.')[0]}-auth-token`;
-      const session = (await answer.json()) as { expires_in: number };
+  signUp: async ({ accounts, openJournalAs }, use) => {
+    await use(async (page, given) => {
+      const account = await accounts.create(given);
+      await openJournalAs(page, account);
+      return account.person;
+    });
+  },
+
+  openJournalAs: async ({ baseURL }, use) => {
+    await use(async (page, { session }) => {
       const stored = { expires_at: Math.floor(Date.now() / 1000) + session.expires_in, ...session };
-      // A page of the same origin without the app, whose first look at its storage shall find the session.
-      await page.goto(ROUTES.terms.path);
-      await page.evaluate(([name, value]) => localStorage.setItem(name!, value!), [key, JSON.stringify(stored)]);
+      const entry = { key: sessionStorageKey(baseURL!), value: JSON.stringify(stored) };
+      const script = await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
       await page.goto('/journal');
+      // From here on the storage is the app's: the next load must not bring back a session that it has ended.
+      await script.dispose();
       await expect(page.locator('.ProseMirror[contenteditable=true]')).toBeVisible();
-      return person;
     });
   },
 

@@ -1,0 +1,50 @@
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { SPECS_BY_PATH, selectTests } from './changed-tests.ts';
+import { ROOT } from './project.ts';
+
+test('the map names paths and specs that exist', () => {
+  const specs = globSync('tests/e2e/**/*.spec.ts', { cwd: ROOT });
+  for (const [path, targets] of SPECS_BY_PATH) {
+    expect(globSync(`${path}*`, { cwd: ROOT }).length > 0 || existsSync(join(ROOT, path)), path).toBe(true);
+    for (const target of targets)
+      expect(
+        specs.some((spec) => spec.startsWith(target)),
+        target,
+      ).toBe(true);
+  }
+});
+
+test('the map names every feature of the client', () => {
+  const mapped = SPECS_BY_PATH.map(([path]) => path);
+  for (const folder of globSync('src/client/features/*/', { cwd: ROOT })) expect(mapped).toContain(join(folder, '/'));
+});
+
+test.each([
+  ['a feature', ['src/client/features/legal/privacy.tsx'], ['tests/e2e/legal.spec.ts']],
+  ['a spec', ['tests/e2e/journal/days.spec.ts'], ['tests/e2e/journal/days.spec.ts']],
+  ['a spec and its topic', ['tests/e2e/coach/x.spec.ts', 'src/server/coach/coach.ts'], ['tests/e2e/coach/']],
+  ['shared client code', ['src/client/ui/dialog.tsx'], ['tests/e2e']],
+  ['shared server code', ['src/server/legal.ts', 'src/server/http/listen.ts'], ['tests/e2e']],
+  ['the fixtures', ['tests/e2e/support/test.ts'], ['tests/e2e']],
+  ['a migration', ['database/migrations/app/0001.sql'], ['tests/e2e']],
+  ['a unit test', ['src/client/ui/dialog.test.tsx'], []],
+  ['a document', ['docs/security.md'], []],
+])('a change of %s selects its specs', (_, changed, specs) => {
+  expect(selectTests(changed).specs).toEqual(specs);
+});
+
+test('Vitest gets the changed files, and the tests that read every file', () => {
+  const { vitest } = selectTests(['src/domain/day/day.ts']);
+  expect(vitest).toContain('src/domain/day/day.ts');
+  expect(vitest).toContain('tests/fences/style.test.ts');
+  for (const file of vitest) expect(existsSync(join(ROOT, file)), file).toBe(true);
+});
+
+test.each(['database/schema.sql', 'package-lock.json', 'tests/support/test-database.ts'])(
+  'a change of %s runs all of Vitest',
+  (file) => {
+    expect(selectTests([file]).vitest).toBe('all');
+  },
+);

@@ -1,0 +1,105 @@
+/**
+ * Selects the tests of `npm test -- --changed`. Vitest follows the imports of its tests. End-to-end tests import no product
+ * code, so a map from paths to specs selects them; product code that the map does not name runs all of them.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './project.ts';
+
+const ALL_SPECS = 'tests/e2e';
+const ACCOUNT = [
+  'tests/e2e/account/',
+  'tests/e2e/routes.spec.ts',
+  'tests/e2e/profile.spec.ts',
+  'tests/e2e/journal/saving.spec.ts',
+];
+const BILLING = ['tests/e2e/billing/', 'tests/e2e/journal/plan.spec.ts', 'tests/e2e/profile.spec.ts'];
+const COACH = ['tests/e2e/coach/'];
+const JOURNAL = ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts'];
+const SETTINGS = ['tests/e2e/settings', 'tests/e2e/journal/look.spec.ts'];
+/** A short check that the whole product works together. */
+const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
+
+/** The first row whose path a file begins with counts. */
+export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly string[]])[] = [
+  ['tests/e2e/support/', [ALL_SPECS]],
+  ['src/client/features/account/', ACCOUNT],
+  ['src/client/features/billing/', BILLING],
+  ['src/client/features/calendar/', ['tests/e2e/journal/']],
+  ['src/client/features/coach/', [...COACH, 'tests/e2e/chunk-loading.spec.ts']],
+  ['src/client/features/find/', ['tests/e2e/journal/', 'tests/e2e/chunk-loading.spec.ts']],
+  ['src/client/features/journal/', JOURNAL],
+  ['src/client/features/landing/', ['tests/e2e/landing.spec.ts', ...SMOKE]],
+  ['src/client/features/legal/', ['tests/e2e/legal.spec.ts']],
+  ['src/client/features/profile/', ['tests/e2e/profile.spec.ts', 'tests/e2e/account/', 'tests/e2e/billing/']],
+  ['src/client/features/reviews/', COACH],
+  ['src/client/features/settings/', SETTINGS],
+  ['src/client/editor/', JOURNAL],
+  ['src/client/sync/', [...JOURNAL, 'tests/e2e/account/sign-out.spec.ts', 'tests/e2e/settings']],
+  ['src/domain/coach/', COACH],
+  ['src/domain/export/', SETTINGS],
+  ['src/domain/find/', JOURNAL],
+  ['src/domain/log/', [...JOURNAL, 'tests/e2e/settings']],
+  ['src/domain/payment/', BILLING],
+  ['src/server/auth/', [...ACCOUNT, ...SMOKE]],
+  ['src/server/coach/', COACH],
+  ['src/server/data/', [...JOURNAL, ...SMOKE]],
+  ['src/server/find/', JOURNAL],
+  ['src/server/mail/', ['tests/e2e/account/']],
+  ['src/server/payments/', BILLING],
+  ['src/server/plans/', BILLING],
+  ['simulators/ai-model/', COACH],
+  ['simulators/mailbox', ['tests/e2e/account/']],
+  ['simulators/paypal/', BILLING],
+];
+
+/** The running product, and how it is built, started and tested. */
+const PRODUCT =
+  /^(src|simulators|database|scripts\/(vite|build|browser))\/|^scripts\/(start|sandbox)\.ts$|^(package-lock\.json|playwright\.config\.ts|vite\.config\.ts)$/;
+/** Tests read these files without importing them. */
+const READ_BY_VITEST = /^(database\/|package-lock\.json$|vitest\.config\.ts$|tests\/support\/)/;
+
+export type ChangedTests = {
+  /** `all`, or the files from which Vitest finds the tests that import them. */
+  vitest: 'all' | string[];
+  /** Spec files and folders. */
+  specs: string[];
+};
+
+export function selectTests(changed: readonly string[]): ChangedTests {
+  return {
+    vitest: changed.some((file) => READ_BY_VITEST.test(file)) ? 'all' : [...changed, ...FENCES],
+    specs: withoutCovered(changed.flatMap(specsOf)),
+  };
+}
+
+/** These tests read every file of the repository. */
+const FENCES = ['tests/fences/documents.test.ts', 'tests/fences/folders.test.ts', 'tests/fences/style.test.ts'];
+
+function specsOf(file: string): readonly string[] {
+  if (file.endsWith('.test.ts') || file.endsWith('.test.tsx')) return [];
+  if (file.endsWith('.spec.ts')) return [file];
+  const row = SPECS_BY_PATH.find(([path]) => file.startsWith(path));
+  if (row) return row[1];
+  return PRODUCT.test(file) ? [ALL_SPECS] : [];
+}
+
+function withoutCovered(specs: readonly string[]): string[] {
+  const unique = [...new Set(specs)];
+  if (unique.includes(ALL_SPECS)) return [ALL_SPECS];
+  return unique.filter((spec) => !unique.some((other) => other !== spec && spec.startsWith(other)));
+}
+
+/** The files that differ from where the branch left main, committed or not. Includes deleted files, except specs. */
+export async function changedFiles(): Promise<string[]> {
+  const base = (await git('merge-base', 'HEAD', 'main')).trim();
+  const tracked = await git('diff', '--name-only', base);
+  const untracked = await git('ls-files', '--others', '--exclude-standard');
+  const files = `${tracked}${untracked}`.split('\n').filter((file) => file !== '');
+  return files.filter((file) => !file.endsWith('.spec.ts') || existsSync(join(ROOT, file)));
+}
+
+const git = async (...args: string[]): Promise<string> =>
+  (await promisify(execFile)('git', args, { cwd: ROOT })).stdout;

@@ -1,0 +1,65 @@
+/** Writes accounts with a session straight into the server's database, without the cost of a sign-up over HTTP. */
+import { randomUUID } from 'node:crypto';
+import { createAccount, getAccount } from '#server/auth/accounts/accounts.ts';
+import { startSession } from '#server/auth/accounts/sessions.ts';
+import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
+import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
+import { sessionResponse } from '#server/auth/wire/session-response.ts';
+import { systemClock } from '#server/clock.ts';
+import { openDatabase } from '#server/database/connect.ts';
+import type { Database } from '#server/database/database.ts';
+import { createLog } from '#server/log.ts';
+import { changePlan } from '#server/plans/change-plan.ts';
+import { e2eDataDir } from './data-dir.ts';
+
+export type Person = { name: string; email: string; password: string };
+export type NewPerson = Partial<Omit<Person, 'password'>>;
+export type SeededAccount = { person: Person; session: Awaited<ReturnType<typeof sessionResponse>> };
+
+export type Accounts = {
+  create(given?: NewPerson): Promise<SeededAccount>;
+  /** Makes an account's user a Closer without end. */
+  upgrade(account: SeededAccount): Promise<void>;
+  close(): Promise<void>;
+};
+
+const PASSWORD = 'correct horse';
+/** argon2id of `PASSWORD` at the cost of `password-worker.ts`. */
+const PASSWORD_HASH =
+  '$argon2id$v=19$m=19456,t=2,p=1$045zMjeT0TAPRK6JLcpFTw$MccWm916Q5Vu1nXjocHaMlFOQLqCRHfUqypE0wRfvrs';
+
+export async function openAccounts(baseURL: string): Promise<Accounts> {
+  const dataDir = e2eDataDir(new URL(baseURL).port);
+  const database = await joinDatabase(dataDir);
+  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir });
+  const issuer = `${baseURL}/auth/v1`;
+  const accessTokens = createAccessTokens({ keys, issuer, clock: systemClock, database });
+  return {
+    async create(given = {}) {
+      const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: PASSWORD, ...given };
+      const now = systemClock.now();
+      const { account, started } = await database.transactAsService('seed an account', async (transaction) => {
+        const { user } = await createAccount(transaction, {
+          email: person.email,
+          passwordHash: PASSWORD_HASH,
+          data: { name: person.name },
+          confirmed: true,
+          now,
+        });
+        const device = { ip: '127.0.0.1', userAgent: null };
+        const session = await startSession(transaction, { userId: user.id, method: 'password', device, now });
+        return { account: await getAccount(transaction, user.id), started: session };
+      });
+      return { person, session: await sessionResponse(accessTokens, account, started) };
+    },
+    async upgrade({ session }) {
+      const { id: userId } = session.user;
+      await changePlan(database, { userId, plan: 'premium', accessValidUntil: null, reason: 'operator grant' });
+    },
+    close: () => database.close(),
+  };
+}
+
+/** Opens the database of the server that runs on `dataDir`. */
+export const joinDatabase = (dataDir: string): Promise<Database> =>
+  openDatabase({ config: { dataDir, databaseUrl: null }, log: createLog('silent'), whenRunning: 'join' });
