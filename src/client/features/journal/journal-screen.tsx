@@ -18,7 +18,7 @@ import { JournalWait } from './profile-gate.tsx';
 import styles from './journal.module.css';
 import { useOpenDay } from './day/use-open-day.ts';
 import { UnsavedDays } from './day/unsaved-days.tsx';
-import { useFocusMode, useHidingBar } from './use-focus-mode.ts';
+import { useFocusMode } from './use-focus-mode.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
 /** What the calendar dialog is told; the dialog itself is another feature, handed in by the app. */
@@ -55,7 +55,6 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
   const pick = (): void => openChunk(calendar, () => setPicking(true));
   const page = useRef<HTMLDivElement>(null);
   useFocusMode(page);
-  useHidingBar(page);
   usePrefetch(date, today, premium === true);
 
   const hasNext = date !== null && isBefore(date, today);
