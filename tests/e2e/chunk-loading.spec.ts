@@ -28,7 +28,7 @@ const SCREENS = [
 
 const CHUNKS = [
   ...[...OVERLAYS, ...SCREENS].map(({ file }) => file),
-  ...['receipt-screen', 'upgrade-dialog', 'sign-in-overlay', 'other-users-drafts'],
+  ...['receipt-screen', 'upgrade-dialog', 'sign-in-overlay', 'other-users-drafts', 'conflict-notice'],
 ];
 
 const openMenu = async (page: Page): Promise<void> => {

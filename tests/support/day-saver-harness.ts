@@ -1,8 +1,8 @@
 /** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { mergeLogs } from '#client/sync/log-lines.ts';
-import { createDaySaver } from '#client/sync/day-saver.ts';
-import type { DaySaver, Timers } from '#client/sync/day-saver.ts';
+import { createDaySaver } from '#client/sync/day-saver/day-saver.ts';
+import type { DaySaver, Timers } from '#client/sync/day-saver/day-saver.ts';
 import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-outcome.ts';
 import { day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
@@ -116,7 +116,7 @@ export function createDaySaverHarness() {
     /** The page learns that the plan opens the day: pending text is sent, otherwise the stored day is loaded. */
     hearOfOpening() {
       if (!world.saver.view().unsaved) return world.load();
-      void world.saver.retry();
+      world.saver.retry();
       world.openEditor();
     },
     /** Reloads the page: reads the day and opens the editor like the screen does. */

@@ -1,8 +1,8 @@
 /** The savers of all days that were opened: a day that was left goes on saving, whatever the screen shows by then. */
 import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/sync/day-drafts.ts';
-import { createDaySaver } from './day-saver.ts';
-import type { DaySaver, Timers } from './day-saver.ts';
+import { createDaySaver } from './day-saver/day-saver.ts';
+import type { DaySaver, Timers } from './day-saver/day-saver.ts';
 import { mergeLogs } from './log-lines.ts';
 import type { EntryTransport, StoredLog } from './save-outcome.ts';
 

@@ -231,11 +231,11 @@ async function comeToRest(world: ReturnType<typeof createWorld>, pages: readonly
       for (const date of DAYS) {
         const saver = savers.open(date, world.rows.get(date) ?? null, world.tick());
         await world.settle();
-        void saver.retry();
+        saver.retry();
         await world.settle();
         const { conflict } = saver.view();
         if (conflict?.moved) void savers.addToMoved(date);
-        else if (conflict) void saver.keepBoth();
+        else if (conflict) saver.keepBoth();
         await world.settle();
       }
     }

@@ -6,7 +6,8 @@ import { ROUTES } from '#domain/routes.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import styles from './conflict-notice.module.css';
-import type { DaySaver, SaverView } from '#client/sync/day-saver.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
+import type { SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import type { MovedLog } from '#client/sync/save-outcome.ts';
 
@@ -27,7 +28,7 @@ export function ConflictNotice({ saver, conflict: { theirs, moved } }: ConflictN
         <StoredLog html={theirs?.html ?? ''} label="The other version" />
       </div>
       <div className={styles.choices}>
-        <Button tone="primary" onClick={() => void saver.keepBoth()}>
+        <Button tone="primary" onClick={() => saver.keepBoth()}>
           Keep both
         </Button>
         <Button onClick={() => saver.takeTheirs()}>Use the other one</Button>
@@ -53,7 +54,7 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
         <Button tone="primary" onClick={() => void add()}>
           Add it to that day
         </Button>
-        <Button onClick={() => void saver.keepBoth()}>Keep it on this day</Button>
+        <Button onClick={() => saver.keepBoth()}>Keep it on this day</Button>
       </div>
     </section>
   );

@@ -7,9 +7,9 @@ import { QUICK_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import { dayQuestion } from '#domain/day/past-day.ts';
 import type { JournalEditorHandle } from '#client/editor/create-editor.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
-import { ConflictNotice } from './conflict-notice.tsx';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import type { DaySaver } from '#client/sync/day-saver.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { entryKey } from '#client/sync/entries/entry-queries.ts';
 import type { ReadEntry } from '#client/sync/entries/entry-queries.ts';
 import { logOf, takeFirstLine } from '../first-line.ts';
@@ -18,6 +18,9 @@ import { QuickOptions } from '../quick-options.tsx';
 import { SaveStatusLine } from './save-status-line.tsx';
 import { useBlankPage } from '../use-blank-page.ts';
 import { useEditor } from './use-editor.ts';
+
+/** Loaded when the page is idle or a conflict appears: most pages never show it. */
+const conflictNotice = lazyChunk(async () => (await import('./conflict-notice.tsx')).ConflictNotice);
 
 type DayPageProps = {
   date: Day;
@@ -38,6 +41,13 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   // A save was refused: the day is asked for, once, and gives way to the locked view when the plan has closed it.
   useEffect(() => void (refused && queries.invalidateQueries({ queryKey: entryKey(date) })), [date, queries, refused]);
 
+  const openChunk = useOpenChunk();
+  const [, setHasNotice] = useState(false);
+  const { conflict } = view;
+  useEffect(() => {
+    if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
+  }, [conflict, openChunk]);
+
   const belongsHere = isFirstLog && date === today && read.stored === null;
   useEffect(() => {
     const line = belongsHere ? takeFirstLine(localStorage) : null;
@@ -45,7 +55,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   }, [belongsHere, saver]);
 
   const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
-  const isWritable = editor !== null && !view.conflict && !refused;
+  const isWritable = editor !== null && !conflict && !refused;
   const blankPage = useBlankPage((clientY) => isWritable && editor.focusAtHeight(clientY));
 
   return (
@@ -56,7 +66,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
         placeholder={dayQuestion(date, today)}
         onEditor={setEditor}
       />
-      {view.conflict && <ConflictNotice saver={saver} conflict={view.conflict} />}
+      {conflict && <conflictNotice.View saver={saver} conflict={conflict} />}
       <SaveStatusLine saver={saver} status={view.status} onUpgrade={onUpgrade} />
       {isBefore(date, today) && (
         <QuickOptions stored={view.stored} onChoose={(text) => saver.write(logOf(text), QUICK_SAVE_DELAY_MS)} />

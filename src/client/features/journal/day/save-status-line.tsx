@@ -1,5 +1,5 @@
 /** The line under the log: small, always there, in words. */
-import type { DaySaver } from '#client/sync/day-saver.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { isAlarming, isAnnounced, statusText } from '#client/sync/save-status.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import styles from './save-status-line.module.css';
@@ -22,7 +22,7 @@ export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps
         {statusText(status, Date.now())}
       </p>
       {CAN_BE_TRIED.includes(status.kind) && (
-        <button type="button" className={styles.button} onClick={() => void saver.retry()}>
+        <button type="button" className={styles.button} onClick={() => saver.retry()}>
           Try now
         </button>
       )}

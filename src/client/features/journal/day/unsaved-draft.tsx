@@ -5,7 +5,7 @@ import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { usePaymentPending } from '#client/lib/plan/use-payment-pending.ts';
 import { Button } from '#client/ui/button.tsx';
 import { useToast } from '#client/ui/toast.tsx';
-import type { DaySaver } from '#client/sync/day-saver.ts';
+import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import styles from './locked-day.module.css';
 import { SaveStatusLine } from './save-status-line.tsx';
 

@@ -1,7 +1,7 @@
 /** The rules of saving a day, each as a story in a world where time and the network do as they are told. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../tests/support/day-saver-harness.ts';
-import type { DaySaverHarness } from '../../../tests/support/day-saver-harness.ts';
+import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
+import type { DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
 
 let world: DaySaverHarness;
 beforeEach(() => {
@@ -146,7 +146,7 @@ describe('when the network fails', () => {
     expect(world.status()).toBe('offline');
     world.serverMode = 'fine';
     world.online = true;
-    void world.saver.retry();
+    world.saver.retry();
     await world.pass(100);
     expect(world.writes).toEqual([log('a')]);
   });
@@ -201,7 +201,7 @@ describe('when the network fails', () => {
     await world.pass(60_000);
     expect(world.status()).toBe('signedOut');
     world.serverMode = 'fine';
-    void world.saver.retry();
+    world.saver.retry();
     await world.pass(100);
     expect(world.writes).toEqual([log('a', 'b')]);
     expect(world.status()).toBe('saved');
@@ -221,7 +221,7 @@ describe('when the day was changed elsewhere', () => {
     expect(world.status()).toBe('conflict');
     expect(world.row?.html).toBe(log('a', 'theirs'));
     expect(world.writes).toEqual([]);
-    void world.saver.keepBoth();
+    world.saver.keepBoth();
     await world.pass(1_000);
     expect(world.shown).toBe(log('a', 'mine', 'theirs'));
     expect(world.row?.html).toBe(log('a', 'mine', 'theirs'));
@@ -235,7 +235,7 @@ describe('when the day was changed elsewhere', () => {
     world.type(log('mine', 'more'));
     await world.pass(30_000);
     expect(world.writes).toEqual([]);
-    void world.saver.keepBoth();
+    world.saver.keepBoth();
     await world.pass(100);
     expect(world.row?.html).toBe(log('mine', 'more', 'theirs'));
   });
@@ -426,7 +426,7 @@ describe('when the log was moved to another day elsewhere', () => {
     world.type(log('a', 'b'));
     world.moveAway();
     await world.pass(60_000);
-    void world.saver.keepBoth();
+    world.saver.keepBoth();
     await world.pass(1_000);
     expect(world.row).toMatchObject({ html: log('a', 'b') });
     expect(world.status()).toBe('saved');
@@ -549,7 +549,7 @@ describe('drafts', () => {
       leaveWith(log('a'));
       world.elsewhere(log('a', 'b', 'theirs'));
       world.load();
-      void world.saver.keepBoth();
+      world.saver.keepBoth();
       world.type(log('a', 'theirs'));
       await world.pass(5_000);
       expect(world.status()).toBe('saved');
@@ -684,7 +684,7 @@ describe('when the plan no longer opens the day', () => {
     await world.pass(2_100);
     const said = new Set<string>();
     world.saver.subscribe(() => said.add(world.status()));
-    void world.saver.retry();
+    world.saver.retry();
     await world.pass(30_000);
     expect([...said].filter((kind) => kind !== 'locked')).toEqual([]);
   });

@@ -1,9 +1,9 @@
 /** Whatever happens in whatever order, no line that anybody wrote is lost, and never do two requests run at once. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createDaySaverHarness, log } from '../../../tests/support/day-saver-harness.ts';
-import type { ServerMode, DaySaverHarness } from '../../../tests/support/day-saver-harness.ts';
-import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
+import type { ServerMode, DaySaverHarness } from '../../../../tests/support/day-saver-harness.ts';
+import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 type Step =
   | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
@@ -84,9 +84,9 @@ async function take(world: DaySaverHarness, made: Step, written: string[]): Prom
     case 'flush':
       return void world.saver.flush();
     case 'retry':
-      return void world.saver.retry();
+      return world.saver.retry();
     case 'keepBoth':
-      return void world.saver.keepBoth();
+      return world.saver.keepBoth();
     case 'offer':
       // A locked day answers no row, and what reads it tells that from an empty one.
       return world.locked ? hear(world) : world.saver.offer(world.row, world.timers.now());
@@ -109,9 +109,9 @@ async function comeToRest(world: DaySaverHarness): Promise<void> {
   hear(world);
   for (let round = 0; round < 6; round += 1) {
     await world.pass(40_000);
-    void world.saver.retry();
+    world.saver.retry();
     await world.pass(1_000);
-    void world.saver.keepBoth();
+    world.saver.keepBoth();
     await world.pass(1_000);
     // The page is looked at again, so it asks what the server has.
     world.saver.offer(world.row, world.timers.now());

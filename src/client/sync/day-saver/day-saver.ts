@@ -1,0 +1,223 @@
+/** Drives the saving engine of one day: runs the reducer's effects and turns timers and answers into its events. */
+import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
+import type { Day } from '#domain/day/day.ts';
+import type { DayDraft } from '../day-drafts.ts';
+import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
+import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
+import { needsText, reduce } from './reducer.ts';
+import { hasTextNewerThan, initialState, isSafe, isSameView, mergedWith, viewOf } from './state.ts';
+
+/** `after` returns a function that stops the timer. */
+export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void };
+
+/** The editor that is open on the day. */
+export type OpenEditor = {
+  read: () => string;
+  /** Replaces the text as one step that undo takes back, without reporting an edit. */
+  replace: (html: string) => void;
+  /** An input method is in the middle of a word: the text must not be changed. */
+  isComposing: () => boolean;
+};
+
+export type DaySaverOptions = {
+  date: Day;
+  stored: StoredLog | null;
+  transport: EntryTransport;
+  timers: Timers;
+  isOnline: () => boolean;
+  drafts: { keep: (draft: DayDraft) => boolean; drop: () => void };
+  /** The server has acknowledged this row; null means that it was deleted. */
+  onStored: (stored: StoredLog | null) => void;
+};
+
+export type DaySaver = ReturnType<typeof createDaySaver>;
+
+export function createDaySaver({ date, stored, transport, timers, isOnline, drafts, onStored }: DaySaverOptions) {
+  let state = initialState(stored);
+  let view = viewOf(state, isOnline());
+  let editor: OpenEditor | null = null;
+  const stopTimer: Partial<Record<TimerName, () => void>> = {};
+  const listeners = new Set<() => void>();
+  let waitingForIdle: (() => void)[] = [];
+  const queue: DaySaverEvent[] = [];
+
+  const contextNow = (): EventContext => ({ now: timers.now(), isComposing: editor?.isComposing() === true });
+
+  function readEditor(): void {
+    const html = editor?.read() ?? state.text;
+    state = reduce(state, { type: 'textRead', html }, contextNow()).state;
+  }
+
+  /** Run to completion: an event that an effect causes is handled after all effects of the event before it. */
+  function dispatch(event: DaySaverEvent): void {
+    queue.push(event);
+    if (queue.length > 1) return;
+    try {
+      for (; queue[0]; queue.shift()) {
+        if (needsText(state, queue[0])) readEditor();
+        const next = reduce(state, queue[0], contextNow());
+        state = next.state;
+        next.effects.forEach(run);
+      }
+    } finally {
+      queue.length = 0;
+    }
+    if (!state.attempt) {
+      for (const resolve of waitingForIdle) resolve();
+      waitingForIdle = [];
+    }
+    notify();
+  }
+
+  function notify(): void {
+    const next = viewOf(state, isOnline());
+    if (isSameView(next, view)) return;
+    view = next;
+    for (const listener of listeners) listener();
+  }
+
+  function run(effect: DaySaverEffect): void {
+    switch (effect.type) {
+      case 'setTimer': {
+        const { timer, at } = effect;
+        stopTimer[timer]?.();
+        if (at !== null) {
+          const delayMs = Math.max(0, at - timers.now());
+          stopTimer[timer] = timers.after(delayMs, () => dispatch({ type: `${timer}TimerElapsed` }));
+        }
+        return;
+      }
+      case 'read':
+        return void transport.read(date, effect.rowId).then(onRead);
+      case 'insert':
+        return void transport.insert(date, effect.html).then(onWritten);
+      case 'update':
+        return void transport.update(date, effect.html, effect.version).then(onWritten);
+      case 'remove':
+        return void transport.remove(date, effect.version).then(onWritten);
+      case 'storeDraft': {
+        const { html, baseRevision, at } = effect.draft;
+        // If the storage has no room for what the text is based on, the text alone.
+        const isStored = drafts.keep(effect.draft) || drafts.keep({ html, baseRevision, at });
+        return dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
+      }
+      case 'dropDraft':
+        return drafts.drop();
+      case 'replaceEditorText':
+        return editor?.replace(effect.html);
+      case 'notifyStored':
+        return onStored(effect.stored);
+    }
+  }
+
+  function onRead(outcome: ReadOutcome): void {
+    if (outcome.kind !== 'read') return dispatch({ type: 'requestFailed', failure: outcome });
+    dispatch({ type: 'readSucceeded', stored: outcome.stored, moved: outcome.moved });
+  }
+
+  function onWritten(outcome: WriteOutcome): void {
+    switch (outcome.kind) {
+      case 'stored': {
+        const { id, revision, savedAt } = outcome;
+        return dispatch({ type: 'saveSucceeded', version: { id, revision, savedAt } });
+      }
+      case 'removed':
+        return dispatch({ type: 'saveSucceeded', version: null });
+      case 'changed':
+        return dispatch({ type: 'saveConflicted' });
+      case 'signedOut':
+      case 'refused':
+      case 'locked':
+      case 'unreachable':
+        return dispatch({ type: 'requestFailed', failure: outcome });
+    }
+  }
+
+  /** Resolves when the attempt is over. */
+  const untilIdle = () => new Promise<void>((resolve) => waitingForIdle.push(resolve));
+
+  /** The newest text known here, saved or not. */
+  function text(): string {
+    if (state.isEditorAhead) readEditor();
+    return state.text;
+  }
+
+  function keepDraft(): boolean {
+    dispatch({ type: 'draftRequested' });
+    return isSafe(state);
+  }
+
+  return {
+    date,
+    text,
+    view: () => view,
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+
+    /** The user changed something in the editor. Cheap enough for every key. */
+    edited: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
+
+    /** The user chose a whole text, such as a quick entry. */
+    write: (html: string, delayMs: number) => dispatch({ type: 'textReplaced', html, delayMs }),
+
+    /** An editor opened on this day. Returns the function to call when it closes. */
+    attach(opened: OpenEditor): () => void {
+      editor = opened;
+      return () => {
+        if (editor !== opened) return;
+        dispatch({ type: 'editorClosed' });
+        editor = null;
+      };
+    },
+
+    /** Takes text over that a closed tab or a crash left. `readable`: the plan opens the day. */
+    restore: (draft: DayDraft, readable = true) => dispatch({ type: 'draftFound', draft, isReadable: readable }),
+
+    /** The server's row, read at `askedAt`. It is ignored if anything here is newer. */
+    offer: (row: StoredLog | null, askedAt: number) => dispatch({ type: 'remoteChanged', stored: row, askedAt }),
+
+    /** The log was moved to or from this day. Ignored while text is unsaved. */
+    replaceWith: (row: StoredLog | null) => dispatch({ type: 'logMoved', stored: row }),
+
+    /** Sends unsaved text now. Resolves when the attempt is over, with whether everything is saved. */
+    async flush(): Promise<boolean> {
+      if (state.attempt) await untilIdle();
+      dispatch({ type: 'flushRequested' });
+      if (state.attempt) await untilIdle();
+      return !state.isUnsaved;
+    },
+
+    /** The network, the session or the plan may be back, or the user asks to try again. */
+    retry: () => dispatch({ type: 'retryRequested' }),
+
+    /** Stores a draft at once, because the page may go. False if the browser refused to store it. */
+    keepDraft,
+
+    /** Saves every line of both versions. */
+    keepBoth: () => dispatch({ type: 'bothKept' }),
+
+    /** Takes the other version; undo in the editor brings this one back. */
+    takeTheirs: () => dispatch({ type: 'theirsTaken' }),
+
+    /** The text with the lines of `html` that it lacks. */
+    mergedWith: (html: string) => (text(), mergedWith(state, html)),
+
+    /**
+     * True if text here is newer than every draft of that time, so that a sign-out of that time has not asked about it. It
+     * gets a draft again, because the sign-out deletes the user's drafts.
+     */
+    keepNewerThan(at: number): boolean {
+      const isNewer = hasTextNewerThan(state, at);
+      if (isNewer) dispatch({ type: 'draftsWiped' });
+      return isNewer;
+    },
+
+    /** Nothing unsaved would be lost if the page went now. */
+    isSafe: () => isSafe(state),
+
+    /** The user has signed out: stores a last draft, stops all timers and ignores what comes later. */
+    close: () => dispatch({ type: 'disposed' }),
+  };
+}

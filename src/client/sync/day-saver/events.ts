@@ -1,0 +1,60 @@
+/** The inputs and outputs of the saving engine. Both are plain data, so that a history can be recorded and replayed. */
+import type { Version } from '#domain/log/entry.ts';
+import type { DayDraft } from '../day-drafts.ts';
+import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
+
+export type TimerName = 'save' | 'draft';
+
+export type DaySaverEvent =
+  /** The user changed the text in the editor. Sent at every key, so it carries no text. */
+  | { type: 'typed'; delayMs: number }
+  /** The editor was read because an event needs the newest text. */
+  | { type: 'textRead'; html: string }
+  /** The user chose a whole text, such as a quick entry. */
+  | { type: 'textReplaced'; html: string; delayMs: number }
+  | { type: 'editorClosed' }
+  /** The debounce or the backoff of the next save is over. */
+  | { type: 'saveTimerElapsed' }
+  | { type: 'draftTimerElapsed' }
+  /** Sends now instead of when the debounce ends. */
+  | { type: 'flushRequested' }
+  /** The network, the session or the plan may be back, or the user asks to try again. */
+  | { type: 'retryRequested' }
+  | { type: 'saveSucceeded'; version: (Version & { savedAt: number }) | null }
+  /** The row is not the one that the save was based on. */
+  | { type: 'saveConflicted' }
+  | { type: 'readSucceeded'; stored: StoredLog | null; moved?: MovedLog | undefined }
+  | { type: 'requestFailed'; failure: Failure }
+  /** Another reader found this row. `askedAt` is when its request was sent. */
+  | { type: 'remoteChanged'; stored: StoredLog | null; askedAt: number }
+  /** The log was moved between this day and another; `stored` is this day's row afterwards. */
+  | { type: 'logMoved'; stored: StoredLog | null }
+  /** A draft of an earlier page or another tab, now this page's own. Not readable: the plan does not open the day. */
+  | { type: 'draftFound'; draft: DayDraft; isReadable: boolean }
+  | { type: 'draftRequested' }
+  | { type: 'draftStored' }
+  | { type: 'draftRejected' }
+  /** A sign-out deletes the user's drafts; text that is newer needs one again. */
+  | { type: 'draftsWiped' }
+  /** The user resolved a conflict by keeping every line of both versions. */
+  | { type: 'bothKept' }
+  /** The user resolved a conflict by taking the other version. */
+  | { type: 'theirsTaken' }
+  | { type: 'disposed' };
+
+/** Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed. */
+export type EventContext = { now: number; isComposing: boolean };
+
+export type DaySaverEffect =
+  /** Replaces the timer of that name; null only stops it. */
+  | { type: 'setTimer'; timer: TimerName; at: number | null }
+  /** With the id of the row that the text is based on, the answer also says where that row was moved. */
+  | { type: 'read'; rowId: string | undefined }
+  | { type: 'insert'; html: string }
+  | { type: 'update'; html: string; version: Version }
+  | { type: 'remove'; version: Version }
+  | { type: 'storeDraft'; draft: DayDraft }
+  | { type: 'dropDraft' }
+  /** As one step that undo takes back. */
+  | { type: 'replaceEditorText'; html: string }
+  | { type: 'notifyStored'; stored: StoredLog | null };

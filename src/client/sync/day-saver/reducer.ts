@@ -1,0 +1,168 @@
+/**
+ * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which `day-saver.ts`
+ * drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
+ */
+import { mergeLogs } from '../log-lines.ts';
+import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
+import { canSave, isSettled, mergedWith } from './state.ts';
+import type { DaySaverState } from './state.ts';
+import {
+  acknowledge,
+  beginAttempt,
+  fail,
+  markUnsaved,
+  putText,
+  read,
+  reconcile,
+  scheduleDraft,
+  set,
+  settle,
+  storeDraft,
+  takeStored,
+  write,
+} from './transitions.ts';
+import type { Step } from './transitions.ts';
+
+type Transition = { state: DaySaverState; effects: readonly DaySaverEffect[] };
+
+/** Total: an event that the state does not expect, such as an answer without a request, changes nothing. */
+export function reduce(state: DaySaverState, event: DaySaverEvent, context: EventContext): Transition {
+  if (state.isDisposed) return { state, effects: [] };
+  const step: Step = { state, effects: [], ...context };
+  apply(step, event);
+  setTimer(step, 'save', saveTimerAt(state), saveTimerAt(step.state));
+  setTimer(step, 'draft', state.draftDueAt, step.state.draftDueAt);
+  return step;
+}
+
+/**
+ * The editor must be read before this event. Not for `typed`, which comes at every key, nor for an acknowledgement: what was
+ * typed during a request is sent by the next one.
+ */
+export const needsText = ({ isEditorAhead }: DaySaverState, { type }: DaySaverEvent): boolean =>
+  isEditorAhead && type !== 'typed' && type !== 'saveSucceeded';
+
+const saveTimerAt = (state: DaySaverState): number | null => (canSave(state) ? state.saveDueAt : null);
+
+function setTimer(step: Step, timer: TimerName, before: number | null, at: number | null): void {
+  if (at !== before) step.effects.push({ type: 'setTimer', timer, at });
+}
+
+function apply(step: Step, event: DaySaverEvent): void {
+  const { state } = step;
+  const { attempt, hold } = state;
+  switch (event.type) {
+    case 'typed':
+      set(step, { isEditorAhead: true });
+      return markUnsaved(step, event.delayMs);
+    case 'textRead':
+      if (state.isEditorAhead) set(step, { text: event.html, isEditorAhead: false });
+      return;
+    case 'textReplaced':
+      putText(step, event.html);
+      return markUnsaved(step, event.delayMs);
+
+    case 'editorClosed':
+    case 'saveTimerElapsed':
+    case 'flushRequested':
+      return beginAttempt(step);
+    case 'retryRequested':
+      if (hold?.kind === 'signedOut' || hold?.kind === 'refused') set(step, { hold: null });
+      return beginAttempt(step, true);
+
+    case 'saveSucceeded': {
+      if (attempt?.request !== 'write') return;
+      acknowledge(step, event.version && { ...event.version, html: attempt.html });
+      if (!state.isEditorAhead && isSettled(step.state, state.text)) return settle(step);
+      return set(step, { attempt: null });
+    }
+    case 'saveConflicted':
+      if (attempt?.request !== 'write') return;
+      forgetWrite(step);
+      return read(step, attempt.writes);
+    case 'readSucceeded':
+      if (attempt?.request === 'read' && reconcile(step, event.stored, event.moved)) write(step, attempt.writes);
+      return;
+    case 'requestFailed':
+      if (!attempt) return;
+      if (attempt.request === 'write' && event.failure.kind !== 'unreachable') forgetWrite(step);
+      return fail(step, event.failure);
+
+    case 'remoteChanged':
+      return takeRemote(step, event);
+    case 'logMoved':
+      if (!state.isUnsaved) takeStored(step, event.stored);
+      return;
+    case 'bothKept':
+      return keepBoth(step);
+    case 'theirsTaken':
+      if (hold?.kind === 'conflict') takeStored(step, hold.theirs);
+      return;
+
+    case 'draftFound':
+      return takeDraft(step, event);
+    case 'draftTimerElapsed':
+    case 'draftRequested':
+      return storeDraft(step);
+    case 'draftStored':
+    case 'draftRejected':
+      return set(step, { isDraftSafe: event.type === 'draftStored' });
+    case 'draftsWiped':
+      if (state.isUnsaved) scheduleDraft(step);
+      return;
+    case 'disposed':
+      storeDraft(step);
+      return set(step, { isDisposed: true, attempt: null });
+  }
+}
+
+/** The write in flight certainly stored nothing; an earlier one without an answer may have. */
+function forgetWrite(step: Step): void {
+  set(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
+}
+
+/** A row that was read beside the saver replaces the text only if nothing here is newer. */
+function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
+  const { isUnsaved, acknowledgedAt, stored: before } = step.state;
+  if (isUnsaved || askedAt <= acknowledgedAt || step.isComposing) return;
+  set(step, { stored });
+  const html = stored?.html ?? '';
+  if (html !== (before?.html ?? '')) putText(step, html);
+}
+
+function keepBoth(step: Step): void {
+  const { hold } = step.state;
+  if (hold?.kind !== 'conflict') return;
+  const merged = mergedWith(step.state, hold.theirs?.html ?? '');
+  set(step, { stored: hold.theirs, draftBasis: null, hold: null });
+  putText(step, merged);
+  markUnsaved(step, 0);
+  beginAttempt(step);
+}
+
+/** Compares text that an earlier page left with the row that this page has read. */
+function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { type: 'draftFound' }>): void {
+  const { state } = step;
+  const { html, base, baseId, baseRevision, sent = [] } = draft;
+  if (state.isUnsaved) {
+    putText(step, mergeLogs(state.text, html));
+    return markUnsaved(step, 0);
+  }
+  const isKnown = isSettled(state, html);
+  // Other texts that the earlier page sent may still be on their way: then only a later read shows what is stored.
+  if (isReadable && isKnown && sent.every((text) => text === html)) {
+    step.effects.push({ type: 'dropDraft' });
+    return;
+  }
+  putText(step, html);
+  set(step, {
+    isUnsaved: true,
+    saveDueAt: step.now,
+    // The draft's own text too: the last thing that a page does is to store the draft and send the text.
+    unacknowledged: isKnown ? sent : [...new Set([...sent, html])],
+    draftBasis: { base, baseId, baseRevision },
+    hold: isReadable ? null : { kind: 'locked' },
+  });
+  // If the row is gone, only a read by its id tells whether it was moved.
+  if (isReadable && (state.stored !== null || baseId === undefined)) reconcile(step, state.stored);
+}

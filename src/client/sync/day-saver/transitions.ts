@@ -1,0 +1,175 @@
+/** The steps that the reducer is composed of. Each replaces the state of a step and appends effects to it. */
+import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
+import { isEmptyLog } from '#domain/log/entry-text.ts';
+import { containsLog, sameWords } from '../log-lines.ts';
+import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
+import type { DaySaverEffect, EventContext } from './events.ts';
+import { basisOf, canSave, isSettled } from './state.ts';
+import type { Conflict, DaySaverState } from './state.ts';
+
+/** Storing a draft serialises the document, which would be felt at every key. */
+const DRAFT_DELAY_MS = 400;
+const DRAFT_MAX_WAIT_MS = 3_000;
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+/** A row whose revision changes after every read would be written in a loop: after this many writes, back off. */
+const MAX_WRITES = 3;
+
+export type Step = EventContext & { state: DaySaverState; readonly effects: DaySaverEffect[] };
+
+export function set(step: Step, changes: Partial<DaySaverState>): void {
+  step.state = { ...step.state, ...changes };
+}
+
+/** Debounces the draft of an edit. */
+export function scheduleDraft(step: Step): void {
+  const { now } = step;
+  const draftPendingSince = step.state.draftPendingSince ?? now;
+  set(step, { draftPendingSince, draftDueAt: Math.min(now + DRAFT_DELAY_MS, draftPendingSince + DRAFT_MAX_WAIT_MS) });
+}
+
+export function markUnsaved(step: Step, delayMs: number): void {
+  const { now } = step;
+  const { failures, attempt, hold, saveDueAt } = step.state;
+  const unsavedSince = step.state.unsavedSince ?? now;
+  // An edit does not shorten the backoff.
+  const isBackingOff = failures > 0 && !attempt;
+  set(step, {
+    isUnsaved: true,
+    unsavedSince,
+    saveDueAt: isBackingOff ? saveDueAt : Math.min(now + delayMs, unsavedSince + AUTO_SAVE_MAX_WAIT_MS),
+    hold: hold?.kind === 'refused' ? null : hold,
+  });
+  scheduleDraft(step);
+}
+
+/** Puts another text into the day and, if one is open, into the editor. */
+export function putText(step: Step, html: string): void {
+  set(step, { text: html, isEditorAhead: false });
+  step.effects.push({ type: 'replaceEditorText', html });
+}
+
+export function storeDraft(step: Step): void {
+  const { now } = step;
+  const { isUnsaved, draftPendingSince, draftStoredAt, text, unacknowledged } = step.state;
+  set(step, {
+    draftPendingSince: null,
+    draftDueAt: null,
+    draftStoredAt: draftPendingSince === null ? draftStoredAt : now,
+  });
+  if (!isUnsaved) return;
+  const draft = { html: text, ...basisOf(step.state), sent: unacknowledged, at: now };
+  step.effects.push({ type: 'storeDraft', draft });
+}
+
+/** The server has this row, or none, by an answer to this page's own request. */
+export function acknowledge(step: Step, stored: StoredLog | null): void {
+  const { now } = step;
+  set(step, { stored, acknowledgedAt: now, failures: 0, hold: null, draftBasis: null, unacknowledged: [] });
+  step.effects.push({ type: 'notifyStored', stored });
+}
+
+/** Everything typed is on the server: ends the attempt and drops the draft. */
+export function settle(step: Step): void {
+  set(step, {
+    isUnsaved: false,
+    unsavedSince: null,
+    attempt: null,
+    failures: 0,
+    hold: null,
+    draftBasis: null,
+    draftPendingSince: null,
+    draftDueAt: null,
+    isDraftSafe: true,
+  });
+  step.effects.push({ type: 'dropDraft' });
+}
+
+/** The server's row replaces the text; undo in the editor brings the text back. */
+export function takeStored(step: Step, stored: StoredLog | null): void {
+  acknowledge(step, stored);
+  putText(step, stored?.html ?? '');
+  settle(step);
+}
+
+export function fail(step: Step, failure: Failure): void {
+  if (failure.kind === 'unreachable') {
+    const failures = step.state.failures + 1;
+    const backoffMs = Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS);
+    set(step, { failures, saveDueAt: step.now + backoffMs });
+  } else {
+    set(step, { failures: 0, hold: failure });
+  }
+  set(step, { attempt: null });
+  storeDraft(step);
+}
+
+export function beginAttempt(step: Step, evenLocked = false): void {
+  if (!canSave(step.state, evenLocked)) return;
+  const { unacknowledged, draftBasis } = step.state;
+  if (unacknowledged.length > 0 || draftBasis) read(step, 0);
+  else write(step, 0);
+}
+
+export function read(step: Step, writes: number): void {
+  set(step, { attempt: { request: 'read', writes } });
+  step.effects.push({ type: 'read', rowId: basisOf(step.state).baseId });
+}
+
+export function write(step: Step, writes: number): void {
+  if (writes >= MAX_WRITES) return fail(step, { kind: 'unreachable' });
+  const { text: html, stored, unacknowledged } = step.state;
+  // What is typed from here on has a debounce of its own.
+  set(step, { unsavedSince: null });
+  if (isSettled(step.state, html)) return settle(step);
+  set(step, {
+    attempt: { request: 'write', writes: writes + 1, html },
+    unacknowledged: [...unacknowledged, html],
+  });
+  if (stored === null) step.effects.push({ type: 'insert', html });
+  else if (isEmptyLog(html)) step.effects.push({ type: 'remove', version: stored });
+  else step.effects.push({ type: 'update', html, version: stored });
+}
+
+function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
+  // `draftBasis` stays, or the next page would believe that the draft is based on the newest revision.
+  set(step, { hold: { kind: 'conflict', ...conflict }, attempt: null });
+  storeDraft(step);
+  return false;
+}
+
+/**
+ * Compares the unsaved text with the server's row. True: the text may be sent, based on that row. False: the attempt is
+ * over, because the row replaced the text or the user must choose.
+ */
+export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog): boolean {
+  const { text, unacknowledged } = step.state;
+  const { base, baseRevision } = basisOf(step.state);
+  const { isComposing } = step;
+  const other = theirs?.html ?? '';
+  if (theirs && unacknowledged.includes(other)) {
+    acknowledge(step, theirs);
+    return true;
+  }
+  if (moved) {
+    // Sent again, lines of the moved log would be on both days.
+    if (isComposing || !containsLog(moved.html, text)) return holdConflict(step, { theirs, moved });
+    takeStored(step, theirs);
+    return false;
+  }
+  const isSameRevision = (theirs?.revision ?? null) === baseRevision;
+  // The revision alone is not enough: a day that was deleted and created again restarts at 1.
+  const isUnchanged = other === base || (isSameRevision && sameWords(base ?? other, other));
+  if (isUnchanged || sameWords(text, other) || containsLog(text, other)) {
+    set(step, { stored: theirs, draftBasis: null, hold: null });
+    return true;
+  }
+  // The row has every line of the text, and no line was deleted here. A draft without its base may hide a deletion.
+  const isContained =
+    base !== undefined &&
+    containsLog(other, text) &&
+    [base, ...unacknowledged].every((earlier) => containsLog(text, earlier));
+  if (isComposing || !isContained) return holdConflict(step, { theirs });
+  takeStored(step, theirs);
+  return false;
+}
