@@ -282,7 +282,7 @@ export const SCENES: readonly Scene[] = [
     fullPage: true,
     prepare: async (page) => {
       await page.getByLabel('File to import').setInputFiles(createImportFile());
-      await page.getByText('Nothing is written yet.').waitFor();
+      await page.getByText('Nothing has been imported yet.').waitFor();
     },
   },
   {
