@@ -1,4 +1,4 @@
-/** Export and import: a file leaves, says what it should, and comes back; nothing is overwritten unasked. */
+/** Export and import of all logs: the files, failures, and days that differ. No log is overwritten without a choice. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { addDays, dateLabel, dayLabel } from '#domain/day/day.ts';
@@ -33,7 +33,19 @@ test.describe('a Closer', () => {
     for (const [date, html] of logs) await storeLog(page.request, session, date, html);
   }
 
-  test('takes every log along in four formats, oldest first, and each export is written down', async ({ page }) => {
+  test('exports every log in four formats, oldest first, and gets no file without a log or a plan', async ({
+    page,
+    admin,
+    expectAccessible,
+  }) => {
+    let downloads = 0;
+    page.on('download', () => (downloads += 1));
+    await page.goto('/settings');
+    await exportButton(page).click();
+    await expect(page.getByText('There is nothing to export yet.')).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    expect(downloads).toBe(0);
+
     await write(page, [daysAgo(0), log('Shipped')], [daysAgo(400), '<p>Long <strong>ago</strong></p>']);
     await page.goto('/settings');
     await expect(page.getByRole('radio', { name: 'Plain text' })).toBeChecked();
@@ -67,21 +79,19 @@ test.describe('a Closer', () => {
     await expect(reader.getByRole('heading', { level: 2 })).toHaveText([old, now]);
     await reader.close();
 
-    const headers = headersOf(await sessionOf(page));
-    // The refund rule counts them; the table is no part of the data wire.
-    expect((await page.request.get('/rest/v1/plan_uses', { headers })).status()).toBe(404);
+    await test.step('the plan ended while the page was open', async () => {
+      const { email } = (await sessionOf(page)).user;
+      await admin('plan:revoke', email);
+      downloads = 0;
+      await exportButton(page).click();
+      await expect(page.getByRole('alert').filter({ hasText: 'Export is a premium feature.' })).toBeVisible();
+      expect(downloads).toBe(0);
+    });
   });
 
-  test('without a log is told so, and gets no file', async ({ page, expectAccessible }) => {
-    await page.goto('/settings');
-    await exportButton(page).click();
-    await expect(page.getByText('There is nothing to export yet.')).toBeVisible();
-    await inBothThemes(page, expectAccessible);
-  });
-
-  test('words that wait in the browser are sent before, or said to be missing', async ({ page, expectAccessible }) => {
+  test('sends unsaved words before an export, or says that the file lacks them', async ({ page, expectAccessible }) => {
     await write(page, [daysAgo(1), log('Yesterday')]);
-    // The plan was granted behind the page.
+    // The page has the plan from before the grant.
     await page.reload();
     const writes = '**/rest/v1/entries*';
     await page.route(writes, (route) =>
@@ -89,11 +99,11 @@ test.describe('a Closer', () => {
     );
     await editor(page).click();
     await page.keyboard.type('Not sent');
-    // Within the page: what a page sends as it goes cannot be kept back here.
+    // By a link of the app: a page load would send the words in a request that no route can stop.
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('link', { name: 'Settings' }).click();
     await exportButton(page).click();
-    const problem = page.getByRole('alert').filter({ hasText: `What you wrote on ${dateLabel(today())}` });
+    const problem = page.getByRole('alert').filter({ hasText: `Your text for ${dateLabel(today())}` });
     await expect(problem).toContainText('The export would not include it.');
     await inBothThemes(page, expectAccessible);
     const without = page.waitForEvent('download');
@@ -108,7 +118,7 @@ test.describe('a Closer', () => {
     expect(await readFile(await (await all).path(), 'utf8')).toMatch(/Yesterday[^]*Not sent/);
   });
 
-  test('goes on after a failure from where it broke off, and can cancel', async ({ page, expectAccessible }) => {
+  test('continues a failed export where it stopped, and cancels an export', async ({ page, expectAccessible }) => {
     const days = Array.from({ length: 250 }, (_, index) => addDays(today(), -index));
     const session = await sessionOf(page);
     const stored = await page.request.post('/rest/v1/entries', {
@@ -118,7 +128,7 @@ test.describe('a Closer', () => {
     expect(stored.ok(), await stored.text()).toBe(true);
     await page.goto('/settings');
 
-    // The second page of days does not come.
+    // The second page of days fails.
     let asked = 0;
     const pages = /\/rest\/v1\/entries\?select=date%2Ccontent/;
     await page.route(pages, async (route) =>
@@ -126,7 +136,7 @@ test.describe('a Closer', () => {
     );
     await exportButton(page).click();
     const problem = page.getByRole('alert').filter({ hasText: 'The server could not be reached.' });
-    await expect(problem).toContainText('no file was saved');
+    await expect(problem).toContainText('No file was saved');
     await inBothThemes(page, expectAccessible);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -152,21 +162,10 @@ test.describe('a Closer', () => {
     letGo();
   });
 
-  test('gets no file when the export cannot be written down', async ({ page, admin }) => {
-    await write(page, [today(), log('Shipped')]);
-    await page.goto('/settings');
-    await expect(exportButton(page)).toBeEnabled();
-    let downloads = 0;
-    page.on('download', () => (downloads += 1));
-    // The plan ends while the page is open: the screen still believes in it, the server does not.
-    const { email } = (await sessionOf(page)).user;
-    await admin('plan:revoke', email);
-    await exportButton(page).click();
-    await expect(page.getByRole('alert').filter({ hasText: 'Export is a premium feature.' })).toBeVisible();
-    expect(downloads).toBe(0);
-  });
-
-  test('an export proves itself by coming back', async ({ page }) => {
+  test('imports the export into an empty journal after a confirmation, and rejects files of other formats', async ({
+    page,
+    expectAccessible,
+  }) => {
     const first = '<ol><li><p>a <strong>b</strong></p></li></ol><h2>c</h2><pre><code>d\n  e</code></pre>';
     await write(page, [daysAgo(40), first], [daysAgo(1), log('Yesterday')]);
     await page.goto('/settings');
@@ -175,9 +174,19 @@ test.describe('a Closer', () => {
     const headers = headersOf(session);
     expect((await page.request.delete(`/rest/v1/entries?user_id=eq.${session.user.id}`, { headers })).ok()).toBe(true);
 
+    await choose(page, 'broken.json', '{"format":');
+    await expect(page.getByRole('alert').filter({ hasText: 'This file is damaged' })).toBeVisible();
+    await page.getByLabel('File to import').setInputFiles({
+      name: 'cat.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
+    });
+    await expect(page.getByRole('alert').filter({ hasText: 'This is not a text file.' })).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+
     await choose(page, name, text);
     await expect(page.getByRole('status').filter({ hasText: `${name} contains 2 days.` })).toBeVisible();
-    expect(await storedLog(page.request, session, daysAgo(40)), 'before anybody said yes').toBeNull();
+    expect(await storedLog(page.request, session, daysAgo(40)), 'before the confirmation').toBeNull();
     await page.getByRole('button', { name: 'Import 2 Days' }).click();
     await expect(page.getByRole('status').filter({ hasText: 'Imported 2 days.' })).toBeVisible();
     expect(await storedLog(page.request, session, daysAgo(40))).toBe(first);
@@ -191,7 +200,10 @@ test.describe('a Closer', () => {
     await expect(page.locator('.ProseMirror')).toContainText('Yesterday');
   });
 
-  test('decides what happens to days that differ; without a word they stay', async ({ page, expectAccessible }) => {
+  test('keeps days that differ unless the user chooses the file, and never overwrites a later change', async ({
+    page,
+    expectAccessible,
+  }) => {
     const days = [daysAgo(1), daysAgo(2), daysAgo(3)] as const;
     await write(page, ...days.map((date): [Day, string] => [date, log('mine')]), [daysAgo(4), log('same')]);
     const session = await sessionOf(page);
@@ -205,8 +217,8 @@ test.describe('a Closer', () => {
     await choose(page, 'old.json', file);
     await expect(page.getByRole('radio', { name: /^Keep mine/ })).toBeChecked();
     await expect(page.getByText('There is nothing to import.')).toBeVisible();
-    await expect(page.getByText('This day lies in the future.')).toBeVisible();
-    await expect(page.getByText('2026-02-30: This is not a day of the calendar.')).toBeVisible();
+    await expect(page.getByText('This day is in the future.')).toBeVisible();
+    await expect(page.getByText('2026-02-30: This date does not exist.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await expectNoHorizontalScroll(page);
 
@@ -222,75 +234,56 @@ test.describe('a Closer', () => {
       `${log('mine')}<h3>From the imported file</h3>${log('theirs')}`,
     );
     expect(await storedLog(page.request, session, days[2])).toBe(log('mine'));
-  });
 
-  test('a day that changed on another device between the look and the write is left alone', async ({ page }) => {
-    await write(page, [today(), log('mine')]);
-    const session = await sessionOf(page);
-    await page.goto('/settings');
-    await choose(page, 'old.json', jsonOf({ date: today(), content: log('theirs') }));
-    await page.getByRole('radio', { name: /^Use the file/ }).check();
-    await storeLog(page.request, session, today(), log('written meanwhile'));
-    await page.getByRole('button', { name: 'Import 1 Day' }).click();
-    await expect(page.getByText('1 day skipped')).toBeVisible();
-    expect(await storedLog(page.request, session, today())).toBe(log('written meanwhile'));
-  });
-
-  test('an answer that got lost is tried again, and counts the day once', async ({ page }) => {
-    await page.goto('/settings');
-    await choose(page, 'old.json', jsonOf({ date: today(), content: log('theirs') }));
-    let lost = 0;
-    await page.route('**/functions/v1/import-entries', async (route) => {
-      if (lost > 0) return route.continue();
-      await route.fetch();
-      lost += 1;
-      return route.fulfill({ status: 408, body: 'Too late' });
+    await test.step('another device changes a day between the comparison and the import', async () => {
+      await page.getByRole('button', { name: 'Close' }).click();
+      await choose(page, 'old.json', jsonOf({ date: days[2], content: log('theirs') }));
+      await page.getByRole('radio', { name: /^Use the file/ }).check();
+      await storeLog(page.request, session, days[2], log('written meanwhile'));
+      await page.getByRole('button', { name: 'Import 1 Day' }).click();
+      await expect(page.getByText('1 day skipped')).toBeVisible();
+      expect(await storedLog(page.request, session, days[2])).toBe(log('written meanwhile'));
     });
-    await page.getByRole('button', { name: 'Import 1 Day' }).click();
-    await expect(page.getByRole('alert').filter({ hasText: 'At least 0 of 1 days were imported.' })).toBeVisible();
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await expect(page.getByText('1 day added')).toBeVisible();
-    expect(lost).toBe(1);
   });
 
-  test('stops an import when asked to, lists what is written, and can go on', async ({ page, expectAccessible }) => {
+  test('cancels an import, lists the written days, and counts each day once after a lost answer', async ({
+    page,
+    expectAccessible,
+  }) => {
+    const IMPORT = '**/functions/v1/import-entries';
     await page.goto('/settings');
     const dates = Array.from({ length: 60 }, (_, index) => daysAgo(index));
-    await choose(page, 'old.json', jsonOf(...dates.map((date) => ({ date, content: log('theirs') }))));
-    let letGo = (): void => undefined;
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    await page.route('**/functions/v1/import-entries', async (route) => {
-      await held;
+    const file = jsonOf(...dates.map((date) => ({ date, content: log('theirs') })));
+    await choose(page, 'old.json', file);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(IMPORT, async (route) => {
+      await released;
       await route.continue();
     });
     await page.getByRole('button', { name: 'Import 60 Days' }).click();
     await expect(page.getByText('0 of 60 days')).toBeVisible();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    letGo();
+    release();
     await expect(page.getByText('Import stopped. 50 of 60 days were imported.')).toBeVisible();
     await inBothThemes(page, expectAccessible);
     await page.getByRole('button', { name: 'Finish here' }).click();
     await expect(page.getByText('50 days added')).toBeVisible();
     await page.getByRole('button', { name: 'Close' }).click();
+    await page.unroute(IMPORT);
 
-    await choose(page, 'old.json', jsonOf(...dates.map((date) => ({ date, content: log('theirs') }))));
-    await expect(page.getByText('the same as yours already')).toBeVisible();
-    await page.getByRole('button', { name: 'Import 10 Days' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'Imported 10 days.' })).toBeVisible();
-  });
-
-  test('is told what is wrong with a file that is no export', async ({ page, expectAccessible }) => {
-    await page.goto('/settings');
-    await choose(page, 'broken.json', '{"format":');
-    await expect(page.getByRole('alert').filter({ hasText: 'This file is damaged' })).toBeVisible();
-    await choose(page, 'new.json', '{"format":"hustle-forge/2","entries":[1]}');
-    await expect(page.getByRole('alert').filter({ hasText: 'newer version' })).toBeVisible();
-    await page.getByLabel('File to import').setInputFiles({
-      name: 'cat.png',
-      mimeType: 'image/png',
-      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 255]),
+    await choose(page, 'old.json', file);
+    await expect(page.getByText('identical, nothing to do')).toBeVisible();
+    let lost = 0;
+    await page.route(IMPORT, async (route) => {
+      if (lost > 0) return route.continue();
+      await route.fetch();
+      lost += 1;
+      return route.fulfill({ status: 408, body: 'Too late' });
     });
-    await expect(page.getByRole('alert').filter({ hasText: 'This file is not a text.' })).toBeVisible();
-    await inBothThemes(page, expectAccessible);
+    await page.getByRole('button', { name: 'Import 10 Days' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: 'At least 0 of 10 days were imported.' })).toBeVisible();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByText('10 days added')).toBeVisible();
+    expect(lost).toBe(1);
   });
 });

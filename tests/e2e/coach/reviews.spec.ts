@@ -1,4 +1,4 @@
-/** Hustle Reviews: the pitch, and what a Closer sees. */
+/** Hustle Reviews: the pitch for a Dabbler, and the periods, charts and lines for a Closer. */
 import { addDays, dateLabel, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { countWorkdays } from '#domain/day/workdays.ts';
@@ -8,7 +8,7 @@ import { daysAgo, editor, expectSaved, log, sessionOf, storeLog } from '../suppo
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-/** Writes a log for each of these days ago, through the API. */
+/** Stores a log for each of these days ago through the API. */
 async function write(page: Page, back: readonly number[]): Promise<void> {
   const session = await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
@@ -26,55 +26,53 @@ async function write(page: Page, back: readonly number[]): Promise<void> {
   expect(answer.status(), await answer.text()).toBe(201);
 }
 
-test('a Dabbler sees the pitch', async ({ page, signUp, expectAccessible }) => {
-  await signUp(page);
-  await page.goto('/reviews');
-  await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
-  await expect(
-    page.getByText('$24/year • Unlimited logs • AI feedback • Trend analysis • Priority support'),
-  ).toBeVisible();
-  await inBothThemes(page, expectAccessible);
-  await expectNoHorizontalScroll(page);
-});
-
-test('a Closer sees how much each period holds', async ({ page, signUp, admin, expectAccessible }) => {
+test('the reviews wait for the plan, pitch to a Dabbler, and count the entries of a Closer', async ({
+  page,
+  signUp,
+  admin,
+  expectAccessible,
+}) => {
   const { email } = await signUp(page);
-  await write(page, [1, 6, 7, 29]);
-  await admin('plan:grant', email);
-  await page.goto('/reviews');
-  await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeChecked();
-  await expect(page.getByText('2 entries')).toBeVisible();
-  await expect(page.getByText('4 entries')).toBeVisible();
-  await page.getByRole('button', { name: 'I agree' }).click();
-  await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeEnabled();
-  await page.getByRole('radio', { name: /Last 30 Days/ }).check();
-  await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeEnabled();
-  await inBothThemes(page, expectAccessible);
-});
-
-test('says that it waits while the plan is being read', async ({ page, signUp }) => {
-  await signUp(page);
-  let answer = (): void => undefined;
-  const asked = new Promise<void>((resolve) => (answer = resolve));
-  await page.route('**/rest/v1/profiles*', async (route) => {
-    await asked;
-    await route.continue();
+  await test.step('a Dabbler', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/rest/v1/profiles*', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto('/reviews');
+    await expect(page.getByRole('status').filter({ hasText: 'Loading...' })).toBeVisible();
+    release();
+    await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
+    await page.unroute('**/rest/v1/profiles*');
+    await expect(
+      page.getByText('$24/year • Unlimited logs • AI feedback • Trend analysis • Priority support'),
+    ).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
   });
-  await page.goto('/reviews');
-  await expect(page.getByRole('status').filter({ hasText: 'Loading...' })).toBeVisible();
-  answer();
-  await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();
+
+  await test.step('a Closer without entries', async () => {
+    await admin('plan:grant', email);
+    await page.reload();
+    await expect(page.getByText('No entries found for the selected period')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeDisabled();
+  });
+
+  await test.step('a Closer with entries', async () => {
+    await write(page, [1, 6, 7, 29]);
+    await page.reload();
+    await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeChecked();
+    await expect(page.getByText('2 entries')).toBeVisible();
+    await expect(page.getByText('4 entries')).toBeVisible();
+    await page.getByRole('button', { name: 'I agree' }).click();
+    await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeEnabled();
+    await page.getByRole('radio', { name: /Last 30 Days/ }).check();
+    await expect(page.getByRole('button', { name: 'Generate 30-Day Analysis' })).toBeEnabled();
+    await inBothThemes(page, expectAccessible);
+  });
 });
 
-test('a Closer without entries is told so', async ({ page, signUp, admin }) => {
-  const { email } = await signUp(page);
-  await admin('plan:grant', email);
-  await page.goto('/reviews');
-  await expect(page.getByText('No entries found for the selected period')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Generate 7-Day Analysis' })).toBeDisabled();
-});
-
-test('what was written since, here or elsewhere, is counted without loading the page again', async ({
+test('the reviews count logs that were written since, here or on another device, without a reload', async ({
   page,
   request,
   signUp,
@@ -99,7 +97,7 @@ test('what was written since, here or elsewhere, is counted without loading the 
   await toJournal();
   await editor(page).click();
   await page.keyboard.type('Shipped the billing');
-  // Left before it is saved: what is read meanwhile knows nothing of it yet.
+  // The user leaves before the save, so the answer of the server does not contain it.
   await toReviews();
   await expect(entries).toHaveAccessibleName(/1 entry/);
   await expect(page.getByText('Shipped the billing')).toBeVisible();
@@ -120,28 +118,7 @@ test('what was written since, here or elsewhere, is counted without loading the 
   await expect(page.getByText('Written on a phone')).toBeVisible();
 });
 
-test('the feedback panel pitches to a Dabbler and speaks of the day to a Closer', async ({
-  page,
-  signUp,
-  admin,
-  expectAccessible,
-}) => {
-  const { email } = await signUp(page);
-  await page.getByRole('button', { name: 'Open feedback' }).click();
-  const panel = page.getByRole('dialog', { name: 'HAI Feedback' });
-  await expect(panel).toContainText(
-    'AI feedback is a premium feature. Upgrade to Closer to access intelligent insights.',
-  );
-  await inBothThemes(page, expectAccessible);
-
-  await admin('plan:grant', email);
-  await page.reload();
-  await page.getByRole('button', { name: 'Open feedback' }).click();
-  await expect(panel).toContainText('No entry found for this date. Write something first to get AI feedback.');
-  await inBothThemes(page, expectAccessible);
-});
-
-test('a year of days that keys can walk, workdays, and lines to copy', async ({
+test('the year of days is navigated by keys, and lines are copied', async ({
   page,
   context,
   signUp,
@@ -189,7 +166,7 @@ test('a year of days that keys can walk, workdays, and lines to copy', async ({
   await expect(page).toHaveURL(new RegExp(`date=${addDays(today, -3)}$`));
 });
 
-test('the newest weeks stay in view when the window changes, unless somebody has gone back', async ({
+test('the newest weeks stay in view when the window changes, unless the user has scrolled back', async ({
   page,
   signUp,
   admin,
@@ -212,7 +189,7 @@ test('the newest weeks stay in view when the window changes, unless somebody has
     await heading.evaluate((element) => element.scrollIntoView({ block: 'start' }));
     await expect(cell(today)).toBeInViewport({ ratio: 1 });
   }
-  // A desk shows all of it.
+  // A wide window shows the whole year.
   await page.setViewportSize({ width: 1440, height: 900 });
   const over = () => year.evaluate(({ parentElement: box }) => box!.scrollWidth - box!.clientWidth);
   expect(await over()).toBe(0);
@@ -225,14 +202,14 @@ test('the newest weeks stay in view when the window changes, unless somebody has
   await expect(cell(today)).not.toBeInViewport();
 });
 
-test.describe('when its pictures do not arrive', () => {
+test.describe('when the chunk of the charts fails to load', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_FAILED/ });
 
-  test('the reviews stay, and say so', async ({ page, signUp, admin }) => {
+  test('the reviews stay usable and say so', async ({ page, signUp, admin }) => {
     const { email } = await signUp(page);
     await write(page, [0]);
     await admin('plan:grant', email);
-    await page.route('**/assets/review-pictures*', (route) => route.abort());
+    await page.route('**/assets/review-charts*', (route) => route.abort());
     await page.goto('/reviews');
     await expect(page.getByText("Couldn't load the charts.")).toBeVisible();
     await expect(page.getByRole('button', { name: 'I agree' })).toBeVisible();
