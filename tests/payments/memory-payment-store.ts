@@ -40,16 +40,16 @@ export class MemoryPaymentStore implements PaymentStore {
     return this.#transact(() => this.buyers.get(userId) ?? null);
   }
 
-  begin(asked: Parameters<PaymentStore['begin']>[0], canReuse: (open: Payment) => boolean) {
+  begin(request: Parameters<PaymentStore['begin']>[0], canReuse: (open: Payment) => boolean) {
     return this.#transact(() => {
-      if (!this.buyers.has(asked.userId)) return null;
+      if (!this.buyers.has(request.userId)) return null;
       const open = [...this.payments.values()]
-        .filter(({ userId, status }) => userId === asked.userId && isOpen(status))
+        .filter(({ userId, status }) => userId === request.userId && isOpen(status))
         .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
       const reusable = open.find(canReuse);
       if (reusable) return reusable;
-      const begun: Payment = {
-        ...asked,
+      const created: Payment = {
+        ...request,
         id: this.#newId(),
         status: 'created',
         orderId: null,
@@ -60,8 +60,8 @@ export class MemoryPaymentStore implements PaymentStore {
         approvalUrl: null,
         completedAt: null,
       };
-      this.payments.set(begun.id, begun);
-      return begun;
+      this.payments.set(created.id, created);
+      return created;
     });
   }
 
@@ -71,22 +71,22 @@ export class MemoryPaymentStore implements PaymentStore {
       const all = [...this.payments.values()];
       const found =
         'orderId' in by
-          ? all.find((one) => one.orderId === by.orderId)
-          : all.find((one) => one.captureId === by.captureId);
+          ? all.find((payment) => payment.orderId === by.orderId)
+          : all.find((payment) => payment.captureId === by.captureId);
       return found ?? null;
     });
   }
 
   saveOrder(id: string, { orderId, approvalUrl }: { orderId: string; approvalUrl: string }, dueAt: Date) {
     return this.#transact(() => {
-      if (this.#of(id).orderId === null) this.#change(id, { orderId, approvalUrl, dueAt });
-      return this.#of(id);
+      if (this.#get(id).orderId === null) this.#change(id, { orderId, approvalUrl, dueAt });
+      return this.#get(id);
     });
   }
 
   claim(read: Payment, now: Date, leaseUntil: Date) {
     return this.#transact(() => {
-      const { status, leaseUntil: lease } = this.#of(read.id);
+      const { status, leaseUntil: lease } = this.#get(read.id);
       if (status !== read.status || isLeased(lease, now)) return null;
       return this.#change(read.id, { status: 'capturing', leaseUntil, dueAt: leaseUntil });
     });
@@ -94,7 +94,7 @@ export class MemoryPaymentStore implements PaymentStore {
 
   release(claimed: Payment, { status, dueAt, refused = false }: Parameters<PaymentStore['release']>[1]) {
     return this.#transact(() => {
-      const now = this.#of(claimed.id);
+      const now = this.#get(claimed.id);
       if (now.status !== 'capturing' || now.leaseUntil?.getTime() !== claimed.leaseUntil?.getTime()) return;
       const refusedCaptures = now.refusedCaptures + (refused ? 1 : 0);
       this.#change(claimed.id, { status, leaseUntil: null, dueAt, refusedCaptures });
@@ -103,10 +103,10 @@ export class MemoryPaymentStore implements PaymentStore {
 
   close(id: string, status: PaymentStatus, { captureId, dueAt, claimed }: Parameters<PaymentStore['close']>[2]) {
     return this.#transact(() => {
-      const now = this.#of(id);
+      const now = this.#get(id);
       if (!isOpen(now.status)) return;
-      const isMine = now.status === 'capturing' && now.leaseUntil?.getTime() === claimed?.leaseUntil?.getTime();
-      if (claimed && !isMine) return;
+      const holdsLease = now.status === 'capturing' && now.leaseUntil?.getTime() === claimed?.leaseUntil?.getTime();
+      if (claimed && !holdsLease) return;
       this.#change(id, {
         status,
         leaseUntil: null,
@@ -118,19 +118,19 @@ export class MemoryPaymentStore implements PaymentStore {
 
   markPending(id: string, captureId: string, dueAt: Date) {
     return this.#transact(() => {
-      if (isOpen(this.#of(id).status)) this.#change(id, { status: 'pending', captureId, leaseUntil: null, dueAt });
+      if (isOpen(this.#get(id).status)) this.#change(id, { status: 'pending', captureId, leaseUntil: null, dueAt });
     });
   }
 
   schedulePoll(id: string, dueAt: Date | null) {
     return this.#transact(() => {
-      if (this.#of(id).status !== 'capturing') this.#change(id, { leaseUntil: null, dueAt });
+      if (this.#get(id).status !== 'capturing') this.#change(id, { leaseUntil: null, dueAt });
     });
   }
 
   complete(id: string, capture: Capture, now: Date, dueAt: Date | null) {
     return this.#transact(() => {
-      const payment = this.#of(id);
+      const payment = this.#get(id);
       if (!canBookCapture(payment.status)) return 'already_booked' as const;
       this.#bookCapture(id, capture);
       const granted = this.#grant(payment, now);
@@ -148,7 +148,7 @@ export class MemoryPaymentStore implements PaymentStore {
 
   bookForReview(id: string, capture: Capture) {
     return this.#transact(() => {
-      if (!canBookCapture(this.#of(id).status)) return;
+      if (!canBookCapture(this.#get(id).status)) return;
       this.#bookCapture(id, capture);
       this.#change(id, { status: 'needs_review', captureId: capture.id, leaseUntil: null, dueAt: null });
     });
@@ -159,7 +159,7 @@ export class MemoryPaymentStore implements PaymentStore {
     { kind, part, total, now, dueAt, dueAtFullReturn }: Parameters<PaymentStore['bookReturn']>[1],
   ) {
     return this.#transact(() => {
-      const payment = this.#of(id);
+      const payment = this.#get(id);
       if (payment.status !== 'completed') return;
       const { captureId, currency, amountMinor } = payment;
       const booked = this.ledger.filter((line) => line.paymentId === id && /refund|reversal/.test(line.kind));
@@ -196,7 +196,7 @@ export class MemoryPaymentStore implements PaymentStore {
 
   claimRefund(id: string, now: Date, leaseUntil: Date) {
     return this.#transact(() => {
-      const { status, refundRequestedAt, leaseUntil: lease } = this.#of(id);
+      const { status, refundRequestedAt, leaseUntil: lease } = this.#get(id);
       if (status !== 'completed' || refundRequestedAt === null || isLeased(lease, now)) return null;
       return this.#change(id, { leaseUntil, dueAt: leaseUntil });
     });
@@ -204,7 +204,7 @@ export class MemoryPaymentStore implements PaymentStore {
 
   cancelRefund(id: string, dueAt: Date | null) {
     return this.#transact(() => {
-      if (this.#of(id).status === 'completed') {
+      if (this.#get(id).status === 'completed') {
         this.#change(id, { refundRequestedAt: null, leaseUntil: null, dueAt });
       }
     });
@@ -258,14 +258,14 @@ export class MemoryPaymentStore implements PaymentStore {
     });
   }
 
-  #of(id: string): Payment {
+  #get(id: string): Payment {
     const payment = this.payments.get(id);
     if (!payment) throw new Error(`no payment ${id}`);
     return payment;
   }
 
   #change(id: string, change: Change): Payment {
-    const before = this.#of(id);
+    const before = this.#get(id);
     const changed = { ...before, ...change };
     if (before.captureId !== null && changed.captureId !== before.captureId) throw new Error('capture_id is immutable');
     this.payments.set(id, changed);
@@ -298,11 +298,11 @@ export class MemoryPaymentStore implements PaymentStore {
   #withdraw({ id: paymentId, userId }: Payment, reason: string, now: Date): void {
     const buyer = this.buyers.get(userId);
     if (buyer?.subscription_plan !== 'premium' || buyer.access_valid_until === null) return;
-    const own = this.planChanges.filter((change) => change.userId === userId);
-    const granted = own.findIndex((change) => change.paymentId === paymentId && change.reason === 'payment');
-    const grant = own[granted];
+    const userChanges = this.planChanges.filter((change) => change.userId === userId);
+    const granted = userChanges.findIndex((change) => change.paymentId === paymentId && change.reason === 'payment');
+    const grant = userChanges[granted];
     if (!grant?.until || !grant.validFrom) return;
-    if (own.slice(granted + 1).some((change) => change.paymentId === null || change.plan === 'free')) return;
+    if (userChanges.slice(granted + 1).some((change) => change.paymentId === null || change.plan === 'free')) return;
     const year = { from: grant.validFrom, until: grant.until };
     const left = revokeYear(buyer.access_valid_until, year, latestToday(now));
     const plan = left === null ? 'free' : 'premium';
@@ -311,9 +311,10 @@ export class MemoryPaymentStore implements PaymentStore {
 
   changePlan(change: PlanChange): void {
     const group = (reason: string): string => (reason === 'reversal' ? 'refund' : reason);
-    const isTwin = (other: PlanChange): boolean =>
+    const isDuplicate = (other: PlanChange): boolean =>
       other.paymentId === change.paymentId && group(other.reason) === group(change.reason);
-    if (change.paymentId !== null && this.planChanges.some(isTwin)) throw new Error('two plan changes for one payment');
+    if (change.paymentId !== null && this.planChanges.some(isDuplicate))
+      throw new Error('two plan changes for one payment');
     const buyer = this.buyers.get(change.userId)!;
     this.buyers.set(change.userId, { ...buyer, subscription_plan: change.plan, access_valid_until: change.until });
     this.planChanges.push(change);

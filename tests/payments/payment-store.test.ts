@@ -25,35 +25,35 @@ afterAll(() => db.drop());
 const START = Date.parse('2026-11-21T12:00:00Z');
 const at = (minutes: number): Date => new Date(START + minutes * 60_000);
 
-/** One side of the comparison: a store, and its payments in order of creation. */
+/** One side of the comparison: a store and the ids of its payments in order of creation. */
 type Side = {
   store: PaymentStore;
-  made: string[];
-  /** As some worker has read them, perhaps long ago. */
+  paymentIds: string[];
+  /** Payments as a worker read them earlier, possibly stale. */
   read: Map<string, Payment>;
   claimed: Map<string, Payment>;
-  leave(userId: string): Promise<unknown>;
+  deleteAccount(userId: string): Promise<unknown>;
   grantByOperator(userId: string): Promise<unknown>;
 };
 
 const STATUSES = ['declined', 'voided', 'expired', 'needs_review'] as const;
 const RELEASES = ['created', 'approved', 'capturing'] as const;
 
-/** Translates a number into a command. Both sides get the same ones. */
+/** Performs the command that the number selects. Both sides get the same numbers. */
 async function perform(side: Side, users: readonly string[], number: number, minutes: number): Promise<unknown> {
-  const { store, made, read, claimed } = side;
+  const { store, paymentIds, read, claimed } = side;
   const choice = Math.floor(number / 20);
-  const id = made[choice % Math.max(1, made.length)];
+  const id = paymentIds[choice % Math.max(1, paymentIds.length)];
   const user = users[choice % users.length]!;
   const now = at(minutes);
   const lease = at(minutes + 2);
   if (number % 20 < 3 || id === undefined) {
-    const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: 'DE', createdAt: now, dueAt: lease };
-    const begun = await store.begin(asked, (open) => choice % 3 === 0 && open.status === 'created');
-    if (begun && !made.includes(begun.id)) made.push(begun.id);
-    return begun;
+    const request = { userId: user, amountMinor: 2400, currency: 'USD', country: 'DE', createdAt: now, dueAt: lease };
+    const created = await store.begin(request, (open) => choice % 3 === 0 && open.status === 'created');
+    if (created && !paymentIds.includes(created.id)) paymentIds.push(created.id);
+    return created;
   }
-  const orderId = `ORDER${made.indexOf(id)} of ${users[0]}`;
+  const orderId = `ORDER${paymentIds.indexOf(id)} of ${users[0]}`;
   const status = (['COMPLETED', 'COMPLETED', 'PARTIALLY_REFUNDED', 'REFUNDED'] as const)[choice % 4]!;
   const capture: Capture = {
     ...{ id: `${id}-${choice % 5 === 0 ? 'b' : 'a'}`, status, reason: null, amountMinor: 2400, currency: 'USD' },
@@ -72,22 +72,22 @@ async function perform(side: Side, users: readonly string[], number: number, min
     case 6:
     case 7: {
       const old = read.get(id);
-      const taken = old ? await store.claim(old, now, lease) : null;
-      if (taken) claimed.set(id, taken);
-      return taken;
+      const claim = old ? await store.claim(old, now, lease) : null;
+      if (claim) claimed.set(id, claim);
+      return claim;
     }
     case 8: {
       const old = claimed.get(id);
-      const to = { status: RELEASES[choice % 3]!, dueAt: lease, refused: choice % 2 === 0 };
-      return old ? store.release(old, to) : null;
+      const release = { status: RELEASES[choice % 3]!, dueAt: lease, refused: choice % 2 === 0 };
+      return old ? store.release(old, release) : null;
     }
     case 9: {
       const old = claimed.get(id);
-      const mine = old && choice % 3 === 1 ? { claimed: old } : {};
+      const claim = old && choice % 3 === 1 ? { claimed: old } : {};
       return store.close(
         id,
         STATUSES[choice % 4]!,
-        choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease, ...mine },
+        choice % 3 === 0 ? { captureId: capture.id } : { dueAt: lease, ...claim },
       );
     }
     case 10:
@@ -102,11 +102,11 @@ async function perform(side: Side, users: readonly string[], number: number, min
     case 15: {
       const part = choice % 2 === 0 ? { ref: `${id}-r${choice % 3}`, amountMinor: 500 + (choice % 3) * 700 } : null;
       const total = [null, 1000, 1200, 2400][choice % 4]!;
-      const dues = {
+      const dueDates = {
         dueAt: choice % 5 === 0 ? null : lease,
         dueAtFullReturn: choice % 2 === 0 ? null : at(minutes + 9),
       };
-      return store.bookReturn(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now, ...dues });
+      return store.bookReturn(id, { kind: choice % 3 === 0 ? 'reversal' : 'refund', part, total, now, ...dueDates });
     }
     case 16:
       return choice % 4 === 0
@@ -117,7 +117,7 @@ async function perform(side: Side, users: readonly string[], number: number, min
     case 18:
       return store.buyer(user);
     default:
-      if (choice % 6 === 0) return side.leave(user);
+      if (choice % 6 === 0) return side.deleteAccount(user);
       return choice % 6 === 1 ? side.grantByOperator(user) : store.due(at(minutes + 500), 50);
   }
 }
@@ -128,8 +128,8 @@ function memorySide(users: readonly string[]): Side & { store: MemoryPaymentStor
     store.buyers.set(user, { subscription_plan: 'free', access_valid_until: null, country: null });
   }
   return {
-    ...{ store, made: [], read: new Map(), claimed: new Map() },
-    leave: (userId) => Promise.resolve(void store.buyers.delete(userId)),
+    ...{ store, paymentIds: [], read: new Map(), claimed: new Map() },
+    deleteAccount: (userId) => Promise.resolve(void store.buyers.delete(userId)),
     grantByOperator: (userId) => {
       const plan = {
         plan: 'premium',
@@ -147,8 +147,8 @@ function memorySide(users: readonly string[]): Side & { store: MemoryPaymentStor
 async function databaseSide(database: Database, users: readonly string[]): Promise<Side> {
   await db.admin.query('insert into auth.users (id) select unnest($1::uuid[])', [users]);
   return {
-    ...{ store: createPostgresPaymentStore(database), made: [], read: new Map(), claimed: new Map() },
-    leave: async (userId) => void (await db.admin.query('delete from auth.users where id = $1', [userId])),
+    ...{ store: createPostgresPaymentStore(database), paymentIds: [], read: new Map(), claimed: new Map() },
+    deleteAccount: async (userId) => void (await db.admin.query('delete from auth.users where id = $1', [userId])),
     grantByOperator: async (userId) => {
       const plan = { plan: 'premium', accessValidUntil: null, reason: 'operator grant' } as const;
       await changePlan(database, { userId, ...plan });
@@ -157,17 +157,19 @@ async function databaseSide(database: Database, users: readonly string[]): Promi
 }
 
 /** Replaces the payment ids, the only values in which the two sides may differ. */
-const named = (value: unknown, made: readonly string[]): unknown =>
-  JSON.parse(made.reduce((text, id, index) => text.replaceAll(id, `payment ${index}`), JSON.stringify(value ?? null)));
+const replaceIds = (value: unknown, paymentIds: readonly string[]): unknown =>
+  JSON.parse(
+    paymentIds.reduce((text, id, index) => text.replaceAll(id, `payment ${index}`), JSON.stringify(value ?? null)),
+  );
 
 /** A database error and an error of the memory store both count as "rejected without effect". */
-const outcomeOf = (work: Promise<unknown>): Promise<unknown> =>
+const toOutcome = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error: unknown) => {
     if (error instanceof pg.DatabaseError || (error instanceof Error && error.constructor === Error)) return 'refused';
     throw error;
   });
 
-async function rowsOf(userIds: readonly string[]): Promise<unknown> {
+async function readRows(userIds: readonly string[]): Promise<unknown> {
   const read = async (text: string): Promise<unknown[]> => (await db.admin.query(text, [userIds])).rows;
   return {
     ledger: await read(
@@ -189,28 +191,32 @@ test(
   async () => {
     const command = fc.tuple(fc.nat(), fc.integer({ min: 0, max: 3 }));
     const commands = fc.array(command, { minLength: 20, maxLength: 60, size: 'max' });
-    const alike = async (numbers: readonly [number, number][]): Promise<void> => {
+    const compare = async (numbers: readonly [number, number][]): Promise<void> => {
       const users = [randomUUID(), randomUUID()].toSorted();
       const memory = memorySide(users);
       const database = await databaseSide(db.database, users);
       let minutes = 0;
       for (const [number, passes] of numbers) {
         minutes += passes;
-        const kept = await outcomeOf(perform(memory, users, number, minutes));
-        const stored = await outcomeOf(perform(database, users, number, minutes));
-        // `due` also returns payments that other histories left behind.
+        const inMemory = await toOutcome(perform(memory, users, number, minutes));
+        const stored = await toOutcome(perform(database, users, number, minutes));
+        // `due` also returns payments of earlier histories.
         if (number % 20 === 17 || number % 20 === 19) continue;
-        expect(named(stored, database.made), `command ${number % 20}`).toEqual(named(kept, memory.made));
+        expect(replaceIds(stored, database.paymentIds), `command ${number % 20}`).toEqual(
+          replaceIds(inMemory, memory.paymentIds),
+        );
       }
-      for (const [index, id] of memory.made.entries()) {
-        const stored = await database.store.find({ id: database.made[index]! });
-        expect(named(stored, database.made)).toEqual(named(await memory.store.find({ id }), memory.made));
+      for (const [index, id] of memory.paymentIds.entries()) {
+        const stored = await database.store.find({ id: database.paymentIds[index]! });
+        expect(replaceIds(stored, database.paymentIds)).toEqual(
+          replaceIds(await memory.store.find({ id }), memory.paymentIds),
+        );
       }
       const { ledger, planChanges, buyers } = memory.store;
-      const kept = { ledger, planChanges, buyers: [...buyers].map(([id, buyer]) => ({ id, ...buyer })) };
-      expect(named(await rowsOf(users), database.made)).toEqual(named(kept, memory.made));
+      const memoryRows = { ledger, planChanges, buyers: [...buyers].map(([id, buyer]) => ({ id, ...buyer })) };
+      expect(replaceIds(await readRows(users), database.paymentIds)).toEqual(replaceIds(memoryRows, memory.paymentIds));
     };
-    await fc.assert(fc.asyncProperty(commands, alike), { numRuns: fuzzBudget(40), seed: 20_261_121 });
+    await fc.assert(fc.asyncProperty(commands, compare), { numRuns: fuzzBudget(40), seed: 20_261_121 });
   },
   fuzzBudget(60_000),
 );
@@ -218,8 +224,8 @@ test(
 test('the database rejects a second grant and a second withdrawal for one payment', async () => {
   const user = randomUUID();
   const side = await databaseSide(db.database, [user]);
-  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
-  const payment = await side.store.begin(asked, () => false);
+  const request = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const payment = await side.store.begin(request, () => false);
   const grant = { userId: user, plan: 'premium', accessValidUntil: null, paymentId: payment!.id } as const;
   await changePlan(db.database, { ...grant, reason: 'payment' });
   await changePlan(db.database, { ...grant, reason: 'refund' });
@@ -228,19 +234,19 @@ test('the database rejects a second grant and a second withdrawal for one paymen
   }
 });
 
-test('concurrent starts make one payment', async () => {
+test('concurrent starts create one payment', async () => {
   const user = randomUUID();
   const { store } = await databaseSide(db.database, [user]);
-  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
-  const begun = await Promise.all(Array.from({ length: 4 }, () => store.begin(asked, () => true)));
-  expect(new Set(begun.map((payment) => payment?.id)).size).toBe(1);
+  const request = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const created = await Promise.all(Array.from({ length: 4 }, () => store.begin(request, () => true)));
+  expect(new Set(created.map((payment) => payment?.id)).size).toBe(1);
 });
 
 test('concurrent bookings of one capture grant one year', async () => {
   const user = randomUUID();
   const { store } = await databaseSide(db.database, [user]);
-  const asked = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
-  const { id } = (await store.begin(asked, () => false))!;
+  const request = { userId: user, amountMinor: 2400, currency: 'USD', country: null, createdAt: at(0), dueAt: at(0) };
+  const { id } = (await store.begin(request, () => false))!;
   const capture: Capture = {
     ...{ id: `capture of ${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD' },
     ...{ feeMinor: 133, customId: id, orderId: null, refundedMinor: 0 },

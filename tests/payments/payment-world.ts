@@ -1,6 +1,6 @@
 /**
- * Buyers, two server processes and PayPal. A list of numbers is a history: each number is the next event. The servers run
- * the real state machine over the real client, and PayPal is the simulator.
+ * A world for the model test: buyers, two server processes and PayPal's simulator. A history is a list of numbers; each
+ * number selects the next event. The servers run the real state machine with the real PayPal client.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import { latestToday } from '#domain/day/day.ts';
@@ -35,24 +35,24 @@ const PROCESSES = 2;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const silent = createLog('silent');
-const WAITS_MS = [10, 10, 40, 40, 40, 400, 400, 400, 4_000, 40_000].map((seconds) => seconds * 1000);
+const TIME_STEPS_MS = [10, 10, 40, 40, 40, 400, 400, 400, 4_000, 40_000].map((seconds) => seconds * 1000);
 const START = Date.parse('2026-11-21T12:00:00Z');
 
 export class PaymentWorld {
-  readonly kept: WorldStore;
+  readonly worldStore: WorldStore;
   readonly simulator: PaypalSimulator;
   readonly scheduler = new Scheduler();
   readonly users: readonly string[] = [randomUUID(), randomUUID()];
   readonly startedOn: Day;
   #nowMs = START;
-  /** How many responses are lost after PayPal has done the work. The client tries three times. */
-  #lostAnswers = 0;
+  /** The number of next responses that are lost after PayPal has done the work. The client tries three times. */
+  #lostResponses = 0;
   readonly #clock = { now: () => new Date(this.#nowMs) };
   readonly #servers: { deps: PaymentDeps }[] = [];
   readonly #events: PaypalEvent[] = [];
 
-  constructor(kept: WorldStore) {
-    this.kept = kept;
+  constructor(worldStore: WorldStore) {
+    this.worldStore = worldStore;
     // Histories that share a database must not share PayPal ids.
     const seed = randomInt(2 ** 32);
     this.simulator = createPaypalSimulator({ clock: this.#clock, baseUrl: API, publicUrl: API, seed });
@@ -64,8 +64,8 @@ export class PaymentWorld {
     return this.#clock.now();
   }
 
-  async begin(): Promise<void> {
-    for (const user of this.users) await this.kept.addBuyer(user);
+  async addBuyers(): Promise<void> {
+    for (const user of this.users) await this.worldStore.addBuyer(user);
   }
 
   #boot(process: number): void {
@@ -81,105 +81,105 @@ export class PaymentWorld {
       clock: this.#clock,
       pause: () => Promise.resolve(),
       fetch: (input, init) => {
-        const ask = async (): Promise<Response> => {
-          const answer = await simulator.fetch(input, init);
-          if (this.#lostAnswers === 0) return answer;
-          this.#lostAnswers -= 1;
+        const send = async (): Promise<Response> => {
+          const response = await simulator.fetch(input, init);
+          if (this.#lostResponses === 0) return response;
+          this.#lostResponses -= 1;
           throw new TypeError('lost');
         };
         const isToken = init?.body === 'grant_type=client_credentials';
-        return isToken ? simulator.fetch(input, init) : scheduler.step(process, ask, () => new TypeError('lost'));
+        return isToken ? simulator.fetch(input, init) : scheduler.step(process, send, () => new TypeError('lost'));
       },
     });
-    const store = scheduler.steps(process, this.kept.store, () => new Interrupted('the database went away'));
+    const store = scheduler.steps(process, this.worldStore.store, () => new Interrupted('the database went away'));
     this.#servers[process] = { deps: { store, paypal, clock: this.#clock, log: silent, hasWebhook: false } };
   }
 
-  /** Performs one event. */
-  async happen(number: number): Promise<void> {
+  /** Performs the event that the number selects. */
+  async performEvent(number: number): Promise<void> {
     const choice = Math.floor(number / WEIGHTS_SUM);
     let left = number % WEIGHTS_SUM;
     for (const [name, weight] of WEIGHTS) {
-      if (left < weight) return this.#do(name, choice);
+      if (left < weight) return this.#perform(name, choice);
       left -= weight;
     }
   }
 
-  async #do(name: Happening, choice: number): Promise<void> {
+  async #perform(name: EventName, choice: number): Promise<void> {
     const { scheduler, simulator, users } = this;
     const { books } = simulator;
     const process = choice % PROCESSES;
     const { deps } = this.#servers[process]!;
-    const one = <T>(from: Iterable<T>): T | undefined => {
+    const pick = <T>(from: Iterable<T>): T | undefined => {
       const all = [...from];
       return all[Math.floor(choice / PROCESSES) % Math.max(1, all.length)];
     };
     switch (name) {
-      case 'go on':
+      case 'continue':
         return scheduler.advance(choice, 'go');
-      case 'lose':
+      case 'fail':
         return scheduler.advance(choice, 'fail');
       case 'kill':
         scheduler.kill(process);
         return this.#boot(process);
-      case 'click': {
+      case 'start payment': {
         const config = { publicUrl: API, paymentBlockedCountries: [] };
-        return scheduler.begin(process, () => startPayment({ ...deps, config }, one(users)!));
+        return scheduler.begin(process, () => startPayment({ ...deps, config }, pick(users)!));
       }
-      case 'pay': {
+      case 'approve': {
         const ways: PaymentWay[] = ['instant', 'instant', 'instant', 'bank-declines', 'declined-capture', 'echeck'];
-        const order = one(books.orders.keys());
-        if (order !== undefined) atPaypal(() => books.approve(order, ways[choice % ways.length]));
+        const order = pick(books.orders.keys());
+        if (order !== undefined) tryAtPaypal(() => books.approve(order, ways[choice % ways.length]));
         return undefined;
       }
       case 'return': {
-        const order = one(books.orders.keys());
+        const order = pick(books.orders.keys());
         if (order === undefined) return undefined;
-        const payment = await this.kept.store.find({ orderId: order });
+        const payment = await this.worldStore.store.find({ orderId: order });
         return payment ? scheduler.begin(process, () => settlePayment(deps, payment.id)) : undefined;
       }
       case 'webhook': {
         this.#events.push(...simulator.drainWebhooks());
-        const event = one(this.#events);
-        if (event && (await this.kept.receive(event, this.now))) await this.#follow(process, event);
+        const event = pick(this.#events);
+        if (event && (await this.worldStore.receive(event, this.now))) await this.#follow(process, event);
         return undefined;
       }
       case 'sweep':
         return scheduler.begin(process, () => reconcilePayments(deps));
       case 'time':
-        this.#nowMs += WAITS_MS[choice % WAITS_MS.length]!;
+        this.#nowMs += TIME_STEPS_MS[choice % TIME_STEPS_MS.length]!;
         return undefined;
       case 'echeck': {
-        const pending = one([...books.captures.values()].filter(({ status }) => status === 'PENDING'));
+        const pending = pick([...books.captures.values()].filter(({ status }) => status === 'PENDING'));
         if (pending)
-          atPaypal(() => (choice % 3 === 0 ? books.denyCapture(pending.id) : books.completeCapture(pending.id)));
+          tryAtPaypal(() => (choice % 3 === 0 ? books.denyCapture(pending.id) : books.completeCapture(pending.id)));
         return undefined;
       }
-      case 'money back': {
-        const capture = one(books.captures.values());
+      case 'refund at PayPal': {
+        const capture = pick(books.captures.values());
         if (!capture) return undefined;
         const amount = choice % 3 === 0 ? { currency: 'USD', minor: 500 } : null;
-        atPaypal(() =>
+        tryAtPaypal(() =>
           choice % 5 === 0 ? books.reverseCapture(capture.id) : books.refundCapture(capture.id, { amount }),
         );
         return undefined;
       }
       case 'refund': {
-        const capture = one(books.captures.values());
+        const capture = pick(books.captures.values());
         if (!capture) return undefined;
         return scheduler.begin(process, () => refundPayment(deps, capture.order.customId!));
       }
       case 'outage':
-        this.#lostAnswers = choice % 7;
+        this.#lostResponses = choice % 7;
         return undefined;
       case 'tamper': {
-        const order = one([...books.orders.values()].filter(({ capture }) => capture === null));
+        const order = pick([...books.orders.values()].filter(({ capture }) => capture === null));
         if (order && choice % 8 === 0) Object.assign(order, { amount: { currency: 'USD', minor: 1 } });
         return undefined;
       }
-      case 'leave': {
+      case 'delete account': {
         // Rare, so that enough buyers remain.
-        return choice % 3 === 0 ? this.kept.deleteAccount(one(users)!) : undefined;
+        return choice % 3 === 0 ? this.worldStore.deleteAccount(pick(users)!) : undefined;
       }
     }
   }
@@ -189,10 +189,10 @@ export class PaymentWorld {
     if (parsed) await this.scheduler.begin(process, () => followEvent(this.#servers[process]!.deps, parsed));
   }
 
-  /** Ends all failures, completes pending captures and runs the sweeps. */
-  async calmDown(): Promise<void> {
+  /** Ends all failures, completes pending captures and runs sweeps until nothing is due. */
+  async settleAll(): Promise<void> {
     const { scheduler, simulator } = this;
-    this.#lostAnswers = 0;
+    this.#lostResponses = 0;
     await scheduler.finishAll();
     for (const hours of [0, 0.02, 1, 8, 30, 30, 30]) {
       this.#nowMs += hours * 60 * MINUTE_MS;
@@ -209,28 +209,28 @@ export class PaymentWorld {
   }
 
   /** Delivers every event at least once, as PayPal's retries do. */
-  async hearEverything(): Promise<void> {
+  async deliverAllWebhooks(): Promise<void> {
     this.#events.push(...this.simulator.drainWebhooks());
-    for (const event of this.#events) await this.kept.receive(event, this.now);
+    for (const event of this.#events) await this.worldStore.receive(event, this.now);
     await this.sweep();
     this.#nowMs += 30 * 60 * MINUTE_MS;
     await this.sweep();
   }
 
-  /** Time passes and a sweep runs. No webhook arrives. */
-  async grow(days: number): Promise<void> {
+  /** Advances the clock and runs a sweep. No webhook arrives. */
+  async passDays(days: number): Promise<void> {
     this.#nowMs += days * DAY_MS;
     await this.sweep();
   }
 
   /** The merchant refunds at PayPal's own site. */
-  giveBackAtPaypal(choice: number): Promise<void> {
-    return this.#do('money back', choice);
+  refundAtPaypal(choice: number): Promise<void> {
+    return this.#perform('refund at PayPal', choice);
   }
 }
 
-/** Ignores what PayPal itself rejects. */
-function atPaypal(work: () => unknown): void {
+/** Ignores commands that PayPal's simulator rejects. */
+function tryAtPaypal(work: () => unknown): void {
   try {
     work();
   } catch (error) {
@@ -239,21 +239,21 @@ function atPaypal(work: () => unknown): void {
 }
 
 const WEIGHTS = [
-  ['go on', 60],
-  ['click', 5],
-  ['pay', 18],
+  ['continue', 60],
+  ['start payment', 5],
+  ['approve', 18],
   ['return', 9],
   ['webhook', 7],
   ['sweep', 5],
   ['time', 5],
-  ['lose', 4],
+  ['fail', 4],
   ['kill', 3],
   ['echeck', 2],
-  ['money back', 2],
+  ['refund at PayPal', 2],
   ['refund', 1],
-  ['leave', 1],
+  ['delete account', 1],
   ['tamper', 1],
   ['outage', 2],
 ] as const;
-type Happening = (typeof WEIGHTS)[number][0];
+type EventName = (typeof WEIGHTS)[number][0];
 const WEIGHTS_SUM = WEIGHTS.reduce((sum, [, weight]) => sum + weight, 0);

@@ -30,7 +30,7 @@ beforeEach(() => {
   lines = [];
 });
 const clock = { now: () => new Date(nowMs) };
-const said = (words: string): number => lines.filter((line) => line.includes(words)).length;
+const countLogLines = (text: string): number => lines.filter((line) => line.includes(text)).length;
 
 function createWorld({ hasWebhook = false } = {}) {
   const simulator = createPaypalSimulator({ clock, baseUrl: API, publicUrl: API, seed: 1 });
@@ -42,16 +42,16 @@ function createWorld({ hasWebhook = false } = {}) {
     },
     ...{ log: createLog('silent'), clock, fetch: simulator.fetch, pause: () => Promise.resolve() },
   });
-  const asked: string[] = [];
-  const trouble = { isDown: false, eachTakesMs: 0 };
+  const calls: string[] = [];
+  const outage = { isDown: false, latencyMs: 0 };
   const paypal = new Proxy(client, {
     get:
       (target, name: keyof Paypal) =>
       async (...args: never[]): Promise<unknown> => {
-        asked.push(name);
-        nowMs += trouble.eachTakesMs;
-        if (trouble.isDown) throw NO_ANSWER;
-        return (target[name] as (...given: never[]) => Promise<unknown>)(...args);
+        calls.push(name);
+        nowMs += outage.latencyMs;
+        if (outage.isDown) throw NO_ANSWER;
+        return (target[name] as (...parameters: never[]) => Promise<unknown>)(...args);
       },
   });
   const store = new MemoryPaymentStore(randomUUID);
@@ -74,16 +74,16 @@ function createWorld({ hasWebhook = false } = {}) {
 
   const payment = async (id: string): Promise<Payment> => (await store.find({ id }))!;
   const sweep = () => reconcilePayments(deps);
-  /** Runs hourly sweeps for so many days. Returns the number of calls to PayPal. */
-  async function live(days: number): Promise<number> {
-    const before = asked.length;
+  /** Runs hourly sweeps for this many days. Returns the number of calls to PayPal. */
+  async function passDays(days: number): Promise<number> {
+    const before = calls.length;
     for (let hours = 0; hours < days * 24; hours += 1) {
       nowMs += HOUR_MS;
       await sweep();
     }
-    return asked.length - before;
+    return calls.length - before;
   }
-  return { simulator, store, deps, asked, trouble, begin, buy, payment, sweep, live };
+  return { simulator, store, deps, calls, outage, begin, buy, payment, sweep, passDays };
 }
 
 describe('a completed payment', () => {
@@ -93,9 +93,9 @@ describe('a completed payment', () => {
   ])('refunded at PayPal’s site is found (webhook: %s) within %i days: %s', async (hasWebhook, days) => {
     const world = createWorld({ hasWebhook });
     const { id, captureId } = await world.buy();
-    expect(await world.live(days * 2)).toBe(2);
+    expect(await world.passDays(days * 2)).toBe(2);
     world.simulator.books.refundCapture(captureId);
-    await world.live(days);
+    await world.passDays(days);
     expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
     const { userId } = await world.payment(id);
     expect(world.store.buyers.get(userId)).toMatchObject({ subscription_plan: 'free' });
@@ -106,7 +106,7 @@ describe('a completed payment', () => {
     const { id, captureId } = await world.buy();
     for (const minor of [500, 1900]) {
       world.simulator.books.refundCapture(captureId, { amount: { currency: 'USD', minor } });
-      await world.live(1);
+      await world.passDays(1);
     }
     expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
     expect(world.store.ledger.filter(({ kind }) => kind === 'refund').map(({ amountMinor }) => amountMinor)).toEqual([
@@ -117,32 +117,32 @@ describe('a completed payment', () => {
   test('is polled for 180 days, also after PayPal was down', async () => {
     const world = createWorld();
     const { id } = await world.buy();
-    world.trouble.isDown = true;
-    await world.live(2);
-    world.trouble.isDown = false;
+    world.outage.isDown = true;
+    await world.passDays(2);
+    world.outage.isDown = false;
     expect((await world.payment(id)).dueAt).not.toBeNull();
-    expect(await world.live(177)).toBeGreaterThanOrEqual(176);
-    await world.live(2);
+    expect(await world.passDays(177)).toBeGreaterThanOrEqual(176);
+    await world.passDays(2);
     expect(await world.payment(id)).toMatchObject({ status: 'completed', dueAt: null });
-    expect(await world.live(10)).toBe(0);
+    expect(await world.passDays(10)).toBe(0);
   });
 
-  test('is not polled for ever when PayPal never answers', async () => {
+  test('is not polled forever when PayPal never answers', async () => {
     const world = createWorld();
     const { id } = await world.buy();
-    world.trouble.isDown = true;
-    await world.live(185);
+    world.outage.isDown = true;
+    await world.passDays(185);
     expect((await world.payment(id)).dueAt).toBeNull();
   });
 });
 
 describe('a refund that PayPal keeps pending', () => {
-  async function keptPending() {
+  async function createPendingRefund() {
     const world = createWorld();
     const { id } = await world.buy();
     world.simulator.books.nextRefund = 'PENDING';
     await refundPayment(world.deps, id);
-    await world.live(1);
+    await world.passDays(1);
     expect(await world.payment(id)).toMatchObject({ status: 'refunded' });
     const booked = [...world.store.ledger];
     const [refund] = world.simulator.books.refunds.values();
@@ -153,32 +153,32 @@ describe('a refund that PayPal keeps pending', () => {
   test.each([0, 20, 200])(
     'that fails after %i days is logged for a person once, and the ledger stays',
     async (days) => {
-      const { id, booked, refundId, simulator, store, payment, live } = await keptPending();
-      await live(days);
-      expect(said(FAILED)).toBe(0);
+      const { id, booked, refundId, simulator, store, payment, passDays } = await createPendingRefund();
+      await passDays(days);
+      expect(countLogLines(FAILED)).toBe(0);
       simulator.books.settleRefund(refundId, 'FAILED');
-      await live(7);
-      expect(said(FAILED)).toBe(1);
-      expect(await live(30)).toBe(0);
-      expect(said(FAILED)).toBe(1);
+      await passDays(7);
+      expect(countLogLines(FAILED)).toBe(1);
+      expect(await passDays(30)).toBe(0);
+      expect(countLogLines(FAILED)).toBe(1);
       expect(store.ledger).toEqual(booked);
       expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
     },
   );
 
   test('that completes is polled once a week until no refund can be pending', async () => {
-    const { id, refundId, simulator, payment, live } = await keptPending();
+    const { id, refundId, simulator, payment, passDays } = await createPendingRefund();
     simulator.books.settleRefund(refundId, 'COMPLETED');
-    expect(await live(28)).toBe(4);
-    await live(333);
+    expect(await passDays(28)).toBe(4);
+    await passDays(333);
     expect(await payment(id)).toMatchObject({ status: 'refunded', dueAt: null });
-    expect(said(FAILED)).toBe(0);
+    expect(countLogLines(FAILED)).toBe(0);
   });
 
-  test('is not polled for ever when PayPal never answers', async () => {
-    const { id, trouble, payment, live } = await keptPending();
-    trouble.isDown = true;
-    await live(362);
+  test('is not polled forever when PayPal never answers', async () => {
+    const { id, outage, payment, passDays } = await createPendingRefund();
+    outage.isDown = true;
+    await passDays(362);
     expect((await payment(id)).dueAt).toBeNull();
   });
 });
@@ -188,11 +188,11 @@ describe('a sweep over many payments', () => {
     const world = createWorld();
     for (let count = 0; count < 7; count += 1) await world.begin();
     nowMs += 6 * MINUTE_MS;
-    world.trouble.isDown = true;
+    world.outage.isDown = true;
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
-    world.trouble.isDown = false;
-    // The seventh, and later those that are due again.
+    world.outage.isDown = false;
+    // The seventh payment now; the others when they are due again.
     expect(await world.sweep()).toEqual({ events: 0, payments: 1 });
     nowMs += 2 * MINUTE_MS;
     expect(await world.sweep()).toEqual({ events: 0, payments: 6 });
@@ -207,7 +207,7 @@ describe('a sweep over many payments', () => {
       world.store.receive(event.id, JSON.stringify(event), clock.now());
     }
     nowMs += 6 * MINUTE_MS;
-    world.trouble.eachTakesMs = 25_000;
+    world.outage.latencyMs = 25_000;
     expect(await world.sweep()).toEqual({ events: 3, payments: 3 });
   });
 });

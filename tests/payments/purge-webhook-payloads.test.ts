@@ -1,4 +1,3 @@
-/** Webhook payloads are purged after 180 days, and their events stay known. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { purgeWebhookPayloads } from '#server/payments/webhooks/purge-webhook-payloads.ts';
 import { createTestDatabase } from '../support/test-database.ts';

@@ -20,19 +20,19 @@ const at = (minutes: number): Date => new Date(START.getTime() + minutes * 60_00
 test.each<[string, Partial<Capture>]>([
   ['an amount out of the ledger’s range', { amountMinor: 999_999_999_999 }],
   ['an id that the database rejects', { id: 'CAP\0' }],
-])('an answer with %s does not block other payments', async (_name, strange) => {
+])('a response with %s does not block other payments', async (_name, invalid) => {
   const store = createPostgresPaymentStore(db.database);
   const orders = new Map<string, Order>();
-  const buy = async (minutes: number, said: Partial<Capture>): Promise<string> => {
+  const buy = async (minutes: number, reported: Partial<Capture>): Promise<string> => {
     const userId = randomUUID();
     await db.admin.query('insert into auth.users (id) values ($1)', [userId]);
-    const asked = { amountMinor: 2400, currency: 'USD', country: null, createdAt: START, dueAt: at(minutes) };
-    const { id } = (await store.begin({ userId, ...asked }, () => false))!;
+    const request = { amountMinor: 2400, currency: 'USD', country: null, createdAt: START, dueAt: at(minutes) };
+    const { id } = (await store.begin({ userId, ...request }, () => false))!;
     const orderId = randomUUID();
     await store.saveOrder(id, { orderId, approvalUrl: 'https://paypal.example', debugId: null }, at(minutes));
     const capture: Capture = {
       ...{ id: `CAP-${id}`, status: 'COMPLETED', reason: null, amountMinor: 2400, currency: 'USD', feeMinor: null },
-      ...{ customId: id, orderId, refundedMinor: 0, ...said },
+      ...{ customId: id, orderId, refundedMinor: 0, ...reported },
     };
     orders.set(orderId, {
       id: orderId,
@@ -44,8 +44,8 @@ test.each<[string, Partial<Capture>]>([
     });
     return id;
   };
-  const poisoned = await buy(1, strange);
-  const good = await buy(2, {});
+  const invalidId = await buy(1, invalid);
+  const validId = await buy(2, {});
   const lines: string[] = [];
   const deps = {
     store,
@@ -55,8 +55,8 @@ test.each<[string, Partial<Capture>]>([
     hasWebhook: true,
   };
   await reconcilePayments(deps);
-  expect((await store.find({ id: good }))!.status).toBe('completed');
-  expect(lines.filter((line) => line.includes(poisoned) && line.includes('a person must look'))).not.toEqual([]);
+  expect((await store.find({ id: validId }))!.status).toBe('completed');
+  expect(lines.filter((line) => line.includes(invalidId) && line.includes('a person must look'))).not.toEqual([]);
   // It moves to the end of the queue.
-  expect((await store.find({ id: poisoned }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
+  expect((await store.find({ id: invalidId }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
 });

@@ -8,8 +8,8 @@ type Gate = { process: number; go(): void; fail(): void };
 export class Scheduler {
   readonly #waiting: Gate[] = [];
   /** Incremented by every kill, so that tasks of a dead process are ignored. */
-  readonly #lives = new Map<number, number>();
-  #arrived: () => void = () => undefined;
+  readonly #generations = new Map<number, number>();
+  #notifyStopped: () => void = () => undefined;
   /** Unexpected errors. */
   readonly failures: unknown[] = [];
 
@@ -19,13 +19,13 @@ export class Scheduler {
 
   /** Starts a task of a process. Resolves when it waits at its first gate or has ended. */
   async begin(process: number, task: (process: number) => Promise<unknown>): Promise<void> {
-    const life = this.#lifeOf(process);
-    const stopped = this.#untilItStops();
+    const generation = this.#generationOf(process);
+    const stopped = this.#whenStopped();
     void task(process).then(
-      () => this.#stop(process, life),
+      () => this.#stop(process, generation),
       (error: unknown) => {
         if (!(error instanceof Interrupted)) this.failures.push(error);
-        this.#stop(process, life);
+        this.#stop(process, generation);
       },
     );
     await stopped;
@@ -35,14 +35,14 @@ export class Scheduler {
   async advance(choice: number, how: 'go' | 'fail'): Promise<void> {
     const [gate] = this.#waiting.splice(choice % this.#waiting.length, 1);
     if (!gate) return;
-    const stopped = this.#untilItStops();
+    const stopped = this.#whenStopped();
     gate[how]();
     await stopped;
   }
 
   /** kill -9. */
   kill(process: number): void {
-    this.#lives.set(process, this.#lifeOf(process) + 1);
+    this.#generations.set(process, this.#generationOf(process) + 1);
     for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
       if (this.#waiting[at]!.process === process) this.#waiting.splice(at, 1);
     }
@@ -74,24 +74,24 @@ export class Scheduler {
   #gate(process: number, failure: () => Error): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ process, go: resolve, fail: () => reject(failure()) });
-      this.#arrived();
+      this.#notifyStopped();
     });
   }
 
-  #untilItStops(): Promise<void> {
+  #whenStopped(): Promise<void> {
     return new Promise((resolve) => {
-      this.#arrived = resolve;
+      this.#notifyStopped = resolve;
     });
   }
 
-  #stop(process: number, life: number): void {
-    if (life === this.#lifeOf(process)) this.#arrived();
+  #stop(process: number, generation: number): void {
+    if (generation === this.#generationOf(process)) this.#notifyStopped();
   }
 
-  #lifeOf(process: number): number {
-    return this.#lives.get(process) ?? 0;
+  #generationOf(process: number): number {
+    return this.#generations.get(process) ?? 0;
   }
 }
 
-/** The failure of a call that the test made fail. */
+/** Thrown by a call that the test made fail. */
 export class Interrupted extends Error {}

@@ -1,4 +1,4 @@
-/** The two stores of a `PaymentWorld`: in memory and in a database. Both report their rows in the same form. */
+/** The two stores of a `PaymentWorld`, in memory and in a database, with their rows in the same format. */
 import { randomUUID } from 'node:crypto';
 import type { Buyer, Payment } from '#server/payments/payment-store.ts';
 import { createPostgresPaymentStore } from '#server/payments/postgres-payment-store.ts';
@@ -7,12 +7,12 @@ import { MemoryPaymentStore } from './memory-payment-store.ts';
 import type { Line, PlanChange } from './memory-payment-store.ts';
 import type { WorldStore } from './payment-world.ts';
 
-export type Books = Pick<MemoryPaymentStore, 'buyers' | 'payments' | 'ledger' | 'planChanges'>;
-export type OpenedStore = { kept: WorldStore; books(userIds: readonly string[]): Promise<Books> };
+export type StoredRows = Pick<MemoryPaymentStore, 'buyers' | 'payments' | 'ledger' | 'planChanges'>;
+export type OpenedStore = { worldStore: WorldStore; readRows(userIds: readonly string[]): Promise<StoredRows> };
 
 export function inMemory(): OpenedStore {
   const store = new MemoryPaymentStore(randomUUID);
-  const kept: WorldStore = {
+  const worldStore: WorldStore = {
     store,
     addBuyer: (userId) => {
       store.buyers.set(userId, { subscription_plan: 'free', access_valid_until: null, country: null });
@@ -21,12 +21,12 @@ export function inMemory(): OpenedStore {
     deleteAccount: (userId) => Promise.resolve(void store.buyers.delete(userId)),
     receive: ({ id, body }, now) => Promise.resolve(store.receive(id, body, now)),
   };
-  return { kept, books: () => Promise.resolve(store) };
+  return { worldStore, readRows: () => Promise.resolve(store) };
 }
 
 export function inDatabase({ admin, database }: TestDatabase): OpenedStore {
   const store = createPostgresPaymentStore(database);
-  const kept: WorldStore = {
+  const worldStore: WorldStore = {
     store,
     addBuyer: async (userId) => void (await admin.query('insert into auth.users (id) values ($1)', [userId])),
     deleteAccount: async (userId) => void (await admin.query('delete from auth.users where id = $1', [userId])),
@@ -37,8 +37,8 @@ export function inDatabase({ admin, database }: TestDatabase): OpenedStore {
     },
   };
   return {
-    kept,
-    async books(userIds) {
+    worldStore,
+    async readRows(userIds) {
       const rows = async <T>(text: string): Promise<T[]> => (await admin.query(text, [userIds])).rows as T[];
       const ids = await rows<{ id: string }>('select id from payments where user_id = any ($1)');
       const payments = await Promise.all(ids.map(({ id }) => store.find({ id })));

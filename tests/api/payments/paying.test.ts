@@ -46,7 +46,7 @@ async function planOf({ id }: Person): Promise<unknown> {
   return rows[0];
 }
 const FREE = { plan: 'free', until: null, reasons: null };
-const aYear = () => ({
+const paidYear = () => ({
   plan: 'premium',
   until: extendPlan(null, latestToday(server.clock.now())),
   reasons: ['payment'],
@@ -63,9 +63,9 @@ test('captures an approved order once and grants a year', async () => {
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
   expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
-  expect(await planOf(ana)).toEqual(aYear());
+  expect(await planOf(ana)).toEqual(paidYear());
   expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
-  expect(await planOf(ana)).toEqual(aYear());
+  expect(await planOf(ana)).toEqual(paidYear());
   const { data } = await ana.client.from('payments').select('order_id, amount_minor, currency, status');
   expect(data).toEqual([{ order_id: orderId, amount_minor: 2400, currency: 'USD', status: 'completed' }]);
 });
@@ -88,7 +88,7 @@ test('grants one year for concurrent captures and repeated webhooks', async () =
     server.paypal.webhooks.deliverAll({ times: 2 }),
   ]);
   for (const answer of answers.slice(0, 3)) expect(answer).toMatchObject({ status: 200, json: { success: true } });
-  expect(await planOf(ana)).toEqual(aYear());
+  expect(await planOf(ana)).toEqual(paidYear());
 });
 
 test('reuses the open order for every click, but not one whose approval page has expired', async () => {
@@ -105,11 +105,11 @@ test('reuses the open order for every click, but not one whose approval page has
 
 test('polls PayPal once for hundreds of concurrent requests about one payment', async () => {
   const orderId = await order(ana);
-  const asked = (): number => server.paypal.control.requests().length;
-  const before = asked();
+  const requestCount = (): number => server.paypal.control.requests().length;
+  const before = requestCount();
   const answers = await Promise.all(Array.from({ length: 200 }, () => capture(ana, orderId)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([402]));
-  expect(asked() - before).toBeLessThan(10);
+  expect(requestCount() - before).toBeLessThan(10);
 });
 
 describe('creating an order', () => {
@@ -136,19 +136,19 @@ describe('creating an order', () => {
 
   test.each([
     ['a lower price', { amount: 0.01 }, 400],
-    ['a price in words', { amount: 'twenty-four' }, 400],
-    ['a price that only looks alike', { amount: '24.001' }, 400],
+    ['a price in letters', { amount: 'twenty-four' }, 400],
+    ['a price with too many decimals', { amount: '24.001' }, 400],
     ['another currency', { currency: 'VND' }, 400],
     ['no price', { amount: undefined }, 400],
     ['another user', { user_id: '00000000-0000-4000-8000-000000000001' }, 403],
-    ['nobody', { user_id: undefined }, 403],
+    ['a missing user id', { user_id: undefined }, 403],
   ])('is rejected for %s', async (_case, change, status) => {
     expect(await create(ana, change)).toMatchObject({ status, json: { success: false, error: expect.any(String) } });
     const { rows } = await server.admin.query('select 1 from payments where user_id = $1', [ana.id]);
     expect(rows).toEqual([]);
   });
 
-  test('accepts the price as a text', async () => {
+  test('accepts the price as a string', async () => {
     expect(await create(ana, { amount: '24.00' })).toMatchObject({ status: 200 });
   });
 
@@ -217,7 +217,7 @@ describe('capturing an order', () => {
     expect(await planOf(ana)).toEqual(FREE);
     server.paypal.books.approve(orderId);
     expect(await capture(ana, orderId)).toMatchObject({ status: 200, json: { success: true } });
-    expect(await planOf(ana)).toEqual(aYear());
+    expect(await planOf(ana)).toEqual(paidYear());
   });
 
   test('grants nothing for a completed order with a declined capture', async () => {
@@ -266,7 +266,7 @@ test('the operator command refunds at once when PayPal is configured', async () 
   expect(await refundByOperator(deps, rows[0]!.id, false)).toEqual({
     refused: expect.stringContaining('bought in US, outside the European Economic Area'),
   });
-  expect(await planOf(ana)).toEqual(aYear());
+  expect(await planOf(ana)).toEqual(paidYear());
   expect(await refundByOperator(deps, rows[0]!.id, true)).toEqual({
     done: '24.00 USD went back, and the year it paid for ended.',
   });

@@ -1,4 +1,4 @@
-/** The whole server with its jobs: buyers get a mail about their payment within seconds, whatever finds the result. */
+/** The server with its jobs mails buyers about their payment within seconds, whichever path finds the result. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
@@ -9,7 +9,7 @@ let server: TestServer;
 const lines: string[] = [];
 beforeAll(async () => {
   server = await startTestServer({ jobs: 'on', logTo: { write: (line) => void lines.push(line) } });
-  // The scheduled runs at the start are over, so that only requested runs follow.
+  // Waits for the runs at the start, so that only requested runs follow.
   await vi.waitUntil(() => jobsDone('send-receipts') > 0 && jobsDone('reconcile-payments') > 0, { timeout: 30_000 });
 });
 afterAll(() => server.close());
@@ -23,7 +23,7 @@ async function order({ client, id }: Person): Promise<string> {
   return new URL(data!.approval_url).searchParams.get('token')!;
 }
 
-const comeBack = ({ client, id }: Person, orderId: string) =>
+const returnFromPaypal = ({ client, id }: Person, orderId: string) =>
   client.functions.invoke('paypal-capture-order', { body: { order_id: orderId, user_id: id } });
 
 const subjects = (name: string): string[] =>
@@ -35,7 +35,7 @@ test('mails a receipt when the browser returns, and a second mail after a revers
   const ana = await signUp(server, 'ana');
   const orderId = await order(ana);
   server.paypal.books.approve(orderId);
-  expect((await comeBack(ana, orderId)).data).toEqual({ success: true });
+  expect((await returnFromPaypal(ana, orderId)).data).toEqual({ success: true });
   await expectMails('ana', ['Your receipt']);
   const { rows } = await server.admin.query('select capture_id from payments where order_id = $1', [orderId]);
   server.paypal.books.reverseCapture(rows[0].capture_id);
@@ -54,7 +54,7 @@ test('mails the result of a pending payment', async () => {
   const eve = await signUp(server, 'eve');
   const orderId = await order(eve);
   server.paypal.books.approve(orderId, 'echeck');
-  expect((await comeBack(eve, orderId)).data).toEqual({ success: true, pending: true });
+  expect((await returnFromPaypal(eve, orderId)).data).toEqual({ success: true, pending: true });
   expect(subjects('eve')).toEqual([]);
   const { rows } = await server.admin.query('select capture_id from payments where order_id = $1', [orderId]);
   server.paypal.books.denyCapture(rows[0].capture_id);

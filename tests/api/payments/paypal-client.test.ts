@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 /** `answers` are used in order, the last one repeatedly. A token is granted unless `token` overrides it. */
-async function world(
+async function createWorld(
   answers: StubHandler[],
   { token, ...options }: Partial<PaypalDeps> & { token?: StubHandler } = {},
 ) {
@@ -63,11 +63,12 @@ async function world(
     pause: (ms) => Promise.resolve(waits.push(ms)),
     ...options,
   });
-  const asked = (path: string): StubRequest[] => server.requests.filter((request) => request.path.startsWith(path));
-  return { paypal, waits, lines, clock, asked };
+  const requestsTo = (path: string): StubRequest[] =>
+    server.requests.filter((request) => request.path.startsWith(path));
+  return { paypal, waits, lines, clock, requestsTo };
 }
 
-const failure = async (promise: Promise<unknown>): Promise<PaypalError> => {
+const expectFailure = async (promise: Promise<unknown>): Promise<PaypalError> => {
   const error: unknown = await promise.then(
     () => new Error('it worked'),
     (reason: unknown) => reason,
@@ -87,7 +88,7 @@ const capture = { orderId: ORDER_ID, requestId: 'cap-1' };
 describe('requests', () => {
   test('an order carries the payment id, immediate capture and no shipping', async () => {
     const approval = { href: 'https://www.paypal.com/checkoutnow?token=X', rel: 'payer-action', method: 'GET' };
-    const { paypal, asked } = await world([
+    const { paypal, requestsTo } = await createWorld([
       json(201, { id: ORDER_ID, status: 'PAYER_ACTION_REQUIRED', links: [approval] }, { 'paypal-debug-id': 'dbg1' }),
     ]);
     expect(await paypal.createOrder(NEW_ORDER)).toEqual({
@@ -95,7 +96,7 @@ describe('requests', () => {
       approvalUrl: approval.href,
       debugId: 'dbg1',
     });
-    const [sent] = asked('/v2/checkout/orders');
+    const [sent] = requestsTo('/v2/checkout/orders');
     expect(sent?.headers).toMatchObject({
       authorization: 'Bearer A21-token',
       prefer: 'return=representation',
@@ -128,9 +129,9 @@ describe('requests', () => {
   });
 
   test('send credentials only to the token endpoint, and log neither them nor the token nor a body', async () => {
-    const { paypal, asked, lines } = await world([json(200, ORDER, { 'paypal-debug-id': 'dbg2' })]);
+    const { paypal, requestsTo, lines } = await createWorld([json(200, ORDER, { 'paypal-debug-id': 'dbg2' })]);
     await paypal.captureOrder(capture);
-    expect(asked('/v1/oauth2/token')[0]).toMatchObject({
+    expect(requestsTo('/v1/oauth2/token')[0]).toMatchObject({
       body: 'grant_type=client_credentials',
       headers: { authorization: `Basic ${Buffer.from('client:hush-hush').toString('base64')}` },
     });
@@ -141,14 +142,14 @@ describe('requests', () => {
 
   test('a refund carries only its note and request id', async () => {
     const refund = { id: 'R1', status: 'COMPLETED', amount: { currency_code: 'USD', value: '24.00' } };
-    const { paypal, asked } = await world([json(201, refund)]);
+    const { paypal, requestsTo } = await createWorld([json(201, refund)]);
     expect(await paypal.refundCapture({ captureId: 'CAP1', requestId: 'refund-1', note: 'Cooling-off' })).toMatchObject(
       {
         id: 'R1',
         amountMinor: 2400,
       },
     );
-    const [sent] = asked('/v2/payments/captures/CAP1/refund');
+    const [sent] = requestsTo('/v2/payments/captures/CAP1/refund');
     expect(sent).toMatchObject({
       body: '{"note_to_payer":"Cooling-off"}',
       headers: { 'paypal-request-id': 'refund-1' },
@@ -156,11 +157,11 @@ describe('requests', () => {
   });
 
   test('never contain a malformed id in the path', async () => {
-    const { paypal, asked } = await world([json(200, ORDER)]);
+    const { paypal, requestsTo } = await createWorld([json(200, ORDER)]);
     for (const id of ['..', '../../payments', 'A/B', '', 'A?b', 'a'.repeat(65)]) {
-      expect(await failure(paypal.getOrder(id))).toMatchObject({ status: 404 });
+      expect(await expectFailure(paypal.getOrder(id))).toMatchObject({ status: 404 });
     }
-    expect(asked('/v2')).toEqual([]);
+    expect(requestsTo('/v2')).toEqual([]);
   });
 });
 
@@ -169,7 +170,7 @@ describe('the approval page', () => {
     json(201, { id: ORDER_ID, links: [{ href, rel, method: 'GET' }] });
 
   test('is the link "approve" in older answers', async () => {
-    const { paypal } = await world([link('https://www.paypal.com/checkoutnow?token=Y', 'approve')]);
+    const { paypal } = await createWorld([link('https://www.paypal.com/checkoutnow?token=Y', 'approve')]);
     expect((await paypal.createOrder(NEW_ORDER)).approvalUrl).toBe('https://www.paypal.com/checkoutnow?token=Y');
   });
 
@@ -180,71 +181,74 @@ describe('the approval page', () => {
     'data:text/html,x',
     '/checkoutnow',
   ])('is never %s', async (href) => {
-    const { paypal } = await world([link(href)]);
-    expect(await failure(paypal.createOrder(NEW_ORDER))).toMatchObject({
+    const { paypal } = await createWorld([link(href)]);
+    expect(await expectFailure(paypal.createOrder(NEW_ORDER))).toMatchObject({
       name: 'MALFORMED_ANSWER',
       outcomeUnknown: true,
     });
   });
 
   test('may use plain http for a simulator on loopback', async () => {
-    const { paypal } = await world([link('http://localhost:3000/sandbox/paypal/checkoutnow?token=Z')]);
+    const { paypal } = await createWorld([link('http://localhost:3000/sandbox/paypal/checkoutnow?token=Z')]);
     expect((await paypal.createOrder(NEW_ORDER)).approvalUrl).toContain('localhost:3000');
   });
 });
 
 describe('the access token', () => {
   test('is fetched once for concurrent calls', async () => {
-    const { paypal, asked } = await world([json(200, ORDER)]);
+    const { paypal, requestsTo } = await createWorld([json(200, ORDER)]);
     await Promise.all(Array.from({ length: 8 }, () => paypal.getOrder(ORDER_ID)));
-    expect(asked('/v1/oauth2/token')).toHaveLength(1);
+    expect(requestsTo('/v1/oauth2/token')).toHaveLength(1);
   });
 
   test('is renewed shortly before it expires', async () => {
-    const { paypal, asked, clock } = await world([json(200, ORDER)]);
+    const { paypal, requestsTo, clock } = await createWorld([json(200, ORDER)]);
     await paypal.getOrder(ORDER_ID);
     clock.ahead = (32400 - 61) * 1000;
     await paypal.getOrder(ORDER_ID);
-    expect(asked('/v1/oauth2/token')).toHaveLength(1);
+    expect(requestsTo('/v1/oauth2/token')).toHaveLength(1);
     clock.ahead = (32400 - 59) * 1000;
     await paypal.getOrder(ORDER_ID);
-    expect(asked('/v1/oauth2/token')).toHaveLength(2);
+    expect(requestsTo('/v1/oauth2/token')).toHaveLength(2);
   });
 
   test('is replaced once when PayPal rejects it', async () => {
-    const { paypal, asked } = await world([json(401, { error: 'invalid_token' }), json(200, ORDER)]);
+    const { paypal, requestsTo } = await createWorld([json(401, { error: 'invalid_token' }), json(200, ORDER)]);
     expect((await paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
-    expect(asked('/v1/oauth2/token')).toHaveLength(2);
-    expect(asked('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
+    expect(requestsTo('/v1/oauth2/token')).toHaveLength(2);
+    expect(requestsTo('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
   });
 
   test('is not fetched repeatedly when PayPal rejects every one', async () => {
-    const { paypal, asked } = await world([json(401, { error: 'invalid_token' })]);
-    expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 401, name: 'invalid_token' });
-    expect(asked('/v1/oauth2/token')).toHaveLength(2);
-    expect(asked('/v2')).toHaveLength(2);
+    const { paypal, requestsTo } = await createWorld([json(401, { error: 'invalid_token' })]);
+    expect(await expectFailure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 401, name: 'invalid_token' });
+    expect(requestsTo('/v1/oauth2/token')).toHaveLength(2);
+    expect(requestsTo('/v2')).toHaveLength(2);
   });
 
   test('fails the call with a known outcome when it cannot be fetched', async () => {
-    const refused = await world([json(200, ORDER)], { token: json(401, { error: 'invalid_client' }) });
-    expect(await failure(refused.paypal.captureOrder(capture))).toMatchObject({
+    const refused = await createWorld([json(200, ORDER)], { token: json(401, { error: 'invalid_client' }) });
+    expect(await expectFailure(refused.paypal.captureOrder(capture))).toMatchObject({
       status: 401,
       name: 'invalid_client',
       retryable: true,
       outcomeUnknown: false,
     });
-    const silent = await world([json(200, ORDER)], { token: (_request, response) => void response.destroy() });
-    expect(await failure(silent.paypal.captureOrder(capture))).toMatchObject({ status: 0, outcomeUnknown: false });
-    expect(silent.asked('/v2')).toEqual([]);
+    const silent = await createWorld([json(200, ORDER)], { token: (_request, response) => void response.destroy() });
+    expect(await expectFailure(silent.paypal.captureOrder(capture))).toMatchObject({
+      status: 0,
+      outcomeUnknown: false,
+    });
+    expect(silent.requestsTo('/v2')).toEqual([]);
   });
 
   test.each([
-    ['lacks', { expires_in: 100 }],
-    ['would break a header', { access_token: 'a\nb', expires_in: 100 }],
-    ['has no end', { access_token: 'abc' }],
+    ['no value', { expires_in: 100 }],
+    ['a line break', { access_token: 'a\nb', expires_in: 100 }],
+    ['no expiry', { access_token: 'abc' }],
   ])('is not accepted with %s', async (_what, token) => {
-    const { paypal } = await world([json(200, ORDER)], { token: json(200, token) });
-    expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'MALFORMED_ANSWER' });
+    const { paypal } = await createWorld([json(200, ORDER)], { token: json(200, token) });
+    expect(await expectFailure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'MALFORMED_ANSWER' });
   });
 });
 
@@ -252,8 +256,8 @@ describe('failures', () => {
   test.each(['ORDER_NOT_APPROVED', 'INSTRUMENT_DECLINED', 'PAYMENT_DENIED', 'SOMETHING_NEW'])(
     '%s is reported with its issue and not retried',
     async (issue) => {
-      const { paypal, asked } = await world([unprocessable(issue)]);
-      expect(await failure(paypal.captureOrder(capture))).toMatchObject({
+      const { paypal, requestsTo } = await createWorld([unprocessable(issue)]);
+      expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
         status: 422,
         name: 'UNPROCESSABLE_ENTITY',
         issue,
@@ -261,32 +265,39 @@ describe('failures', () => {
         outcomeUnknown: false,
         debugId: 'd1',
       });
-      expect(asked('/v2')).toHaveLength(1);
+      expect(requestsTo('/v2')).toHaveLength(1);
     },
   );
 
   test('a gateway’s HTML page leaves the outcome unknown', async () => {
-    const { paypal, asked, waits } = await world([json(502, '<html><h1>Bad Gateway</h1></html>')]);
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({
+    const { paypal, requestsTo, waits } = await createWorld([json(502, '<html><h1>Bad Gateway</h1></html>')]);
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
       status: 502,
       name: 'GATEWAY_FAILURE',
       retryable: true,
       outcomeUnknown: true,
     });
-    expect(asked('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1', 'cap-1']);
+    expect(requestsTo('/v2').map((request) => request.headers['paypal-request-id'])).toEqual([
+      'cap-1',
+      'cap-1',
+      'cap-1',
+    ]);
     expect(waits.map((ms) => ms >= 300)).toEqual([true, true]);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1200);
   });
 
   test('a retry with the same request id finds a capture whose response was lost', async () => {
-    const { paypal, asked } = await world([(_request, response) => void response.destroy(), json(200, ORDER)]);
+    const { paypal, requestsTo } = await createWorld([
+      (_request, response) => void response.destroy(),
+      json(200, ORDER),
+    ]);
     expect((await paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
-    expect(asked('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
+    expect(requestsTo('/v2').map((request) => request.headers['paypal-request-id'])).toEqual(['cap-1', 'cap-1']);
   });
 
   test('a lost response keeps the outcome unknown when the retry gets 429', async () => {
-    const { paypal } = await world([(_request, response) => void response.destroy(), json(429, {})]);
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({ status: 429, outcomeUnknown: true });
+    const { paypal } = await createWorld([(_request, response) => void response.destroy(), json(429, {})]);
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({ status: 429, outcomeUnknown: true });
   });
 
   test.each([
@@ -296,15 +307,18 @@ describe('failures', () => {
     ],
     ['another capture of the order', unprocessable('ORDER_COMPLETION_IN_PROGRESS')],
   ])('a call is retried with an unknown outcome while PayPal still processes %s', async (_what, inProgress) => {
-    const busy = await world([inProgress]);
-    expect(await failure(busy.paypal.captureOrder(capture))).toMatchObject({ retryable: true, outcomeUnknown: true });
-    const done = await world([inProgress, json(200, ORDER)]);
+    const busy = await createWorld([inProgress]);
+    expect(await expectFailure(busy.paypal.captureOrder(capture))).toMatchObject({
+      retryable: true,
+      outcomeUnknown: true,
+    });
+    const done = await createWorld([inProgress, json(200, ORDER)]);
     expect((await done.paypal.captureOrder(capture)).capture?.status).toBe('COMPLETED');
   });
 
   test('a 429 alone leaves the outcome known', async () => {
-    const { paypal } = await world([json(429, { name: 'RATE_LIMIT_REACHED' })]);
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({
+    const { paypal } = await createWorld([json(429, { name: 'RATE_LIMIT_REACHED' })]);
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
       name: 'RATE_LIMIT_REACHED',
       retryable: true,
       outcomeUnknown: false,
@@ -312,8 +326,8 @@ describe('failures', () => {
   });
 
   test('a failed read never has an unknown outcome', async () => {
-    const { paypal } = await world([json(500, '')]);
-    expect(await failure(paypal.getCapture('CAP1'))).toMatchObject({ retryable: true, outcomeUnknown: false });
+    const { paypal } = await createWorld([json(500, '')]);
+    expect(await expectFailure(paypal.getCapture('CAP1'))).toMatchObject({ retryable: true, outcomeUnknown: false });
   });
 
   test.each([
@@ -322,10 +336,10 @@ describe('failures', () => {
     ['without an amount', '{"id":"A","status":"COMPLETED","purchase_units":[]}'],
     ['no object', '[]'],
   ])('a success response that is %s leaves the outcome unknown', async (_what, body) => {
-    const { paypal } = await world([
+    const { paypal } = await createWorld([
       (_request, response) => answer(response, 201, body, { 'Content-Type': 'application/json' }),
     ]);
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
       name: 'MALFORMED_ANSWER',
       retryable: true,
       outcomeUnknown: true,
@@ -333,17 +347,20 @@ describe('failures', () => {
   });
 
   test('a truncated response leaves the outcome unknown', async () => {
-    const { paypal } = await world([
+    const { paypal } = await createWorld([
       (_request, response) => {
         response.writeHead(201, { 'Content-Length': '5000' });
         response.write('{"id":"5O', () => response.destroy());
       },
     ]);
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({ name: 'NO_ANSWER', outcomeUnknown: true });
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
+      name: 'NO_ANSWER',
+      outcomeUnknown: true,
+    });
   });
 
   test('an endless response is not read to its end', async () => {
-    const { paypal } = await world([
+    const { paypal } = await createWorld([
       (_request, response) => {
         response.writeHead(200);
         const more = (): void =>
@@ -351,23 +368,23 @@ describe('failures', () => {
         more();
       },
     ]);
-    expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'NO_ANSWER', status: 0 });
+    expect(await expectFailure(paypal.getOrder(ORDER_ID))).toMatchObject({ name: 'NO_ANSWER', status: 0 });
   });
 
   test('a silent server hits the time limit', async () => {
-    const { paypal, asked } = await world([() => undefined], { tryMaxMs: 40 });
-    expect(await failure(paypal.captureOrder(capture))).toMatchObject({
+    const { paypal, requestsTo } = await createWorld([() => undefined], { tryMaxMs: 40 });
+    expect(await expectFailure(paypal.captureOrder(capture))).toMatchObject({
       name: 'NO_ANSWER_IN_TIME',
       outcomeUnknown: true,
     });
-    expect(asked('/v2')).toHaveLength(3);
+    expect(requestsTo('/v2')).toHaveLength(3);
   });
 
   test('a redirect is not followed, because it would receive the token', async () => {
     const elsewhere = await startStubServer((_request, response) => answer(response, 200, ORDER));
     open.push(elsewhere.close);
-    const { paypal } = await world([json(307, '', { Location: `${elsewhere.url}/v2` })]);
-    expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({
+    const { paypal } = await createWorld([json(307, '', { Location: `${elsewhere.url}/v2` })]);
+    expect(await expectFailure(paypal.getOrder(ORDER_ID))).toMatchObject({
       status: 307,
       name: 'REDIRECTED',
       retryable: false,
@@ -376,20 +393,22 @@ describe('failures', () => {
   });
 
   test('Retry-After is honoured', async () => {
-    const { paypal, waits } = await world([json(429, {}, { 'Retry-After': '2' }), json(200, ORDER)]);
+    const { paypal, waits } = await createWorld([json(429, {}, { 'Retry-After': '2' }), json(200, ORDER)]);
     await paypal.getOrder(ORDER_ID);
     expect(waits).toEqual([2000]);
   });
 
   test('a Retry-After beyond the time limit is returned to the caller', async () => {
-    const { paypal, waits, asked } = await world([json(503, '', { 'Retry-After': '120' })]);
-    expect(await failure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 503, retryAfterMs: 120_000 });
-    expect([waits, asked('/v2').length]).toEqual([[], 1]);
+    const { paypal, waits, requestsTo } = await createWorld([json(503, '', { 'Retry-After': '120' })]);
+    expect(await expectFailure(paypal.getOrder(ORDER_ID))).toMatchObject({ status: 503, retryAfterMs: 120_000 });
+    expect([waits, requestsTo('/v2').length]).toEqual([[], 1]);
   });
 
   test('a malformed error name reaches neither the message nor the log', async () => {
-    const { paypal, lines } = await world([json(400, { name: 'ada@example.com paid', details: [{ issue: 'a b' }] })]);
-    const error = await failure(paypal.getOrder(ORDER_ID));
+    const { paypal, lines } = await createWorld([
+      json(400, { name: 'ada@example.com paid', details: [{ issue: 'a b' }] }),
+    ]);
+    const error = await expectFailure(paypal.getOrder(ORDER_ID));
     expect(error).toMatchObject({ name: 'HTTP_400', issue: null });
     expect(JSON.stringify(lines) + error.message).not.toContain('ada@');
   });

@@ -18,7 +18,7 @@ afterAll(() => simulator.close());
 
 type Account = { apiBase: string; clientId: string; clientSecret: string };
 
-const clientOf = ({ apiBase, clientId, clientSecret }: Account): Paypal =>
+const createClient = ({ apiBase, clientId, clientSecret }: Account): Paypal =>
   createPaypal({
     config: {
       apiBase,
@@ -30,18 +30,18 @@ const clientOf = ({ apiBase, clientId, clientSecret }: Account): Paypal =>
     log: createLog('silent'),
   });
 
-const ofSimulator: Account = {
+const simulatorAccount: Account = {
   apiBase: simulator.settings.PAYPAL_API_BASE,
   clientId: simulator.settings.PAYPAL_CLIENT_ID,
   clientSecret: simulator.settings.PAYPAL_CLIENT_SECRET,
 };
 const { PAYPAL_SANDBOX_CLIENT_ID: clientId, PAYPAL_SANDBOX_CLIENT_SECRET: clientSecret } = process.env;
-const accounts: [string, Account][] = [['the simulator', ofSimulator]];
+const accounts: [string, Account][] = [['the simulator', simulatorAccount]];
 if (clientId && clientSecret) {
   accounts.push(['PayPal’s sandbox', { apiBase: 'https://api-m.sandbox.paypal.com', clientId, clientSecret }]);
 }
 
-const failure = async (promise: Promise<unknown>): Promise<PaypalError> => {
+const expectFailure = async (promise: Promise<unknown>): Promise<PaypalError> => {
   const reason: unknown = await promise.then(
     () => new Error('it worked'),
     (error: unknown) => error,
@@ -60,7 +60,7 @@ const newOrder = (paypal: Paypal, paymentId: string = randomUUID()): Promise<Cre
   });
 
 describe.each(accounts)('%s', (_name, account) => {
-  const paypal = clientOf(account);
+  const paypal = createClient(account);
 
   test('creates an order that awaits approval', async () => {
     const paymentId = randomUUID();
@@ -86,7 +86,7 @@ describe.each(accounts)('%s', (_name, account) => {
 
   test('rejects a capture before the approval', async () => {
     const { orderId } = await newOrder(paypal);
-    expect(await failure(paypal.captureOrder({ orderId, requestId: randomUUID() }))).toMatchObject({
+    expect(await expectFailure(paypal.captureOrder({ orderId, requestId: randomUUID() }))).toMatchObject({
       status: 422,
       name: 'UNPROCESSABLE_ENTITY',
       issue: 'ORDER_NOT_APPROVED',
@@ -103,7 +103,7 @@ describe.each(accounts)('%s', (_name, account) => {
     ['capture to refund', () => paypal.refundCapture({ captureId: '0AB12345CD678901E', requestId: randomUUID() })],
     ['refund', () => paypal.getRefund('0AB12345CD678901E')],
   ])('rejects an unknown %s', async (_what, ask) => {
-    expect(await failure(ask())).toMatchObject({ status: 404, name: 'RESOURCE_NOT_FOUND', retryable: false });
+    expect(await expectFailure(ask())).toMatchObject({ status: 404, name: 'RESOURCE_NOT_FOUND', retryable: false });
   });
 
   test('rejects an order over zero', async () => {
@@ -113,14 +113,14 @@ describe.each(accounts)('%s', (_name, account) => {
       returnUrl: 'https://a.example',
       cancelUrl: 'https://a.example',
     };
-    expect(await failure(paypal.createOrder({ ...order, amountMinor: 0 }))).toMatchObject({
+    expect(await expectFailure(paypal.createOrder({ ...order, amountMinor: 0 }))).toMatchObject({
       status: 422,
       issue: 'CANNOT_BE_ZERO_OR_NEGATIVE',
     });
   });
 
   test('rejects wrong credentials', async () => {
-    expect(await failure(newOrder(clientOf({ ...account, clientSecret: 'wrong' })))).toMatchObject({
+    expect(await expectFailure(newOrder(createClient({ ...account, clientSecret: 'wrong' })))).toMatchObject({
       status: 401,
       name: 'invalid_client',
       outcomeUnknown: false,
@@ -129,8 +129,8 @@ describe.each(accounts)('%s', (_name, account) => {
 });
 
 describe('after the approval, which only the simulator can script', () => {
-  const paypal = clientOf(ofSimulator);
-  const approved = async (
+  const paypal = createClient(simulatorAccount);
+  const createApprovedOrder = async (
     way?: 'instant' | 'echeck' | 'bank-declines',
   ): Promise<{ orderId: string; paymentId: string }> => {
     const paymentId = randomUUID();
@@ -140,7 +140,7 @@ describe('after the approval, which only the simulator can script', () => {
   };
 
   test('an order is captured once, with any request id', async () => {
-    const { orderId, paymentId } = await approved();
+    const { orderId, paymentId } = await createApprovedOrder();
     const first = await paypal.captureOrder({ orderId, requestId: 'once' });
     expect(first).toMatchObject({ status: 'COMPLETED', customId: paymentId, amountMinor: 2400, currency: 'USD' });
     expect(first.capture).toMatchObject({
@@ -152,7 +152,7 @@ describe('after the approval, which only the simulator can script', () => {
       refundedMinor: 0,
     });
     expect((await paypal.captureOrder({ orderId, requestId: 'once' })).capture?.id).toBe(first.capture?.id);
-    expect(await failure(paypal.captureOrder({ orderId, requestId: 'twice' }))).toMatchObject({
+    expect(await expectFailure(paypal.captureOrder({ orderId, requestId: 'twice' }))).toMatchObject({
       issue: 'ORDER_ALREADY_CAPTURED',
     });
     expect(await paypal.getCapture(first.capture!.id)).toEqual(first.capture);
@@ -160,18 +160,18 @@ describe('after the approval, which only the simulator can script', () => {
   });
 
   test('the same request id returns a lost response again', async () => {
-    const { orderId } = await approved();
+    const { orderId } = await createApprovedOrder();
     simulator.control.fail({ path: 'capture$', dropAfterWork: true });
-    const taken = (): number => simulator.books.money()['USD']?.captured ?? 0;
-    const before = taken();
+    const capturedTotal = (): number => simulator.books.money()['USD']?.captured ?? 0;
+    const before = capturedTotal();
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'lost' });
     expect(capture?.status).toBe('COMPLETED');
-    expect(taken() - before).toBe(2400);
+    expect(capturedTotal() - before).toBe(2400);
   });
 
   test('a declined card leaves the order open', async () => {
-    const { orderId } = await approved('bank-declines');
-    expect(await failure(paypal.captureOrder({ orderId, requestId: 'declined' }))).toMatchObject({
+    const { orderId } = await createApprovedOrder('bank-declines');
+    expect(await expectFailure(paypal.captureOrder({ orderId, requestId: 'declined' }))).toMatchObject({
       issue: 'INSTRUMENT_DECLINED',
       retryable: false,
     });
@@ -179,7 +179,7 @@ describe('after the approval, which only the simulator can script', () => {
   });
 
   test('an eCheck is pending, with its reason', async () => {
-    const { orderId } = await approved('echeck');
+    const { orderId } = await createApprovedOrder('echeck');
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'slow' });
     expect(capture).toMatchObject({ status: 'PENDING', reason: 'PENDING_REVIEW' });
     simulator.books.completeCapture(capture!.id);
@@ -187,7 +187,7 @@ describe('after the approval, which only the simulator can script', () => {
   });
 
   test('a refund returns everything, once', async () => {
-    const { orderId } = await approved();
+    const { orderId } = await createApprovedOrder();
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'to-refund' });
     const captureId = capture!.id;
     const refund = await paypal.refundCapture({ captureId, requestId: 'back', note: 'Cooling-off' });
@@ -195,13 +195,13 @@ describe('after the approval, which only the simulator can script', () => {
     expect(await paypal.refundCapture({ captureId, requestId: 'back', note: 'Cooling-off' })).toEqual(refund);
     expect(await paypal.getRefund(refund.id)).toEqual(refund);
     expect(await paypal.getCapture(captureId)).toMatchObject({ status: 'REFUNDED', refundedMinor: 2400 });
-    expect(await failure(paypal.refundCapture({ captureId, requestId: 'again' }))).toMatchObject({
+    expect(await expectFailure(paypal.refundCapture({ captureId, requestId: 'again' }))).toMatchObject({
       issue: 'CAPTURE_FULLY_REFUNDED',
     });
   });
 
   test('the order reports a partial refund, the capture does not', async () => {
-    const { orderId } = await approved();
+    const { orderId } = await createApprovedOrder();
     const { capture } = await paypal.captureOrder({ orderId, requestId: 'in-part' });
     simulator.books.refundCapture(capture!.id, { amount: { currency: 'USD', minor: 1000 } });
     expect(await paypal.getCapture(capture!.id)).toMatchObject({ status: 'PARTIALLY_REFUNDED', refundedMinor: null });
@@ -209,13 +209,13 @@ describe('after the approval, which only the simulator can script', () => {
   });
 
   test('PayPal confirms a genuine webhook and rejects an altered one', async () => {
-    const { orderId } = await approved();
+    const { orderId } = await createApprovedOrder();
     const { event } = simulator.webhooks.all().findLast((delivery) => delivery.event.body.includes(orderId))!;
     const { headers, body } = await simulator.webhooks.signed(event.id);
-    const asker = createPaypal({
+    const verifier = createPaypal({
       config: {
-        ...ofSimulator,
-        clientSecret: new Secret(ofSimulator.clientSecret),
+        ...simulatorAccount,
+        clientSecret: new Secret(simulatorAccount.clientSecret),
         webhookId: simulator.settings.PAYPAL_WEBHOOK_ID,
       },
       clock: systemClock,
@@ -228,7 +228,7 @@ describe('after the approval, which only the simulator can script', () => {
       certUrl: headers['paypal-cert-url']!,
       algorithm: headers['paypal-auth-algo']!,
     };
-    expect(await asker.verifyWebhook(transmission, body)).toBe(true);
-    expect(await asker.verifyWebhook(transmission, body.replace(orderId, '0AB12345CD678901E'))).toBe(false);
+    expect(await verifier.verifyWebhook(transmission, body)).toBe(true);
+    expect(await verifier.verifyWebhook(transmission, body.replace(orderId, '0AB12345CD678901E'))).toBe(false);
   });
 });

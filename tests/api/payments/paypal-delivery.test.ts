@@ -18,28 +18,28 @@ beforeEach(async () => {
   server.paypal.webhooks.clear();
 });
 
-/** Ana approves an order at PayPal, and her browser never returns. */
-async function orderApproved(): Promise<string> {
+/** Creates an order that Ana approves at PayPal without returning to the journal. */
+async function createApprovedOrder(): Promise<string> {
   const { data, error } = await ana.client.functions.invoke<{ approval_url: string }>('paypal-create-order', {
     body: { amount: 24, currency: 'USD', user_id: ana.id },
   });
-  if (error || !data) throw new Error('no order was made', { cause: error });
+  if (error || !data) throw new Error('creating an order failed', { cause: error });
   const orderId = new URL(data.approval_url).searchParams.get('token')!;
   server.paypal.books.approve(orderId);
   return orderId;
 }
 
 const eventId = (): string => server.paypal.webhooks.held()[0]!.event.id;
-const eventsKept = async (): Promise<number> =>
+const countStoredEvents = async (): Promise<number> =>
   Number((await server.admin.query<{ count: string }>('select count(*) from payment_events')).rows[0]!.count);
-const statusOf = async (orderId: string): Promise<string | undefined> =>
+const readStatus = async (orderId: string): Promise<string | undefined> =>
   (await server.admin.query<{ status: string }>('select status from payments where order_id = $1', [orderId])).rows[0]
     ?.status;
 
 test('an approval webhook completes the payment when the browser never returns', async () => {
-  const orderId = await orderApproved();
+  const orderId = await createApprovedOrder();
   expect(await server.paypal.webhooks.deliver(eventId(), { times: 3 })).toEqual([200, 200, 200]);
-  await expect.poll(() => statusOf(orderId), { timeout: 10_000 }).toBe('completed');
+  await expect.poll(() => readStatus(orderId), { timeout: 10_000 }).toBe('completed');
   expect(await server.paypal.webhooks.deliverAll({ reversed: true, times: 2 })).not.toContain(null);
   const { rows } = await server.admin.query('select 1 from plan_changes where user_id = $1', [ana.id]);
   expect(rows).toHaveLength(1);
@@ -54,14 +54,14 @@ test.each([
   ['key', 401],
   ['time', 401],
 ] as const)('rejects a webhook with a wrong %s and stores nothing', async (corrupt, status) => {
-  await orderApproved();
+  await createApprovedOrder();
   expect(await server.paypal.webhooks.deliver(eventId(), { corrupt })).toEqual([status]);
-  expect(await eventsKept()).toBe(0);
+  expect(await countStoredEvents()).toBe(0);
   expect(server.paypal.webhooks.held()).toHaveLength(1);
 });
 
 test('logs no body, address or signature of a webhook', async () => {
-  await orderApproved();
+  await createApprovedOrder();
   const { headers, body } = await server.paypal.webhooks.signed(eventId());
   await server.paypal.webhooks.deliver(eventId());
   const written = lines.join('');
