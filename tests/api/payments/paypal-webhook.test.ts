@@ -16,6 +16,7 @@ import { createPaypalSimulator, SANDBOX_CLIENT, SANDBOX_WEBHOOK_ID } from '../..
 import type { EventType } from '../../../simulators/paypal/books/model.ts';
 import type { Corruption, SignedWebhook } from '../../../simulators/paypal/webhooks/outbox.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
+import type { AsService } from '#server/database/database.ts';
 import { createTestDatabase } from '../../support/test-database.ts';
 
 const API = 'http://127.0.0.1:1';
@@ -368,10 +369,21 @@ describe('a flood of events about a real order', () => {
 
   test('skips the verification of an event whose sender has disconnected', async () => {
     const { paypal, waiting } = holdVerifications();
-    const { post, signed } = createWorld({ paypal });
+    let lookups = 0;
+    const database = {
+      asService: (reason: string) => ({
+        async statement(...args: Parameters<AsService['statement']>) {
+          const result = await stored.database.asService(reason).statement(...args);
+          lookups += 1;
+          return result;
+        },
+      }),
+    } as unknown as WebhookDeps['database'];
+    const { post, signed } = createWorld({ paypal, database });
     const [first, second] = [await signed(), await signed()];
     const open = [post(first), post(second)];
-    await expect.poll(() => waiting.length).toBe(1);
+    // Both have looked for the event, so one is being verified and the other is queued.
+    await expect.poll(() => [lookups, waiting.length]).toEqual([2, 1]);
     clock.ahead = 25_000;
     waiting[0]!();
     expect((await Promise.all(open)).map(({ status }) => status).toSorted()).toEqual([200, 503]);

@@ -1,6 +1,6 @@
 /**
- * What only the server writes: no kind of user changes it, by any way of writing that the wire knows. Some of it is refused,
- * and what clients send along with a save is accepted and not written.
+ * Columns that only the server writes: no user changes them by any kind of write. The API rejects some of them and ignores
+ * those that clients send along with a save.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
@@ -18,8 +18,8 @@ beforeAll(async () => {
   await world.clock.set(AT.toISOString());
 });
 beforeEach(async () => {
-  await world.settle(TODAY);
-  for (const kind of KINDS) await world.wrote(world.people[kind], [TODAY]);
+  await world.resetPlans(TODAY);
+  for (const kind of KINDS) await world.insertLogs(world.people[kind], [TODAY]);
 });
 afterAll(async () => {
   expect(world.errorsLogged).toEqual([]);
@@ -51,7 +51,7 @@ const CELLS = (Object.keys(FORBIDDEN) as Table[]).flatMap((table) =>
   Object.entries(FORBIDDEN[table]).flatMap(([column, value]) => [[table, column, value] as const]),
 );
 
-/** The own row, as this kind of user may send it; `other` is a row that is not there yet. */
+/** A row that this user may write; with `other` one that does not exist yet. */
 function ownRow(table: Table, kind: Kind, other = false): Record<string, unknown> {
   const { id } = world.people[kind];
   if (table === 'profiles') return { id, country: 'NL' };
@@ -60,7 +60,7 @@ function ownRow(table: Table, kind: Kind, other = false): Record<string, unknown
 const ownFilter = (table: Table, kind: Kind) =>
   `${table === 'profiles' ? 'id' : 'user_id'}=eq.${world.people[kind].id}`;
 
-async function everything(table: Table): Promise<unknown> {
+async function readAll(table: Table): Promise<unknown> {
   const order = table === 'profiles' ? 'id' : 'user_id, date';
   return (await world.server.admin.query(`select * from public.${table} order by ${order}`)).rows;
 }
@@ -118,9 +118,9 @@ const WAYS: Record<string, Way> = {
 };
 
 describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
-  test.each(KINDS)('%s writes no column of the server', async (kind) => {
+  test.each(KINDS)('the plan %s writes no server column', async (kind) => {
     for (const [table, column, value] of CELLS) {
-      const before = await everything(table);
+      const before = await readAll(table);
       for (const change of [{ [column]: value }, { [column]: null }]) {
         const [method, path, body, prefer] = way(table, kind, change);
         const answer = await world.request(world.people[kind], method, `/rest/v1/${path}`, {
@@ -133,11 +133,11 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
           json: { code: '42501', message: `permission denied for table ${table}` },
         });
       }
-      expect(await everything(table)).toEqual(before);
+      expect(await readAll(table)).toEqual(before);
     }
   });
 
-  test.each(KINDS)('%s sends what the server keeps in vain', async (kind) => {
+  test.each(KINDS)('values of the plan %s for server columns are ignored', async (kind) => {
     const own = `select to_jsonb(entries) as row from public.entries where user_id = $1 and date = $2`;
     const rowAt = async (date: Day) =>
       (await world.server.admin.query<{ row: object }>(own, [world.people[kind].id, date])).rows[0]?.row;
@@ -164,7 +164,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
     }
   });
 
-  test('the same way writes what is granted', async () => {
+  test('the same request writes granted columns', async () => {
     const granted = { entries: { content: '<p>new</p>' }, profiles: { ai_consent: true } } as const;
     for (const table of ['entries', 'profiles'] as const) {
       const [method, path, body, prefer] = way(table, 'free', granted[table]);
@@ -178,7 +178,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
   });
 });
 
-test.each(KINDS)('columns= leaves out what else %s sends', async (kind) => {
+test.each(KINDS)('columns= drops the other values of the plan %s', async (kind) => {
   const { id } = world.people[kind];
   const profile = { id, country: 'NL', subscription_plan: 'premium', access_valid_until: '2099-12-31' };
   const log = { ...ownRow('entries', kind), hustle_score: 10, ai_feedback: 'great', ai_analyzed_at: AT };
@@ -214,7 +214,7 @@ describe.each(KINDS)('a row of %s cannot be renamed', (kind) => {
     ["to somebody else's profile", () => ['profiles', { id: world.people[other].id }] as const],
   ])('%s', async (_where, change) => {
     const [table, body] = change();
-    const before = await everything(table);
+    const before = await readAll(table);
     const answer = await world.request(world.people[kind], 'PATCH', `/rest/v1/${table}?${ownFilter(table, kind)}`, {
       body,
     });
@@ -226,13 +226,13 @@ describe.each(KINDS)('a row of %s cannot be renamed', (kind) => {
       });
       expect(inserted).toMatchObject({ status: 403, json: { code: '42501' } });
     }
-    expect(await everything(table)).toEqual(before);
+    expect(await readAll(table)).toEqual(before);
   });
 });
 
-test.each(KINDS)('%s deletes no profile, and a guest writes nothing of theirs', async (kind) => {
+test.each(KINDS)('the plan %s deletes no profile, and a guest writes no row of that user', async (kind) => {
   const { id } = world.people[kind];
-  const before = [await everything('entries'), await everything('profiles')];
+  const before = [await readAll('entries'), await readAll('profiles')];
   expect((await world.request(world.people[kind], 'DELETE', `/rest/v1/profiles?id=eq.${id}`)).status).toBe(403);
   for (const [method, path, body] of [
     ['PATCH', `entries?user_id=eq.${id}`, { content: 'x' }],
@@ -242,5 +242,5 @@ test.each(KINDS)('%s deletes no profile, and a guest writes nothing of theirs', 
   ] as const) {
     expect((await world.request(null, method, `/rest/v1/${path}`, { body })).status).toBe(401);
   }
-  expect([await everything('entries'), await everything('profiles')]).toEqual(before);
+  expect([await readAll('entries'), await readAll('profiles')]).toEqual(before);
 });

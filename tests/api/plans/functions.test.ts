@@ -1,4 +1,4 @@
-/** The server's own functions that only a Closer may call: which kind of user is let in, and until when. */
+/** Access to the server functions of the paid plan, for each kind of user and up to the plan's last valid day. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, earliestToday } from '#domain/day/day.ts';
 import type { WireResponse, Person } from '../data/world.ts';
@@ -26,8 +26,8 @@ const FUNCTIONS: readonly (readonly [name: string, body: unknown])[] = [
 const call = (person: Person | null, name: string, body: unknown): Promise<WireResponse> =>
   world.request(person, 'POST', `/functions/v1/${name}`, { body });
 
-/** What the functions write, and whose it is. */
-async function written(): Promise<unknown> {
+/** The rows that the functions write, with their owners. */
+async function readWritten(): Promise<unknown> {
   const { rows } = await world.server.admin.query(
     `select user_id, date::text as what, hustle_score from public.entries
      union all select user_id, kind || id, null from public.plan_uses order by 1, 2`,
@@ -36,34 +36,34 @@ async function written(): Promise<unknown> {
 }
 
 describe.each(FUNCTIONS)('%s', (name, body) => {
-  test.each(FREE_KINDS)('refuses %s and does nothing', async (kind) => {
+  test.each(FREE_KINDS)('rejects the plan %s and writes nothing', async (kind) => {
     await world.clock.set(AT.toISOString());
-    await world.settle(TODAY);
-    const before = await written();
+    await world.resetPlans(TODAY);
+    const before = await readWritten();
     for (const asked of [body, { ...(body as object), user_id: world.people.endless.id, premium: true }]) {
       expect(await call(world.people[kind], name, asked)).toMatchObject({ status: 403, json: { success: false } });
     }
-    expect(await written()).toEqual(before);
+    expect(await readWritten()).toEqual(before);
   });
 
-  test.each(PREMIUM_KINDS)('lets %s in', async (kind) => {
+  test.each(PREMIUM_KINDS)('accepts the plan %s', async (kind) => {
     await world.clock.set(AT.toISOString());
-    await world.settle(TODAY);
-    const before = await written();
+    await world.resetPlans(TODAY);
+    const before = await readWritten();
     expect(await call(world.people[kind], name, body)).toMatchObject({ status: 200, json: { success: true } });
-    expect(await written()).not.toEqual(before);
+    expect(await readWritten()).not.toEqual(before);
   });
 
-  test('lets a Closer in until the last valid day has ended everywhere', async () => {
+  test('accepts a Closer until the last valid day has ended everywhere', async () => {
     const { premium } = world.people;
-    await world.settle(day('2026-03-08'));
+    await world.resetPlans(day('2026-03-08'));
     await world.clock.set('2026-03-09T11:59:59.999Z');
     expect((await call(premium, name, body)).status).toBe(200);
     await world.clock.set('2026-03-09T12:00:00.000Z');
     expect((await call(premium, name, body)).status).toBe(403);
   });
 
-  test('asks a guest to sign in', async () => {
+  test('answers 401 to a guest', async () => {
     expect((await call(null, name, body)).status).toBe(401);
   });
 });

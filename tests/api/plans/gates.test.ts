@@ -1,4 +1,4 @@
-/** Which days each kind of user reads and writes through the wire, at every edge of a day on Earth. */
+/** The days that each kind of user reads and writes through the API, at every boundary of a day on Earth. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, dayOf, earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -31,7 +31,7 @@ async function daysRead(person: Person): Promise<Day[]> {
   return (data as { date: Day }[]).map(({ date }) => date);
 }
 
-/** The user begins every day of the window, reads it back, changes it and deletes it, as their own calendar has it. */
+/** Inserts, reads, updates and deletes every day of the free window in the user's own calendar. */
 async function expectOpen(person: Person, today: Day): Promise<void> {
   const own = daysUntil(today, FREE_WINDOW_DAYS);
   await world.server.admin.query('delete from public.entries where user_id = $1', [person.id]);
@@ -47,8 +47,8 @@ async function expectOpen(person: Person, today: Day): Promise<void> {
   expect(await entries(person).delete({ count: 'exact' }).lte('date', last)).toMatchObject({ count: FREE_WINDOW_DAYS });
 }
 
-describe('no user is refused a day that is right where they are', () => {
-  // Each local midnight lies at one of these instants somewhere, and the edges of the server's window at two of them.
+describe('a user writes every day of the local window', () => {
+  // Each instant is a local midnight somewhere; two of them are the boundaries of the server's window.
   describe.each(OFFSETS)('%d minutes from UTC', (offset) => {
     const name = offsetName(offset);
     test.each([
@@ -57,35 +57,35 @@ describe('no user is refused a day that is right where they are', () => {
     ])('%s', async (_when, ms) => {
       const at = new Date(Date.parse('2026-03-29T00:00:00Z') - offset * 60_000 + ms);
       await world.clock.set(at.toISOString());
-      await world.settle(earliestToday(at));
+      await world.resetPlans(earliestToday(at));
       await expectOpen(world.people.free, dayAtOffset(at, offset));
     });
   });
 
   test.each(LOCAL_DAYS)('in $zone at $instant, where it is $today', async ({ instant, today }) => {
     await world.clock.set(instant);
-    await world.settle(earliestToday(new Date(instant)));
+    await world.resetPlans(earliestToday(new Date(instant)));
     await expectOpen(world.people.free, today);
   });
 
-  test.each(FREE_KINDS)('a plan of kind %s, from the first zone to the last', async (kind) => {
+  test.each(FREE_KINDS)('in every zone, with the plan %s', async (kind) => {
     const at = new Date('2026-10-25T00:59:59.999Z');
     await world.clock.set(at.toISOString());
-    await world.settle(earliestToday(at));
+    await world.resetPlans(earliestToday(at));
     for (const offset of OFFSETS) await expectOpen(world.people[kind], dayAtOffset(at, offset));
   });
 
-  test('by the clock on the wall, now, in every zone', async () => {
-    await whileTodayStands(async (now) => {
-      await world.settle(earliestToday(now));
+  test('in every zone at the current time', async () => {
+    await withinOneDay(async (now) => {
+      await world.resetPlans(earliestToday(now));
       for (const offset of OFFSETS) await expectOpen(world.people.free, dayAtOffset(now, offset));
       await expectOpen(world.people.free, dayOf(now));
     });
   });
 });
 
-/** Twice a day a day begins somewhere: what was asked across that moment is asked again. */
-async function whileTodayStands(ask: (now: Date) => Promise<void>): Promise<void> {
+/** Repeats `ask` once if a day began somewhere meanwhile, which happens twice a day. */
+async function withinOneDay(ask: (now: Date) => Promise<void>): Promise<void> {
   const now = new Date();
   const days = (at: Date) => `${earliestToday(at)} ${latestToday(at)}`;
   try {
@@ -96,22 +96,22 @@ async function whileTodayStands(ask: (now: Date) => Promise<void>): Promise<void
   }
 }
 
-/** The clocks of Berlin have changed in the night, and the 28th has just ended everywhere. */
+/** Daylight saving time began in Berlin in the night, and the 28th has just ended everywhere. */
 const AT = new Date('2026-03-29T12:00:00Z');
 const FIRST = earliestToday(AT);
-/** Each of these is open somewhere: one more than anybody has. */
+/** The days that are open somewhere: one more than any single user has. */
 const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 1);
 const LOCKED = addDays(FIRST, -FREE_WINDOW_DAYS);
 const LONG_AGO = day('2016-02-29');
 
-describe('what was written before', () => {
+describe('a log before the free window', () => {
   const before = [LONG_AGO, addDays(LOCKED, -1), LOCKED];
 
-  test.each(FREE_KINDS)('is out of the reach of %s, to the day', async (kind) => {
+  test.each(FREE_KINDS)('cannot be read or deleted by the plan %s, to the day', async (kind) => {
     await world.clock.set(AT.toISOString());
-    await world.settle(FIRST);
+    await world.resetPlans(FIRST);
     const person = world.people[kind];
-    await world.wrote(person, [...before, ...OPEN]);
+    await world.insertLogs(person, [...before, ...OPEN]);
     expect(await daysRead(person)).toEqual(OPEN);
     expect(await entries(person).delete({ count: 'exact' }).neq('date', '0001-01-01')).toMatchObject({
       count: OPEN.length,
@@ -119,11 +119,11 @@ describe('what was written before', () => {
     expect(await stored(person)).toEqual(before);
   });
 
-  test.each(PREMIUM_KINDS)('is open to %s', async (kind) => {
+  test.each(PREMIUM_KINDS)('can be read and changed by the plan %s', async (kind) => {
     await world.clock.set(AT.toISOString());
-    await world.settle(FIRST);
+    await world.resetPlans(FIRST);
     const person = world.people[kind];
-    await world.wrote(person, before);
+    await world.insertLogs(person, before);
     expect(await daysRead(person)).toEqual(before);
     const changed = entries(person).update({ content: '<p>again</p>' }, { count: 'exact' });
     expect(await changed.lte('date', LOCKED)).toMatchObject({ count: before.length });
@@ -131,26 +131,26 @@ describe('what was written before', () => {
   });
 });
 
-describe.each(KINDS)('a day that has begun nowhere, for %s', (kind) => {
-  /** In a millisecond a day begins, at UTC+14. */
+describe.each(KINDS)('a day that has begun nowhere cannot be written by the plan %s', (kind) => {
+  /** One millisecond before a day begins at UTC+14. */
   const at = new Date('2026-03-29T09:59:59.999Z');
   const last = latestToday(at);
   const notBegun = addDays(last, 1);
 
-  test.each(['insert', 'upsert', 'move', 'among others'])('%s', async (way) => {
+  test.each(['insert', 'upsert', 'move', 'in a bulk upsert'])('%s', async (way) => {
     await world.clock.set(at.toISOString());
-    await world.settle(earliestToday(at));
+    await world.resetPlans(earliestToday(at));
     const person = world.people[kind];
-    await world.wrote(person, [last]);
+    await world.insertLogs(person, [last]);
     const ways: Record<string, () => PromiseLike<unknown>> = {
       insert: () => entries(person).insert(row(person, notBegun)),
       upsert: () => entries(person).upsert(row(person, notBegun)),
       move: () => entries(person).update({ date: notBegun }).eq('date', last),
-      'among others': () => entries(person).upsert([row(person, addDays(last, -1)), row(person, notBegun)]),
+      'in a bulk upsert': () => entries(person).upsert([row(person, addDays(last, -1)), row(person, notBegun)]),
     };
     expect(await ways[way]!()).toMatchObject(REFUSED);
     expect(await stored(person)).toEqual([last]);
-    // A millisecond later it has begun somewhere, and the same is done.
+    // A millisecond later the day has begun somewhere, and the same request succeeds.
     await world.clock.set('2026-03-29T10:00:00.000Z');
     expect(await ways[way]!()).toMatchObject({ error: null });
     expect(await stored(person)).toContain(notBegun);
@@ -165,10 +165,10 @@ async function stored(person: Person): Promise<Day[]> {
 describe('the last valid day', () => {
   const until = day('2026-03-29');
 
-  test.each([...OFFSETS])('is a whole one, %d minutes from UTC', async (offset) => {
+  test.each([...OFFSETS])('stays open until local midnight, %d minutes from UTC', async (offset) => {
     const lastMoment = new Date(Date.parse('2026-03-30T00:00:00Z') - offset * 60_000 - 1);
-    await world.settle(until);
-    await world.wrote(world.people.premium, [LONG_AGO]);
+    await world.resetPlans(until);
+    await world.insertLogs(world.people.premium, [LONG_AGO]);
     await world.clock.set(lastMoment.toISOString());
     expect(await daysRead(world.people.premium)).toEqual([LONG_AGO]);
     expect(await entries(world.people.premium).upsert(row(world.people.premium, LONG_AGO))).toMatchObject({
@@ -176,10 +176,10 @@ describe('the last valid day', () => {
     });
   });
 
-  test('ends where it ends last, and nothing is lost', async () => {
+  test('ends at the last midnight on Earth, and keeps the logs', async () => {
     const { premium } = world.people;
-    await world.settle(until);
-    await world.wrote(premium, [LONG_AGO, until]);
+    await world.resetPlans(until);
+    await world.insertLogs(premium, [LONG_AGO, until]);
     await world.clock.set('2026-03-30T11:59:59.999Z');
     expect(await daysRead(premium)).toEqual([LONG_AGO, until]);
     await world.clock.set('2026-03-30T12:00:00.000Z');
@@ -198,8 +198,8 @@ describe('a plan that comes and goes', () => {
     return (await person.client.from('profiles').select('subscription_plan,access_valid_until').single()).data;
   }
 
-  /** A payment whose money is here, and what it does to the plan at this instant. */
-  async function pays(person: Person, instant: string): Promise<string> {
+  /** Inserts a completed payment and grants its year at `instant`. */
+  async function payForYear(person: Person, instant: string): Promise<string> {
     const { rows } = await world.server.admin.query<{ id: string }>(
       `insert into public.payments (user_id, amount_minor, currency, status) values ($1, 2400, 'USD', 'completed')
        returning id`,
@@ -211,15 +211,15 @@ describe('a plan that comes and goes', () => {
     return paymentId;
   }
 
-  test('opens and locks the same logs, year after year, and not a word is lost', async () => {
+  test('opens and locks the same logs every year, and keeps their text', async () => {
     const { free } = world.people;
     await world.clock.set(AT.toISOString());
-    await world.settle(FIRST);
-    await world.wrote(free, logs);
+    await world.resetPlans(FIRST);
+    await world.insertLogs(free, logs);
     const before = await allOf(free);
     expect(await daysRead(free)).toEqual(OPEN);
 
-    await pays(free, AT.toISOString());
+    await payForYear(free, AT.toISOString());
     expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
     expect(await daysRead(free)).toEqual(logs);
 
@@ -238,7 +238,7 @@ describe('a plan that comes and goes', () => {
 
     const second = '2027-05-01T09:00:00.000Z';
     await world.clock.set(second);
-    const paymentId = await pays(free, second);
+    const paymentId = await payForYear(free, second);
     expect(await daysRead(free)).toEqual(logs);
     const year = { userId: free.id, paymentId, now: new Date(second) };
     await world.server.database.transactAsService('test', (transaction) =>

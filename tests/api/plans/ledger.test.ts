@@ -1,4 +1,4 @@
-/** The books of plans and payments: each kind of user reads their own through the wire, and nobody writes any. */
+/** Payments and plan changes: each user reads only their own rows through the API, and no client writes them. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
@@ -6,12 +6,12 @@ import { KINDS, startPlanWorld } from './world.ts';
 import type { PlanWorld } from './world.ts';
 
 const TODAY = earliestToday(new Date());
-const BOOKS = ['payments', 'plan_changes'] as const;
+const TABLES = ['payments', 'plan_changes'] as const;
 
 let world: PlanWorld;
 beforeAll(async () => {
   world = await startPlanWorld();
-  await world.settle(TODAY);
+  await world.resetPlans(TODAY);
   for (const kind of KINDS) {
     const { id } = world.people[kind];
     await world.server.admin.query(
@@ -20,22 +20,22 @@ beforeAll(async () => {
     );
     await changePlan(world.server.database, { userId: id, plan: 'free', accessValidUntil: null, reason: 'refund' });
   }
-  await world.settle(TODAY);
+  await world.resetPlans(TODAY);
 });
 afterAll(async () => {
   expect(world.errorsLogged).toEqual([]);
   await world.close();
 });
 
-async function everything(): Promise<unknown> {
-  const tables = [...BOOKS, 'payment_changes', 'payment_ledger', 'payment_events', 'plan_reminders'];
+async function readAll(): Promise<unknown> {
+  const tables = [...TABLES, 'payment_changes', 'payment_ledger', 'payment_events', 'plan_reminders'];
   const read = tables.map((table) => world.server.admin.query(`select * from public.${table} order by 1, 2`));
   return (await Promise.all(read)).map(({ rows }) => rows);
 }
 
-test.each(KINDS)('%s reads the own ones, whatever they ask for', async (kind) => {
+test.each(KINDS)('a user with the plan %s reads only their own rows', async (kind) => {
   const { client, id } = world.people[kind];
-  for (const table of BOOKS) {
+  for (const table of TABLES) {
     const { data, error } = await client.from(table).select('user_id');
     expect({ data, error }).toEqual({ data: [{ user_id: id }], error: null });
     const others = client.from(table).select('*', { count: 'exact' }).neq('user_id', id);
@@ -43,15 +43,15 @@ test.each(KINDS)('%s reads the own ones, whatever they ask for', async (kind) =>
   }
 });
 
-test('a guest reads none', async () => {
-  for (const table of BOOKS) {
+test('a guest reads no row', async () => {
+  for (const table of TABLES) {
     const { data, status } = await world.guest.from(table).select();
     expect([status, data]).toEqual([401, null]);
   }
 });
 
 test.each(['payment_changes', 'payment_events', 'payment_ledger', 'plan_reminders'])(
-  '%s is not there for anybody',
+  '%s is not exposed to any client',
   async (table) => {
     for (const client of [world.people.endless.client, world.guest]) {
       expect(await client.from(table).select()).toMatchObject({ status: 404, error: { code: 'PGRST205' } });
@@ -59,11 +59,11 @@ test.each(['payment_changes', 'payment_events', 'payment_ledger', 'plan_reminder
   },
 );
 
-test.each([...KINDS, 'guest'] as const)('%s writes none', async (kind) => {
+test.each([...KINDS, 'guest'] as const)('%s writes no row', async (kind) => {
   const [client, id] =
     kind === 'guest' ? [world.guest, world.people.free.id] : [world.people[kind].client, world.people[kind].id];
-  const before = await everything();
-  const rows: Record<(typeof BOOKS)[number], Record<string, unknown>[]> = {
+  const before = await readAll();
+  const rows: Record<(typeof TABLES)[number], Record<string, unknown>[]> = {
     payments: [
       { user_id: id, amount_minor: 2400, currency: 'USD', status: 'completed' },
       { status: 'completed', completed_at: new Date().toISOString() },
@@ -77,7 +77,7 @@ test.each([...KINDS, 'guest'] as const)('%s writes none', async (kind) => {
     ],
   };
   const denied = { status: kind === 'guest' ? 401 : 403, error: { code: '42501' } };
-  for (const table of BOOKS) {
+  for (const table of TABLES) {
     for (const row of rows[table]) {
       expect(await client.from(table).insert(row)).toMatchObject(denied);
       expect(await client.from(table).upsert(row)).toMatchObject(denied);
@@ -86,5 +86,5 @@ test.each([...KINDS, 'guest'] as const)('%s writes none', async (kind) => {
     }
     expect(await client.from(table).delete().eq('user_id', id)).toMatchObject(denied);
   }
-  expect(await everything()).toEqual(before);
+  expect(await readAll()).toEqual(before);
 });

@@ -1,7 +1,7 @@
 /**
- * A locked day tells nothing but its date (the view `entry_dates`): whatever else is asked about it is answered as if it
- * had never been written. Each question is put twice, without the log and with it, and to a Closer as well, to whom the
- * two answers must differ: a question that could not tell the difference would prove nothing.
+ * A locked day reveals only its date (the view `entry_dates`): every other request is answered as if the log did not exist.
+ * Each request is sent without and with the log. The same requests of a Closer must get different answers, which proves that
+ * they can reveal a log at all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
@@ -10,7 +10,7 @@ import type { WireResponse, Person } from '../data/world.ts';
 import { FREE_KINDS, KINDS, startPlanWorld } from './world.ts';
 import type { PlanWorld } from './world.ts';
 
-/** The moment at which a day has ended everywhere, and the oldest open one is locked. */
+/** A day has just ended everywhere, so the oldest open day is locked. */
 const AT = new Date('2026-10-25T12:00:00Z');
 const TODAY = earliestToday(AT);
 const FIRST_OPEN = addDays(TODAY, 1 - FREE_WINDOW_DAYS);
@@ -34,11 +34,11 @@ const answerAll = { prefer: 'return=representation,count=exact' };
 const merge = { prefer: 'resolution=merge-duplicates,return=representation' };
 const ignore = { prefer: 'resolution=ignore-duplicates,return=representation' };
 
-type Question = [method: string, query: string, headers?: Record<string, string>, body?: (person: Person) => unknown];
+type LogRequest = [method: string, query: string, headers?: Record<string, string>, body?: (person: Person) => unknown];
 const row = (date: string) => (person: Person) => ({ user_id: person.id, date, content: '<p>new</p>' });
 const rows = (dates: string[]) => (person: Person) => dates.map((date) => row(date)(person));
 
-const QUESTIONS: Question[] = [
+const REQUESTS: LogRequest[] = [
   ['GET', ''],
   ['GET', `?date=eq.${LOCKED}`],
   ['GET', `?date=lt.${FIRST_OPEN}&select=date`],
@@ -82,16 +82,16 @@ const QUESTIONS: Question[] = [
   ['POST', FIND, {}, () => ({ query: `flew ${WORD.slice(0, 3)}` })],
 ];
 
-async function answered(person: Person, [method, query, headers, body]: Question) {
+async function send(person: Person, [method, query, headers, body]: LogRequest) {
   const answer = await world.request(person, method, query.startsWith('/') ? query : path + query, {
     headers: headers ?? {},
     body: body?.(person),
   });
-  return { said: said(answer), refused: answer.status === 403, stored: await stored(person) };
+  return { observed: observed(answer), isRejected: answer.status === 403, stored: await stored(person) };
 }
 
-/** All that a caller learns, without what differs by chance: names and instants of rows that the question itself made. */
-const said = ({ status, headers, text }: WireResponse): string =>
+/** Everything that the caller can observe. */
+const observed = ({ status, headers, text }: WireResponse): string =>
   [status, headers.get('content-range'), headers.get('preference-applied'), text].join('\n');
 
 async function stored(person: Person): Promise<unknown> {
@@ -99,9 +99,9 @@ async function stored(person: Person): Promise<unknown> {
   return (await world.server.admin.query(text, [person.id, LOCKED])).rows;
 }
 
-/** An own log of today, always the same one; and one on the locked day, with every column that could give it away. */
+/** The same log of today, and optionally a log on the locked day with every column that could reveal it. */
 async function arrange(person: Person, locked: boolean): Promise<unknown> {
-  await world.settle(TODAY);
+  await world.resetPlans(TODAY);
   await world.server.admin.query(
     `insert into public.entries (user_id, date, id, content, created_at, updated_at, hustle_score, ai_feedback)
      select $1, date, id, content, $2, $2, score, feedback from (values
@@ -113,32 +113,32 @@ async function arrange(person: Person, locked: boolean): Promise<unknown> {
   return stored(person);
 }
 
-describe.each(QUESTIONS)('%s %s %j', (...question) => {
-  test.each(FREE_KINDS)('tells %s nothing', async (kind) => {
+describe.each(REQUESTS)('%s %s %j', (...request) => {
+  test.each(FREE_KINDS)('reveals nothing to the plan %s', async (kind) => {
     const person = world.people[kind];
     await arrange(person, false);
-    const without = await answered(person, question);
+    const without = await send(person, request);
     const before = await arrange(person, true);
-    const withLog = await answered(person, question);
-    expect(withLog.said).toBe(without.said);
-    expect(withLog.said).not.toContain(WORD);
-    // Nor is the log touched, nor one made where there was none.
+    const withLog = await send(person, request);
+    expect(withLog.observed).toBe(without.observed);
+    expect(withLog.observed).not.toContain(WORD);
+    // The log is unchanged, and no log was created.
     expect(withLog.stored).toEqual(before);
     expect(without.stored).toEqual([]);
   });
 
-  test('tells a Closer that it is there', async () => {
+  test('reveals the log to a Closer', async () => {
     const person = world.people.premium;
     await arrange(person, false);
-    const without = await answered(person, question);
+    const without = await send(person, request);
     await arrange(person, true);
-    const withLog = await answered(person, question);
-    expect(without.refused || withLog.refused).toBe(false);
-    expect(withLog.said).not.toBe(without.said);
+    const withLog = await send(person, request);
+    expect(without.isRejected || withLog.isRejected).toBe(false);
+    expect(withLog.observed).not.toBe(without.observed);
   });
 });
 
-test.each(KINDS)('aggregates, embedded tables and functions are not spoken, to %s', async (kind) => {
+test.each(KINDS)('rejects aggregates, embedded tables and functions from the plan %s', async (kind) => {
   for (const [query, code] of [
     ['/rest/v1/entries?select=count()', 'PGRST123'],
     ['/rest/v1/entries?select=date.min()', 'PGRST123'],
@@ -151,9 +151,9 @@ test.each(KINDS)('aggregates, embedded tables and functions are not spoken, to %
   }
 });
 
-test('a day far outside the calendar is no way around the lock', async () => {
+test('rejects dates outside the calendar', async () => {
   const { free } = world.people;
-  await world.settle(TODAY);
+  await world.resetPlans(TODAY);
   for (const date of ['0001-01-01', '0001-01-01 BC', '-infinity', 'infinity', '10000-01-01']) {
     const answer = await world.request(free, 'POST', path, { body: row(date)(free) });
     expect([400, 403]).toContain(answer.status);

@@ -1,4 +1,4 @@
-/** The people of the plan gates: one of each kind that the gates tell apart, and a database whose clock can be set. */
+/** One user per kind of plan, and a database with an adjustable clock. */
 import { addDays } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
@@ -7,7 +7,7 @@ import type { DatabaseClock } from '../../support/database-clock.ts';
 import { signUp, startDataWorld } from '../data/world.ts';
 import type { DataWorld, Person } from '../data/world.ts';
 
-/** `expired`: the last valid day is over, and no sweep has written that down. `refunded`: the plan was taken back. */
+/** `expired`: the last valid day has passed, before the sweep recorded it. `refunded`: the plan was withdrawn. */
 export const KINDS = ['free', 'premium', 'endless', 'expired', 'refunded'] as const;
 export type Kind = (typeof KINDS)[number];
 export const FREE_KINDS = ['free', 'expired', 'refunded'] as const satisfies readonly Kind[];
@@ -16,10 +16,10 @@ export const PREMIUM_KINDS = ['premium', 'endless'] as const satisfies readonly 
 export type PlanWorld = DataWorld & {
   readonly people: Readonly<Record<Kind, Person>>;
   readonly clock: DatabaseClock;
-  /** Nobody has a log, and everybody the plan of their kind, where this is the first today on Earth. */
-  settle(earliestToday: Day): Promise<void>;
-  /** Logs as they were written while every day was open. */
-  wrote(person: Person, days: readonly Day[]): Promise<void>;
+  /** Deletes all logs and gives each user the plan of their kind, relative to the earliest today on Earth. */
+  resetPlans(earliestToday: Day): Promise<void>;
+  /** Inserts logs as the table owner, so that no day is locked. */
+  insertLogs(person: Person, days: readonly Day[]): Promise<void>;
 };
 
 export async function startPlanWorld(): Promise<PlanWorld> {
@@ -31,7 +31,7 @@ export async function startPlanWorld(): Promise<PlanWorld> {
     ...world,
     people,
     clock: await createDatabaseClock(admin),
-    async settle(earliestToday) {
+    async resetPlans(earliestToday) {
       const plans: Record<Kind, [PlanId, Day | null]> = {
         free: ['free', null],
         premium: ['premium', earliestToday],
@@ -47,7 +47,7 @@ export async function startPlanWorld(): Promise<PlanWorld> {
         ]);
       }
     },
-    async wrote(person, days) {
+    async insertLogs(person, days) {
       await admin.query(
         `insert into public.entries (user_id, date, content) select $1, date, '<p>then</p>' from unnest($2::date[]) date`,
         [person.id, days],
