@@ -1,6 +1,7 @@
 /**
- * Three groups of tests. `unit` needs nothing but Node; `server` talks to a real PostgreSQL, one per run with a migrated
- * template that every test file copies; `faults` kills and cuts, so its files run one after another.
+ * Three groups of tests. `unit` needs nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated
+ * template that every test file copies. `faults` kills processes of its own and cuts connections; while one of its tests
+ * waits for a process to end, the other worker goes on.
  */
 import { defineConfig } from 'vitest/config';
 import { fuzzBudget } from './tests/support/fuzz-budget.ts';
@@ -40,7 +41,6 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['tests/faults/**/*.test.ts'],
-          fileParallelism: false,
           ...database,
           testTimeout: 120_000,
         },
