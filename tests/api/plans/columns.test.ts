@@ -1,16 +1,19 @@
 /**
  * Columns that only the server writes: no user changes them by any kind of write. The API rejects some of them and ignores
- * those that clients send along with a save.
+ * those that clients send along with a save. Grants belong to the role of all users, whatever their plan, and
+ * `tests/policies/columns.test.ts` proves them for each column, so one free and one paid plan are enough here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { KINDS, startPlanWorld } from './world.ts';
+import { KINDS as ALL_KINDS, startPlanWorld } from './world.ts';
 import type { Kind, PlanWorld } from './world.ts';
 
 const AT = new Date('2026-11-01T05:59:59.999Z');
 const TODAY = earliestToday(AT);
 const NEW_DAY = addDays(TODAY, -1);
+
+const KINDS = ['free', 'endless'] as const satisfies readonly Kind[];
 
 let world: PlanWorld;
 beforeAll(async () => {
@@ -19,7 +22,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await world.resetPlans(TODAY);
-  for (const kind of KINDS) await world.insertLogs(world.people[kind], [TODAY]);
+  for (const kind of ALL_KINDS) await world.insertLogs(world.people[kind], [TODAY]);
 });
 afterAll(async () => {
   expect(world.errorsLogged).toEqual([]);

@@ -50,7 +50,7 @@ test('a guest reads no row', async () => {
   }
 });
 
-test.each(['payment_changes', 'payment_events', 'payment_ledger', 'plan_reminders'])(
+test.each(['payment_changes', 'payment_events', 'payment_ledger', 'plan_reminders', 'plan_uses'])(
   '%s is not exposed to any client',
   async (table) => {
     for (const client of [world.people.endless.client, world.guest]) {
