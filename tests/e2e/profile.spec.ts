@@ -100,7 +100,7 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
   await expect(accepted(page)).toBeVisible();
-  await expect(page.getByText(`Your address changes to ${newEmail}`)).toBeVisible();
+  await expect(page.getByText(`To change your email address to ${newEmail}`)).toBeVisible();
 
   await page.goto(await waitForMailedLink(page, email, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -132,7 +132,7 @@ test('a new address takes effect after the codes of both mails are entered', asy
   await expectNoHorizontalScroll(page);
   await enterCode(newEmail);
   await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
-  await expect(page.getByText('Your address changes to')).toHaveCount(0);
+  await expect(page.getByText('To change your email address to')).toHaveCount(0);
 });
 
 test('a session that has ended, on the server or in the browser, asks for the password over the profile', async ({
