@@ -21,7 +21,7 @@ test('the link of a reset mail sets a new password once', async ({ page, signUp,
     await address.fill('nobody-here@example.com');
     await send.click();
     await expect(page.getByText(SENT)).toBeVisible();
-    await page.getByRole('button', { name: 'ask again' }).click();
+    await page.getByRole('button', { name: 'send it again' }).click();
     await address.fill(email);
     await send.click();
     await expect(page.getByText(SENT)).toBeVisible();
