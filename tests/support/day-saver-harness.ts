@@ -10,35 +10,35 @@ import type { Version } from '#domain/log/entry.ts';
 const DATE = day('2026-11-21');
 
 /** Lets all pending promise callbacks run. */
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createVirtualTime(start = 1_000_000) {
   let now = start;
-  let waiting: { at: number; run: () => void }[] = [];
+  let pending: { at: number; run: () => void }[] = [];
   const timers: Timers = {
     now: () => now,
     after(ms, run) {
       const timer = { at: now + ms, run };
-      waiting.push(timer);
-      return () => void (waiting = waiting.filter((other) => other !== timer));
+      pending.push(timer);
+      return () => void (pending = pending.filter((other) => other !== timer));
     },
   };
   /** Advances time and runs each timer when it is due. */
-  async function pass(ms: number): Promise<void> {
+  async function advance(ms: number): Promise<void> {
     const end = now + ms;
-    await settled();
+    await flushPromises();
     for (;;) {
-      const next = waiting.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
+      const next = pending.filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)[0];
       if (!next) break;
       now = Math.max(now, next.at);
-      waiting = waiting.filter((timer) => timer !== next);
+      pending = pending.filter((timer) => timer !== next);
       next.run();
-      await settled();
+      await flushPromises();
     }
     now = end;
-    await settled();
+    await flushPromises();
   }
-  return { timers, pass };
+  return { timers, advance };
 }
 
 export class MemoryStorage implements Storage {
@@ -71,9 +71,9 @@ export function createDaySaverHarness() {
     row: null as StoredLog | null,
     serverMode: 'fine' as ServerMode,
     /** The plan locks this day, known to the server before the page. */
-    locked: false,
+    isLocked: false,
     latencyMs: 20,
-    online: true,
+    isOnline: true,
     /** All writes that reached the server, in order. */
     writes: [] as string[],
     /** Number of requests of any kind. */
@@ -82,20 +82,20 @@ export function createDaySaverHarness() {
     maxInFlight: 0,
     acknowledged: [] as (StoredLog | null)[],
     /** The editor's content. */
-    shown: '',
-    composing: false,
+    editorText: '',
+    isComposing: false,
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
     /** Whether an editor is open. The locked view has none. */
-    editing: false,
-    /** The user changes the day on another device. */
-    elsewhere(html: string | null) {
-      world.row = html === null ? null : { ...following(), html, savedAt: 0 };
+    isEditing: false,
+    /** Another device writes or deletes the day. */
+    writeElsewhere(html: string | null) {
+      world.row = html === null ? null : { ...nextVersion(), html, savedAt: 0 };
     },
     /** The log of this day that another device moved to another day. */
     moved: null as (MovedLog & { id: string }) | null,
-    moveAway() {
+    moveElsewhere() {
       const { id, html } = world.row!;
       world.moved = { id, html, date: day('2026-11-18') };
       world.row = null;
@@ -105,52 +105,52 @@ export function createDaySaverHarness() {
       if (world.row) world.row = { ...world.row, revision: world.row.revision + 1 };
     },
     type(html: string) {
-      world.shown = html;
+      world.editorText = html;
       world.saver.edited();
     },
     /** The page learns that the plan ended, and the locked view replaces the editor. */
-    hearOfLock() {
+    showLockedView() {
       world.detach();
-      world.editing = false;
+      world.isEditing = false;
     },
     /** The page learns that the plan opens the day: pending text is sent, otherwise the stored day is loaded. */
-    hearOfOpening() {
-      if (!world.saver.view().unsaved) return world.load();
+    showUnlockedDay() {
+      if (!world.saver.view().unsaved) return world.loadPage();
       world.saver.retry();
       world.openEditor();
     },
-    /** Reloads the page: reads the day and opens the editor like the screen does. */
-    load() {
+    /** Reloads the page: reads the day and opens the editor as the screen does. */
+    loadPage() {
       page += 1;
       world.inFlight = 0;
       const drafts = createDayDrafts(storage, 'ada', `tab-${time.timers.now()}`);
       world.saver = createDaySaver({
         date: DATE,
-        stored: world.locked ? null : world.row,
+        stored: world.isLocked ? null : world.row,
         transport: world.transport,
         timers: time.timers,
-        isOnline: () => world.online,
-        drafts: { keep: (draft) => drafts.keep(DATE, draft), drop: () => drafts.drop(DATE) },
+        isOnline: () => world.isOnline,
+        drafts: { store: (draft) => drafts.store(DATE, draft), drop: () => drafts.drop(DATE) },
         onStored: (stored) => void world.acknowledged.push(stored),
       });
-      const draft = drafts.take(DATE, mergeLogs);
-      if (draft) world.saver.restore(draft, !world.locked);
-      world.editing = false;
-      if (!world.locked) world.openEditor();
+      const draft = drafts.claim(DATE, mergeLogs);
+      if (draft) world.saver.restore(draft, !world.isLocked);
+      world.isEditing = false;
+      if (!world.isLocked) world.openEditor();
     },
     openEditor() {
-      world.editing = true;
-      world.shown = world.saver.text();
+      world.isEditing = true;
+      world.editorText = world.saver.text();
       world.detach = world.saver.attach({
-        read: () => world.shown,
-        replace: (html) => void (world.shown = html),
-        isComposing: () => world.composing,
+        read: () => world.editorText,
+        replace: (html) => void (world.editorText = html),
+        isComposing: () => world.isComposing,
       });
     },
     status: () => world.saver.view().status.kind,
   };
 
-  const failed = (): Failure | null => {
+  const currentFailure = (): Failure | null => {
     if (world.serverMode === 'signedOut') return { kind: 'signedOut' };
     if (world.serverMode === 'refused') return { kind: 'refused', reason: 'no' };
     return null;
@@ -164,40 +164,40 @@ export function createDaySaverHarness() {
     world.maxInFlight = Math.max(world.maxInFlight, world.inFlight);
     const half = () => new Promise<void>((resolve) => void time.timers.after(world.latencyMs / 2, resolve));
     await half();
-    const isReached = world.serverMode !== 'down';
-    const outcome = failed() ?? (isReached ? answer() : { kind: 'unreachable' as const });
-    const lost = world.serverMode === 'lost';
+    const hasArrived = world.serverMode !== 'down';
+    const outcome = currentFailure() ?? (hasArrived ? answer() : { kind: 'unreachable' as const });
+    const isResponseLost = world.serverMode === 'lost';
     await half();
     // The page that sent the request has been reloaded.
     if (sender !== page) return new Promise<never>(() => {});
     world.inFlight -= 1;
-    return lost ? { kind: 'unreachable' } : outcome;
+    return isResponseLost ? { kind: 'unreachable' } : outcome;
   }
 
   let rows = 0;
   /** The next version of the row. A new row starts at revision 1. */
-  const following = (): Version =>
+  const nextVersion = (): Version =>
     world.row
       ? { id: world.row.id, revision: world.row.revision + 1 }
       : { id: `row ${String((rows += 1))}`, revision: 1 };
-  const isAt = ({ id, revision }: Version): boolean => visible()?.id === id && visible()?.revision === revision;
+  const isAt = ({ id, revision }: Version): boolean => visibleRow()?.id === id && visibleRow()?.revision === revision;
 
   const store = (html: string): WriteOutcome => {
     world.writes.push(html);
-    world.row = { ...following(), html, savedAt: time.timers.now() };
+    world.row = { ...nextVersion(), html, savedAt: time.timers.now() };
     return { ...world.row, kind: 'stored' };
   };
   /** A locked row cannot be read, changed or replaced. */
-  const visible = (): StoredLog | null => (world.locked ? null : world.row);
+  const visibleRow = (): StoredLog | null => (world.isLocked ? null : world.row);
   world.transport = {
     read: (_date, id) =>
       request(() => {
-        if (world.locked) return { kind: 'locked' };
+        if (world.isLocked) return { kind: 'locked' };
         const moved = id !== undefined && world.moved?.id === id ? world.moved : undefined;
         return { kind: 'read' as const, stored: world.row, moved };
       }),
     insert: (_date, html) =>
-      request(() => (world.locked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
+      request(() => (world.isLocked ? { kind: 'locked' } : world.row ? { kind: 'changed' } : store(html))),
     update: (_date, html, version) => request(() => (isAt(version) ? store(html) : { kind: 'changed' })),
     remove: (_date, version) =>
       request(() => {

@@ -1,6 +1,6 @@
 /**
- * What was written and not yet acknowledged, kept synchronously in this browser: the buffer for crashes, closed tabs and
- * dead connections, never the archive. The key names the user, so nobody finds another's words on a shared device.
+ * Stores unacknowledged text synchronously in this browser: a buffer for crashes, closed tabs and dead connections, never
+ * the archive. The key contains the user id, so users of a shared device cannot read each other's drafts.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -9,14 +9,14 @@ const PREFIX = 'hustle-forge:draft:';
 
 export type DayDraft = {
   html: string;
-  /** The stored revision that it was written on; null where the day did not exist. */
+  /** The stored revision that the text is based on; null if the day had no row. */
   baseRevision: number | null;
-  /** The row that it was written on: tells whether a log that is gone was moved to another day. */
+  /** The row that the text is based on: finds out whether a missing log was moved to another day. */
   baseId?: string | undefined;
   at: number;
-  /** The text of that revision, empty where there was none: tells a line that was deleted from one that was never there. */
+  /** The text of that revision, empty without a row: tells a deleted line from a line that never existed. */
   base?: string | undefined;
-  /** What was sent since and never answered: the server may have any of it. */
+  /** Texts sent since without an answer: the server may have stored any of them. */
   sent?: readonly string[] | undefined;
 };
 
@@ -40,8 +40,8 @@ function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | 
 }
 
 /**
- * `writer` tells this page from another tab of the same user: each keeps a draft of its own. With one for all of them, the
- * words of a tab that was closed without a connection would be lost as soon as another tab wrote on that day.
+ * `writer` identifies this page: each tab stores its own draft. If all tabs shared one draft, a tab closed while offline
+ * would lose its text as soon as another tab wrote on that day.
  */
 export function createDayDrafts(storage: Storage, userId: string, writer: string) {
   const prefix = `${PREFIX}${userId}:`;
@@ -49,8 +49,8 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
   let closed = false;
 
   return {
-    /** False when the browser refused to keep it: storage is full or switched off. */
-    keep(date: Day, draft: DayDraft): boolean {
+    /** Returns false if the browser rejects the draft: storage is full or disabled. */
+    store(date: Day, draft: DayDraft): boolean {
       if (closed) return true;
       try {
         storage.setItem(ownKey(date), JSON.stringify(draft));
@@ -60,41 +60,38 @@ export function createDayDrafts(storage: Storage, userId: string, writer: string
       }
     },
 
-    /**
-     * Finds what other pages left, and makes it this page's own: the newest draft, with what `merge` adds to it of the
-     * others.
-     */
-    take(date: Day, merge: (newest: string, older: string) => string): DayDraft | null {
+    /** Takes over the drafts of all pages for this day: the newest, with the others merged into it. */
+    claim(date: Day, merge: (newest: string, older: string) => string): DayDraft | null {
       const keys = keysUnder(storage, prefix + date);
       const [newest, ...others] = keys.flatMap((key) => parse(read(storage, key)) ?? []).sort((a, b) => b.at - a.at);
       if (!newest) return null;
       const sent = [newest, ...others].flatMap((draft) => draft.sent);
-      const html = others.reduce((all, older) => merge(all, older.html), newest.html);
+      const html = others.reduce((merged, older) => merge(merged, older.html), newest.html);
       const found = { ...newest, html, sent: [...new Set(sent)] };
-      if (this.keep(date, found)) for (const key of keys) if (key !== ownKey(date)) storage.removeItem(key);
+      if (this.store(date, found)) for (const key of keys) if (key !== ownKey(date)) storage.removeItem(key);
       return found;
     },
 
-    /** To be called when the server has the words. Another tab's draft of the same day stays. */
+    /** Call once the server has the text. Another tab's draft of the same day stays. */
     drop(date: Day): void {
       if (read(storage, ownKey(date)) !== null) storage.removeItem(ownKey(date));
     },
 
-    /** The days with a draft of this user. */
+    /** The days for which this user has a draft. */
     days(): Day[] {
       return daysOfDrafts(keysUnder(storage, prefix));
     },
 
-    /** Writes nothing from now on: this user has signed out, and a late timer must not bring the words back. */
+    /** Ignores later writes: after the sign-out a late timer must not store the text again. */
     close: () => void (closed = true),
   };
 }
 
-/** The drafts of other users than this one: they used this browser before, and never signed out. */
+/** The draft keys of other users, who used this browser earlier and did not sign out. */
 export const draftsOfOthers = (storage: Storage, userId: string): string[] =>
   keysUnder(storage, PREFIX).filter((key) => !key.startsWith(`${PREFIX}${userId}:`));
 
-/** The days that these drafts are of. */
+/** The days of these drafts, without duplicates. */
 export const daysOfDrafts = (keys: readonly string[]): Day[] =>
   [...new Set(keys.map((key) => key.slice(PREFIX.length).split(':')[1]))].filter(isDay).sort();
 

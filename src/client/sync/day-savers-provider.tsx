@@ -1,11 +1,11 @@
-/** Keeps the savers of one signed-in user alive above all screens, and tells them what happens to the page. */
+/** Provides the savers of the signed-in user to all screens, and forwards page, network and session events to them. */
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { clearPrefetched } from '#client/lib/boot/prefetch.ts';
-import { forgetDaysRead } from '#client/sync/entries/entry-cache.ts';
+import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { DATES_KEY } from '#client/sync/entries/entry-dates.ts';
 import { usePremium } from '#client/lib/plan/premium.ts';
@@ -44,7 +44,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
         const others = dates.filter((other) => other !== date);
         return stored ? [...others, date].sort().reverse() : others;
       });
-      forgetDaysRead(queries);
+      invalidateEntryCache(queries);
     };
     const savers = createDaySavers({
       transport,
@@ -64,13 +64,13 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
 
   useEffect(() => watchPage(journal.savers), [journal]);
 
-  // What a plan that had ended kept back goes out as soon as it opens its days again.
+  // Send text of locked days as soon as the plan unlocks them.
   useEffect(() => void (premium && journal.savers.retry()), [journal, premium]);
 
   useEffect(() => {
     const { data: listening } = auth.onAuthStateChange((event, session) => {
       if (session?.user.id !== user.id || !['SIGNED_IN', 'TOKEN_REFRESHED'].includes(event)) return;
-      // Not within the callback: the client holds its own queue while it calls.
+      // Not within the callback: the auth client holds its lock during the call.
       setTimeout(() => {
         journal.savers.retry();
         void queries.invalidateQueries({ predicate: (query) => query.state.status === 'error' });
@@ -83,9 +83,9 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
     () =>
       registerUnsavedText({
         send: () => journal.savers.sendBeforeSignOut(),
-        keepTypedAfter: (at) => journal.savers.keepNewerThan(at),
+        keepTypedAfter: (at) => journal.savers.redraftIfNewer(at),
         discard() {
-          journal.savers.forget();
+          journal.savers.discard();
           clearPrefetched();
           queries.clear();
         },
@@ -96,27 +96,27 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   return <JournalContext value={journal}>{children}</JournalContext>;
 }
 
-/** Flushes when the page is hidden or left, retries when the network or the reader comes back. */
+/** Flushes when the page is hidden or left, retries when the network returns or the page is visible again. */
 function watchPage(savers: DaySavers): () => void {
   void savers.recover();
-  const hide = (): void => savers.hide();
-  const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.hide() : savers.retry());
+  const persist = (): void => savers.persist();
+  const onVisibility = (): void => (document.visibilityState === 'hidden' ? savers.persist() : savers.retry());
   const retry = (): void => savers.retry();
   const onBeforeUnload = (event: BeforeUnloadEvent): void => {
-    // Only where leaving would lose words: the draft could not be kept either.
+    // Ask only if leaving would lose text, because its draft could not be stored either.
     if (!savers.isSafe()) event.preventDefault();
   };
   document.addEventListener('visibilitychange', onVisibility);
-  addEventListener('pagehide', hide);
+  addEventListener('pagehide', persist);
   addEventListener('online', retry);
   addEventListener('offline', retry);
   addEventListener('beforeunload', onBeforeUnload);
   return () => {
     document.removeEventListener('visibilitychange', onVisibility);
-    removeEventListener('pagehide', hide);
+    removeEventListener('pagehide', persist);
     removeEventListener('online', retry);
     removeEventListener('offline', retry);
     removeEventListener('beforeunload', onBeforeUnload);
-    savers.hide();
+    savers.persist();
   };
 }

@@ -1,4 +1,4 @@
-/** The savers of all days together: what counts as unsent, and what happens to it when the user signs out. */
+/** Tests unsent text across all days, and the sign-out. */
 import { beforeEach, expect, test } from 'vitest';
 import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
   inserted = [];
 });
 
-/** Nothing leaves by itself: no timer ever rings. */
+/** Timers never elapse, so only explicit calls send. */
 function openTab(writer: string) {
   const drafts = createDayDrafts(storage, 'ada', writer);
   const savers = createDaySavers({
@@ -43,36 +43,36 @@ function openTab(writer: string) {
   return { drafts, savers };
 }
 
-test('words of this tab and drafts of other tabs are unsent, each day once', () => {
+test('unsentDays lists the days of this tab and of other tabs once each', () => {
   const { savers } = openTab('one');
   savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
   savers.open(MONDAY, null, 0);
   const other = openTab('two');
-  other.drafts.keep(MONDAY, DRAFT);
-  other.drafts.keep(TUESDAY, DRAFT);
+  other.drafts.store(MONDAY, DRAFT);
+  other.drafts.store(TUESDAY, DRAFT);
   expect(savers.unsentDays()).toEqual([MONDAY, TUESDAY]);
 });
 
-test('the words of a tab that was closed without a connection outlive what another tab writes on that day', async () => {
+test('the text of a tab closed while offline survives a write of another tab on that day', async () => {
   failure = { kind: 'unreachable' };
   const [first, second] = [openTab('one').savers, openTab('two').savers];
   first.open(MONDAY, null, 0);
   second.open(MONDAY, null, 0).write(log('written in the second'), 0);
   second.close();
   now = 1;
-  first.opened(MONDAY)!.write(log('written in the first'), 0);
+  first.get(MONDAY)!.write(log('written in the first'), 0);
   first.close();
   failure = null;
   expect(await openTab('three').savers.sendAll()).toEqual([]);
   expect(inserted).toEqual([log('written in the first', 'written in the second')]);
 });
 
-test('a user who signs out sends what an error had stopped and what another tab left', async () => {
+test('a sign-out sends refused text and the drafts of other tabs', async () => {
   const { savers } = openTab('one');
   failure = { kind: 'refused', reason: 'no' };
   savers.open(TUESDAY, null, 0).write(log('a'), 0);
   savers.open(MONDAY, null, 0);
-  openTab('two').drafts.keep(MONDAY, DRAFT);
+  openTab('two').drafts.store(MONDAY, DRAFT);
   expect(await savers.sendBeforeSignOut()).toEqual([MONDAY, TUESDAY]);
   failure = null;
   expect(await savers.sendBeforeSignOut()).toEqual([]);
@@ -80,36 +80,36 @@ test('a user who signs out sends what an error had stopped and what another tab 
   expect(storage.length).toBe(0);
 });
 
-test('after the user has signed out nothing writes a draft again', () => {
+test('no draft is stored after the sign-out', () => {
   const { savers } = openTab('one');
   const saver = savers.open(TUESDAY, null, 0);
   saver.write(log('a'), 2_000);
-  savers.hide();
+  savers.persist();
   expect(storage.length).toBe(1);
-  savers.forget();
+  savers.discard();
   storage.clear();
   saver.write(log('ab'), 2_000);
-  savers.hide();
+  savers.persist();
   expect(storage.length).toBe(0);
-  // Or the browser would ask whether the page may be left.
+  // Otherwise the browser would ask before closing the page.
   expect(savers.isSafe()).toBe(true);
 });
 
-test('words are newer than a sign-out once they were kept after it, and while no draft has them', () => {
+test('text is newer than a sign-out if it was stored after it or is in no draft', () => {
   const { savers } = openTab('one');
   const saver = savers.open(TUESDAY, null, 0);
-  const isNewer = () => savers.keepNewerThan(10);
+  const isNewer = () => savers.redraftIfNewer(10);
   expect(isNewer()).toBe(false);
   now = 5;
   saver.write(log('a'), 2_000);
   expect(isNewer()).toBe(true);
-  savers.hide();
+  savers.persist();
   expect(isNewer()).toBe(false);
-  // The same words in the draft once more are no newer ones.
+  // Storing the same text again does not make it newer.
   now = 20;
-  savers.hide();
+  savers.persist();
   expect(isNewer()).toBe(false);
   saver.write(log('ab'), 2_000);
-  savers.hide();
+  savers.persist();
   expect(isNewer()).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** The savers of all days that were opened: a day that was left goes on saving, whatever the screen shows by then. */
+/** Holds one saver for each opened day, so a day continues to save after the user opens another one. */
 import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/sync/day-drafts.ts';
 import { createDaySaver } from './day-saver/day-saver.ts';
@@ -21,60 +21,60 @@ export type DaySavers = ReturnType<typeof createDaySavers>;
 export function createDaySavers({ transport, timers, drafts, isOnline, onStored }: DaySaversOptions) {
   const savers = new Map<Day, DaySaver>();
   const listeners = new Set<() => void>();
-  /** Kept as one array until it changes, so that a screen can compare it. */
+  /** Replaced only when it changes: `useSyncExternalStore` compares by identity. */
   let unsavedDays: readonly Day[] = [];
 
-  function show(): void {
+  function updateUnsavedDays(): void {
     const now = [...savers.values()].filter((saver) => saver.view().unsaved).map((saver) => saver.date);
     if (now.join() === unsavedDays.join()) return;
     unsavedDays = now;
     for (const listener of listeners) listener();
   }
 
-  function make(date: Day, stored: StoredLog | null, readable = true): DaySaver {
+  function createSaver(date: Day, stored: StoredLog | null, isReadable = true): DaySaver {
     const saver = createDaySaver({
       date,
       stored,
       transport,
       timers,
       isOnline,
-      drafts: { keep: (draft) => drafts.keep(date, draft), drop: () => drafts.drop(date) },
+      drafts: { store: (draft) => drafts.store(date, draft), drop: () => drafts.drop(date) },
       onStored: (now) => onStored(date, now),
     });
-    saver.subscribe(show);
+    saver.subscribe(updateUnsavedDays);
     savers.set(date, saver);
-    const draft = drafts.take(date, mergeLogs);
-    if (draft) saver.restore(draft, readable);
+    const draft = drafts.claim(date, mergeLogs);
+    if (draft) saver.restore(draft, isReadable);
     return saver;
   }
 
-  const all = (): DaySaver[] => [...savers.values()];
+  const allSavers = (): DaySaver[] => [...savers.values()];
 
   return {
-    /** The saver of a day that was read at `askedAt`; the one that is there already keeps what it knows better. */
+    /** Returns the day's saver. `stored` was read at `askedAt`; an existing saver with a newer state ignores it. */
     open(date: Day, stored: StoredLog | null, askedAt: number): DaySaver {
       const saver = savers.get(date);
-      if (!saver) return make(date, stored);
+      if (!saver) return createSaver(date, stored);
       saver.offer(stored, askedAt);
       return saver;
     },
 
-    /** The saver of a day that was opened before. */
-    opened: (date: Day): DaySaver | null => savers.get(date) ?? null,
+    /** The saver of a day that was opened earlier. */
+    get: (date: Day): DaySaver | null => savers.get(date) ?? null,
 
-    /** The log of a day now stands at another one. Both know it at once, and no answer of before undoes that. */
-    moved(from: Day, to: Day, log: StoredLog): void {
+    /** Applies a move to both days at once. A read that was sent earlier does not undo it. */
+    applyMove(from: Day, to: Day, log: StoredLog): void {
       for (const [date, stored] of [
         [from, null],
         [to, log],
       ] as const) {
-        const saver = savers.get(date) ?? make(date, stored);
+        const saver = savers.get(date) ?? createSaver(date, stored);
         if (!saver.view().unsaved) saver.replaceWith(stored);
       }
     },
 
-    /** Adds what waits at a day to the day that its log was moved to. False when that day cannot be read now. */
-    async addToMoved(date: Day): Promise<boolean> {
+    /** Merges a day's unsaved text into the day that its log was moved to. False if that day cannot be read now. */
+    async addToMovedLog(date: Day): Promise<boolean> {
       const saver = savers.get(date);
       const conflict = saver?.view().conflict;
       if (!saver || !conflict?.moved) return false;
@@ -82,22 +82,22 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       const outcome = await transport.read(conflict.moved.date);
       if (outcome.kind !== 'read') return false;
       const target = this.open(conflict.moved.date, outcome.stored, askedAt);
-      target.write(saver.mergedWith(target.text()), 0);
-      // The words must be in this draft before the other one goes.
-      target.keepDraft();
+      target.write(saver.mergeWith(target.text()), 0);
+      // Store this draft before the other one is dropped.
+      target.storeDraft();
       saver.takeTheirs();
       return true;
     },
 
-    /** A day with words that the server does not have can be shown without asking it. */
-    withUnsaved(date: Day): DaySaver | null {
+    /** The saver of a day with unsaved text; such a day can be shown without a request. */
+    getUnsaved(date: Day): DaySaver | null {
       const saver = savers.get(date);
       return saver?.view().unsaved ? saver : null;
     },
 
     unsavedDays: () => unsavedDays,
 
-    /** The one rule for what is unsent: words that the server may not have, unsaved here or in a draft of any tab. */
+    /** Days with text that the server may not have: unsaved here, or in a draft of any tab. */
     unsentDays: (): Day[] => [...new Set([...unsavedDays, ...drafts.days()])].sort(),
 
     subscribe(listener: () => void): () => void {
@@ -106,29 +106,31 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     },
 
     /**
-     * Saves what a crash or a closed tab left in this browser, also for days that nobody opens now. The words of a day
-     * that the plan has closed meanwhile are shown and wait.
+     * Restores and sends the drafts that a crash or a closed tab left, including those of days that are not open. The
+     * draft of a day that is now locked is shown and stays unsent.
      */
     async recover(only?: Day): Promise<void> {
       for (const date of drafts.days()) {
         if (savers.has(date) || (only !== undefined && date !== only)) continue;
         const outcome = await transport.read(date);
         if (savers.has(date)) continue;
-        // Not readable now: the draft stays, and opening the day tries again.
-        if (outcome.kind === 'read') make(date, outcome.stored);
-        else if (outcome.kind === 'locked') make(date, null, false);
+        // If the read failed, the draft stays, and opening the day retries.
+        if (outcome.kind === 'read') createSaver(date, outcome.stored);
+        else if (outcome.kind === 'locked') createSaver(date, null, false);
       }
     },
 
-    /** Sends everything that is unsaved. The days that could not be saved are the answer. */
+    /** Sends all unsaved text. Returns the days that could not be saved. */
     async flush(): Promise<Day[]> {
-      const results = await Promise.all(all().map(async (saver) => ({ date: saver.date, saved: await saver.flush() })));
+      const results = await Promise.all(
+        allSavers().map(async (saver) => ({ date: saver.date, saved: await saver.flush() })),
+      );
       return results.filter((result) => !result.saved).map((result) => result.date);
     },
 
     /**
-     * Sends everything that waits in this browser, also what an earlier page left. The days that are still not saved are
-     * the answer, after five seconds at the latest: what is asked for then does not wait for a dead connection.
+     * Sends all unsent text of this browser, including drafts of earlier pages. Returns the days that are still unsent,
+     * after five seconds at the latest, so that a dead connection does not block the caller.
      */
     async sendAll(): Promise<Day[]> {
       const limit = new Promise((resolve) => timers.after(SEND_LIMIT_MS, () => resolve(null)));
@@ -136,40 +138,38 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       return this.unsentDays();
     },
 
-    /**
-     * `sendAll` for a user who signs out: what an error has stopped is tried again, and drafts of other tabs are sent from
-     * here, because nobody else may be left to do it.
-     */
+    /** `sendAll` for a sign-out: also retries failed saves, and sends the drafts of other tabs, which may be closed. */
     async sendBeforeSignOut(): Promise<Day[]> {
       for (const date of drafts.days()) {
         const saver = savers.get(date);
         if (!saver || saver.view().unsaved) continue;
-        const draft = drafts.take(date, mergeLogs);
+        const draft = drafts.claim(date, mergeLogs);
         if (draft) saver.restore(draft);
       }
       this.retry();
       return this.sendAll();
     },
 
-    retry: () => void all().map((saver) => saver.retry()),
+    retry: () => void allSavers().map((saver) => saver.retry()),
 
-    /** For a page that may be gone in a moment. */
-    hide(): void {
-      for (const saver of all()) {
-        saver.keepDraft();
+    /** Stores and sends all unsaved text, because the page may be closed at any moment. */
+    persist(): void {
+      for (const saver of allSavers()) {
+        saver.storeDraft();
         void saver.flush();
       }
     },
 
-    /** False while something is neither on the server nor in a draft. */
-    isSafe: () => all().every((saver) => saver.keepDraft() && saver.isSafe()),
+    /** False while any text is neither on the server nor in a draft. */
+    isSafe: () => allSavers().every((saver) => saver.storeDraft() && saver.isSafe()),
 
-    close: () => all().forEach((saver) => saver.close()),
+    close: () => allSavers().forEach((saver) => saver.close()),
 
-    /** Whether words were typed after a user who signed out was asked about unsent ones. They are kept. */
-    keepNewerThan: (at: number): boolean => all().filter((saver) => saver.keepNewerThan(at)).length > 0,
-    /** The user has signed out and every local copy is wiped: nothing here may write one again. */
-    forget(): void {
+    /** True if any text is newer than a sign-out that asked about unsent text at `at`. Its draft is stored again. */
+    redraftIfNewer: (at: number): boolean => allSavers().filter((saver) => saver.redraftIfNewer(at)).length > 0,
+
+    /** The user has signed out and all local copies are deleted: no later call may store a draft. */
+    discard(): void {
       drafts.close();
       this.close();
     },

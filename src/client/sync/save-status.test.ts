@@ -1,4 +1,3 @@
-/** What the status line says in every state. */
 import { expect, test } from 'vitest';
 import { isAlarming, isAnnounced, statusText } from './save-status.ts';
 import type { SaveStatus } from './save-status.ts';

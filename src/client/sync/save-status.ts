@@ -1,4 +1,4 @@
-/** The state of a day's saving, in words. */
+/** The save status of a day, and its text in the status line. */
 import { MONTHS, dayOf } from '#domain/day/day.ts';
 
 export type SaveStatus =
@@ -13,8 +13,8 @@ export type SaveStatus =
   | { kind: 'locked' }
   | { kind: 'refused'; reason: string };
 
-/** `14:02`, or `Nov 20, 14:02` when that was not today. */
-function moment(at: number, now: number): string {
+/** `14:02`, or `Nov 20, 14:02` if that was on another day. */
+function formatTime(at: number, now: number): string {
   const then = new Date(at);
   const clock = `${String(then.getHours()).padStart(2, '0')}:${String(then.getMinutes()).padStart(2, '0')}`;
   return dayOf(then) === dayOf(new Date(now))
@@ -22,7 +22,7 @@ function moment(at: number, now: number): string {
     : `${MONTHS[then.getMonth()]!.slice(0, 3)} ${then.getDate()}, ${clock}`;
 }
 
-/** What the line under the log says. `now` in milliseconds. */
+/** The text of the status line under the log. `now` in milliseconds. */
 export function statusText(status: SaveStatus, now: number): string {
   switch (status.kind) {
     case 'empty':
@@ -32,7 +32,7 @@ export function statusText(status: SaveStatus, now: number): string {
     case 'saving':
       return 'Saving...';
     case 'saved':
-      return `Saved ${moment(status.at, now)}`;
+      return `Saved ${formatTime(status.at, now)}`;
     case 'retrying':
       return 'Not saved – retrying';
     case 'offline':
@@ -48,8 +48,8 @@ export function statusText(status: SaveStatus, now: number): string {
   }
 }
 
-/** Worth interrupting a screen reader for: a pause in typing is not. */
+/** True if a screen reader announces the status. Progress is not announced: a save follows every pause in typing. */
 export const isAnnounced = (status: SaveStatus): boolean => !['empty', 'unsaved', 'saving'].includes(status.kind);
 
-/** Something the reader should see in colour: words are on this device alone. */
+/** True if the line is coloured: there is text on this device only. */
 export const isAlarming = (status: SaveStatus): boolean => isAnnounced(status) && status.kind !== 'saved';

@@ -111,7 +111,7 @@ export function Sidebar({ date, onClose, onFind, onMove, onUpgrade }: SidebarPro
 /** Renders nothing for a day without a log. */
 function MoveLog({ date, onMove }: Pick<SidebarProps, 'date' | 'onMove'>) {
   const { savers } = useJournal();
-  const view = date && savers.opened(date)?.view();
+  const view = date && savers.get(date)?.view();
   if (!view || (!view.stored && !view.unsaved)) return null;
   return (
     <div className={styles.links}>

@@ -22,7 +22,7 @@ export function JournalFeedback({ openedOn, onClose, onUpgrade }: JournalFeedbac
   useEffect(() => void (isDayUnknown && onClose()), [isDayUnknown, onClose]);
 
   const { data } = useQuery({ ...entryQuery(transport, date), enabled: false });
-  const unsaved = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date) !== null);
+  const unsaved = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date) !== null);
   const flush = useCallback(async () => !(await savers.flush()).includes(date), [date, savers]);
   const log = { revision: data?.stored?.revision ?? null, unsaved, flush };
   return <CoachPanel date={date} log={log} onClose={onClose} onUpgrade={onUpgrade} />;

@@ -6,7 +6,7 @@ import { useJournal } from '#client/sync/day-savers-provider.tsx';
 export function JournalFind({ onClose, onUpgrade }: { onClose: () => void; onUpgrade: () => void }) {
   const { savers } = useJournal();
   const [unsaved] = useState(() =>
-    savers.unsavedDays().map((date) => ({ date, html: savers.withUnsaved(date)?.text() ?? '' })),
+    savers.unsavedDays().map((date) => ({ date, html: savers.getUnsaved(date)?.text() ?? '' })),
   );
   return <FindDialog unsaved={unsaved} onClose={onClose} onUpgrade={onUpgrade} />;
 }

@@ -49,7 +49,7 @@ export function JournalMove({ from, onClose }: { from: Day; onClose: () => void 
   const premium = usePremium() === true;
   const { data: dates, isPending } = useEntryDates();
   const { move, busy, problem } = useMove(onClose);
-  const view = savers.opened(from)?.view();
+  const view = savers.get(from)?.view();
   const locked = isLocked(from, premium, today);
 
   if (!problem && (locked || !view || (!view.stored && !view.unsaved))) {

@@ -5,7 +5,7 @@ import { isScore } from '#domain/coach/coach.ts';
 import type { FeedbackResult } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import { askCoach } from '#client/lib/coach/coach-stream.ts';
-import { forgetDaysRead } from '#client/sync/entries/entry-cache.ts';
+import { invalidateEntryCache } from '#client/sync/entries/entry-cache.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -98,7 +98,7 @@ export function useFeedback(date: Day, log: OpenLog) {
           await queries.cancelQueries({ queryKey: ['feedback', date] });
           queries.setQueryData<DayFeedback>(['feedback', date], { hasLog: true, feedback: result });
           void queries.invalidateQueries({ queryKey: ['feedback', date] });
-          forgetDaysRead(queries);
+          invalidateEntryCache(queries);
         },
       ),
     [date, flush, queries, run, supabase, user.id],

@@ -4,10 +4,10 @@ import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
 import { escapeHtml } from '#domain/export/escape-html.ts';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 
-/** One item with these words, as the editor writes it. */
+/** A log with one item, as the editor writes it. */
 export const logOf = (text: string): string => EMPTY_LOG_HTML.replace('<p></p>', () => `<p>${escapeHtml(text)}</p>`);
 
-/** Takes the line out of the browser's store; null when there is none. */
+/** Removes the line from the storage and returns it; null if there is no line. */
 export function takeFirstLine(storage: Storage): string | null {
   try {
     const line = storage

@@ -14,14 +14,14 @@ import { DayBar } from './day/day-bar.tsx';
 import { DayView } from './day/day-view.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
 import { entryQuery } from '#client/sync/entries/entry-queries.ts';
-import { JournalWait } from './profile-gate.tsx';
+import { ProfileGate } from './profile-gate.tsx';
 import styles from './journal.module.css';
 import { useOpenDay } from './day/use-open-day.ts';
 import { UnsavedDays } from './day/unsaved-days.tsx';
 import { useFocusMode } from './use-focus-mode.ts';
 import { useShortcuts } from './use-shortcuts.ts';
 
-/** What the calendar dialog is told; the dialog itself is another feature, handed in by the app. */
+/** The props of the calendar dialog, which is another feature and is passed in by the app. */
 export type CalendarProps = {
   open: boolean;
   date: Day;
@@ -46,9 +46,9 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
   const today = useToday();
   const premium = usePremium();
   const { profileState } = useSession();
-  // A plan that could not be read keeps nobody waiting for where a Closer left off.
+  // An unavailable plan counts as the free one here, so the journal opens without waiting.
   const { date, datesWithEntries, open } = useOpenDay(today, profileState === 'unavailable' ? false : premium);
-  const locked = date && lockedOrUnknown(date, premium, today);
+  const locked = date && isDayLocked(date, premium, today);
   const travel = useTravel(date);
   const [picking, setPicking] = useState(false);
   const openChunk = useOpenChunk();
@@ -86,7 +86,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
         onOpenFeedback={() => void (date && onOpenFeedback(date))}
       />
       <main className={styles.page} data-travel={travel}>
-        <JournalWait until={date !== null && locked !== null}>
+        <ProfileGate isReady={date !== null && locked !== null}>
           {date !== null && locked !== null && (
             <DayView
               key={date}
@@ -97,7 +97,7 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
               isFirstLog={datesWithEntries.length === 0}
             />
           )}
-        </JournalWait>
+        </ProfileGate>
         {date !== null && <UnsavedDays except={date} onOpenDay={open} />}
       </main>
       {picking && date !== null && (
@@ -122,13 +122,13 @@ export function JournalScreen({ onOpenMenu, onOpenFeedback, onFind, onMove, onUp
   );
 }
 
-/** Days inside the free window are open to everybody, so they need not wait for the profile; null is "not known yet". */
-function lockedOrUnknown(date: Day, premium: boolean | null, today: Day): boolean | null {
+/** Null while the plan is unknown. Every plan opens the days of the free window, so they need no profile. */
+function isDayLocked(date: Day, premium: boolean | null, today: Day): boolean | null {
   if (!isLocked(date, false, today)) return false;
   return premium === null ? null : isLocked(date, premium, today);
 }
 
-/** Which way the days went last, for the way they slide; the first one just stands there. */
+/** The direction of the last day change, for the slide animation; undefined for the first day. */
 function useTravel(date: Day | null): 'back' | 'forward' | undefined {
   const [travel, setTravel] = useState({ to: date, way: undefined as 'back' | 'forward' | undefined });
   if (date !== travel.to) {
@@ -138,7 +138,7 @@ function useTravel(date: Day | null): 'back' | 'forward' | undefined {
   return travel.way;
 }
 
-/** Today is asked for before anything is known, the neighbours that the plan opens when the day is: the arrows wait for nothing. */
+/** Prefetches today before the profile is known, then the unlocked neighbours of the open day. */
 function usePrefetch(date: Day | null, today: Day, premium: boolean): void {
   const queries = useQueryClient();
   const { transport } = useJournal();

@@ -1,4 +1,4 @@
-/** What stands in for the page while the profile is read, and when there is none (docs/specification/screens.md 5). */
+/** Placeholder and notices while the profile is loading, missing or unavailable (docs/specification/screens.md 5). */
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { PROFILE_MESSAGES } from '#domain/account/profile-messages.ts';
@@ -9,17 +9,17 @@ import { useToast } from '#client/ui/toast.tsx';
 import styles from './journal.module.css';
 
 /**
- * A profile that is missing or could not be read takes nobody's page away: it is said above the day. Without a row the
- * free plan's rules hold; without an answer only a day that the free plan opens is shown, and an older one waits.
+ * A missing or unavailable profile adds a notice above the day and does not replace it. Without a row the free plan
+ * applies; without an answer only days of the free plan are shown.
  */
-export function JournalWait({ until, children }: { until: boolean; children: ReactNode }) {
+export function ProfileGate({ isReady, children }: { isReady: boolean; children: ReactNode }) {
   const { profileState } = useSession();
   return (
     <>
       {profileState === 'missing' && <ProfileMissing />}
       {profileState === 'unavailable' && <PlanUnavailable />}
-      {until && children}
-      {!until && profileState !== 'missing' && (
+      {isReady && children}
+      {!isReady && profileState !== 'missing' && (
         <p className={styles.wait} role="status">
           {profileState === 'unavailable' ? 'This day opens as soon as your plan is known.' : 'Loading Journal...'}
         </p>

@@ -1,4 +1,4 @@
-/** Four canned logs for a past day that needs no words of its own (docs/specification/screens.md 6). */
+/** Four predefined logs for a past day (docs/specification/screens.md 6). */
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
 import styles from './quick-options.module.css';
@@ -6,7 +6,7 @@ import type { StoredLog } from '#client/sync/save-outcome.ts';
 
 type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) => void };
 
-/** Shown while the day has no log, or has one of the four: so the choice can be seen and changed. */
+/** Shown while the day is empty or has one of the four logs, so that the user can change the choice. */
 export function QuickOptions({ stored, onChoose }: QuickOptionsProps) {
   const html = stored?.html ?? '';
   const selected = matchQuickEntry(entryText(html));

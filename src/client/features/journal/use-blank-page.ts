@@ -1,13 +1,13 @@
-/** A click or tap on the empty part of the page starts writing there. */
+/** Focuses the editor on a click or tap in the empty part of the page. */
 import { useRef } from 'react';
 import type { MouseEvent } from 'react';
 
-/** A mouse that moved further than this was dragged. */
-const CLICK_LIMIT_PX = 4;
+/** A longer movement of the mouse is a drag. */
+const MAX_CLICK_MOVE_PX = 4;
 
 /**
- * Handlers for the element that the empty part of the page belongs to. They ignore what is pressed inside it, a drag
- * (it selects text), and a press that began elsewhere. A scroll by finger is no click.
+ * Handlers for the element of the empty page area. They ignore clicks on its children, drags (which select text) and
+ * presses that began elsewhere. A touch scroll fires no click.
  */
 export function useBlankPage(focusAtHeight: (clientY: number) => unknown) {
   const pressedAt = useRef<{ x: number; y: number } | null>(null);
@@ -15,13 +15,13 @@ export function useBlankPage(focusAtHeight: (clientY: number) => unknown) {
     onMouseDown: (event: MouseEvent): void => {
       const { target, currentTarget, clientX: x, clientY: y } = event;
       pressedAt.current = target === currentTarget ? { x, y } : null;
-      // On a phone the editor keeps its focus: without it the keyboard would close and open again.
+      // Keep the editor's focus on a phone, or its keyboard would close and open again.
       if (pressedAt.current && matchMedia('(pointer: coarse)').matches) event.preventDefault();
     },
     onClick: ({ target, currentTarget, clientX, clientY, shiftKey }: MouseEvent): void => {
       const from = pressedAt.current;
       if (target !== currentTarget || !from || shiftKey) return;
-      if (Math.hypot(clientX - from.x, clientY - from.y) <= CLICK_LIMIT_PX) focusAtHeight(clientY);
+      if (Math.hypot(clientX - from.x, clientY - from.y) <= MAX_CLICK_MOVE_PX) focusAtHeight(clientY);
     },
   };
 }

@@ -10,7 +10,7 @@ export function useFocusMode(page: RefObject<HTMLElement | null>): void {
       ({ startFocusMode }) => {
         if (!isUnmounted && page.current) stop = startFocusMode(page.current);
       },
-      // Nothing but the looks of the bars depends on it.
+      // Best effort: the focus mode only changes how the bars look.
       () => undefined,
     );
     return () => {

@@ -1,6 +1,6 @@
 /**
- * The journal's keys (docs/specification/screens.md 18): Alt+arrows for days, Alt+T for today, Alt+C for the calendar, Alt+M to move the log, Ctrl
- * or Cmd+K to find.
+ * The journal's keys (docs/specification/screens.md 18): Alt+arrows for days, Alt+T for today, Alt+C for the calendar,
+ * Alt+M to move the log, Ctrl or Cmd+K to find.
  */
 import { useEffect, useEffectEvent } from 'react';
 
@@ -8,7 +8,7 @@ type Shortcuts = Record<'previous' | 'next' | 'today' | 'calendar' | 'move' | 'f
 
 const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** On a Mac, Option moves the caret by words and types special letters: there the keys need Control as well. */
+/** On a Mac, Option moves the caret by words and types special letters, so the shortcuts require Control as well. */
 const isDayKey = (event: KeyboardEvent): boolean =>
   event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
 
@@ -25,8 +25,8 @@ const DAY_KEYS: Record<string, keyof Shortcuts> = {
 };
 
 /**
- * The letter on the key, which Dvorak and AZERTY have in other places; where it types none, as with Option, in Cyrillic or
- * in Hebrew, the place that the letter has on most keyboards.
+ * The typed letter, because Dvorak and AZERTY place letters differently. If the key types no Latin letter (Option,
+ * Cyrillic, Hebrew), the position of the key on a QWERTY keyboard.
  */
 const keyOf = ({ key, code }: KeyboardEvent): string => (/^[a-z]$/i.test(key) ? `Key${key.toUpperCase()}` : code);
 
@@ -40,10 +40,10 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   const onKey = useEffectEvent((event: KeyboardEvent) => {
     const action = actionOf(event);
     if (action === null || event.isComposing) return;
-    const covered = document.querySelector('dialog[open]') !== null;
-    // Ctrl+K again must not jump to the browser's own search.
-    if (!covered || action === 'find') event.preventDefault();
-    if (!covered) shortcuts[action]();
+    const hasDialog = document.querySelector('dialog[open]') !== null;
+    // A repeated Ctrl+K must not open the browser's own search.
+    if (!hasDialog || action === 'find') event.preventDefault();
+    if (!hasDialog) shortcuts[action]();
   });
   useEffect(() => {
     const listener = (event: KeyboardEvent): void => onKey(event);

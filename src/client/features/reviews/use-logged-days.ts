@@ -6,7 +6,7 @@ import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { yearRows } from '#domain/day/year-weeks.ts';
 import { useData } from '#client/lib/api/data-client.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
-import { DAYS_READ_KEY } from '#client/sync/entries/entry-cache.ts';
+import { ENTRY_CACHE_KEY } from '#client/sync/entries/entry-cache.ts';
 import { useUser } from '#client/lib/session/session.ts';
 
 /** Another tab or device may have changed a log, so refetch on every mount. */
@@ -17,7 +17,7 @@ export type LoggedDay = { date: Day; score: number | null };
 /** One query serves the entry counts, the score plot and the year map. */
 const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
   queryOptions({
-    queryKey: [...DAYS_READ_KEY, 'scores', today],
+    queryKey: [...ENTRY_CACHE_KEY, 'scores', today],
     queryFn: async ({ signal }): Promise<LoggedDay[]> => {
       const { data: rows } = await data
         .from('entries')
@@ -41,7 +41,7 @@ export function usePeriodLogs(period: ReviewPeriod, today: Day) {
   const data = useData();
   const { id } = useUser();
   return useQuery({
-    queryKey: [...DAYS_READ_KEY, 'logs', period, today],
+    queryKey: [...ENTRY_CACHE_KEY, 'logs', period, today],
     queryFn: async ({ signal }): Promise<{ date: Day; html: string }[]> => {
       const { data: rows } = await data
         .from('entries')

@@ -1,4 +1,4 @@
-/** Whatever happens in whatever order, no line that anybody wrote is lost, and never do two requests run at once. */
+/** Property tests of the day saver: random steps lose no line, and at most one request is in flight. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createDaySaverHarness, log } from '../../../../tests/support/day-saver-harness.ts';
@@ -6,28 +6,33 @@ import type { ServerMode, DaySaverHarness } from '../../../../tests/support/day-
 import { fuzzBudget } from '../../../../tests/support/fuzz-budget.ts';
 
 type Step =
-  | { do: 'type' | 'elsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere' }
-  /** Somebody moves the log to another day on another device. */
+  | {
+      do: 'type' | 'writeElsewhere' | 'leave' | 'reload' | 'flush' | 'retry' | 'keepBoth' | 'offer' | 'removeElsewhere';
+    }
+  /** Another device moves the log to another day. */
   | { do: 'moveElsewhere' }
-  | { do: 'takeOut' }
-  /** What the coach says is written beside the words. Even if that raised the revision, it shall cost no word. */
+  | { do: 'deleteLine' }
+  /** Feedback is stored in the row. Even if that raises the revision, no text may be lost. */
   | { do: 'coach' }
-  /** `plan`: the plan ends, or is paid again; `hear`: the page reads it. Between the two the page believes the old one. */
-  | { do: 'plan' | 'hear' }
-  | { do: 'pass'; ms: number }
-  | { do: 'serverMode'; serverMode: ServerMode; latencyMs: number; online: boolean };
+  /** `plan`: the plan ends or starts again; `readPlan`: the page reads it. Until then the page's plan is stale. */
+  | { do: 'plan' | 'readPlan' }
+  | { do: 'advance'; ms: number }
+  | { do: 'serverMode'; serverMode: ServerMode; latencyMs: number; isOnline: boolean };
 
-const simple = (...names: Exclude<Step['do'], 'pass' | 'serverMode'>[]) =>
+const simple = (...names: Exclude<Step['do'], 'advance' | 'serverMode'>[]) =>
   fc.constantFrom(...names.map((name): Step => ({ do: name })));
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: simple('type') },
   {
     weight: 5,
-    arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000) }),
+    arbitrary: fc.record({
+      do: fc.constant('advance' as const),
+      ms: fc.constantFrom(1, 30, 450, 2_050, 12_000, 70_000),
+    }),
   },
-  { weight: 3, arbitrary: simple('elsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
-  { weight: 2, arbitrary: simple('plan', 'hear', 'coach') },
+  { weight: 3, arbitrary: simple('writeElsewhere', 'leave', 'reload', 'flush', 'retry', 'keepBoth', 'offer') },
+  { weight: 2, arbitrary: simple('plan', 'readPlan', 'coach') },
   { weight: 1, arbitrary: simple('moveElsewhere') },
   {
     weight: 3,
@@ -35,52 +40,52 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('serverMode' as const),
       serverMode: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost', 'signedOut', 'refused'),
       latencyMs: fc.constantFrom(2, 40, 3_000),
-      online: fc.boolean(),
+      isOnline: fc.boolean(),
     }),
   },
 );
 
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
-async function take(world: DaySaverHarness, made: Step, written: string[]): Promise<void> {
-  switch (made.do) {
+async function takeStep(world: DaySaverHarness, taken: Step, written: string[]): Promise<void> {
+  switch (taken.do) {
     case 'type': {
       // The locked view has no editor.
-      if (!world.editing) return;
+      if (!world.isEditing) return;
       const line = `here ${written.length}`;
       written.push(line);
-      return world.type(log(...itemsOf(world.shown), line));
+      return world.type(log(...itemsOf(world.editorText), line));
     }
-    case 'elsewhere': {
+    case 'writeElsewhere': {
       const line = `elsewhere ${written.length}`;
       written.push(line);
-      return world.elsewhere(log(...itemsOf(world.row?.html ?? ''), line));
+      return world.writeElsewhere(log(...itemsOf(world.row?.html ?? ''), line));
     }
-    case 'takeOut': {
-      if (!world.editing || written.length === 0) return;
+    case 'deleteLine': {
+      if (!world.isEditing || written.length === 0) return;
       written.pop();
       return world.type(log(...written));
     }
     case 'coach':
       return world.raiseRevision();
-    case 'pass':
-      return world.pass(made.ms);
+    case 'advance':
+      return world.advance(taken.ms);
     case 'serverMode':
-      Object.assign(world, { serverMode: made.serverMode, latencyMs: made.latencyMs, online: made.online });
+      Object.assign(world, { serverMode: taken.serverMode, latencyMs: taken.latencyMs, isOnline: taken.isOnline });
       return;
     case 'leave':
-      if (!world.editing) return;
+      if (!world.isEditing) return;
       world.detach();
       return world.openEditor();
     case 'plan':
-      world.locked = !world.locked;
+      world.isLocked = !world.isLocked;
       return;
-    case 'hear':
-      return hear(world);
+    case 'readPlan':
+      return readPlan(world);
     case 'reload':
-      // What pagehide does; the requests of the old page go on, as keepalive ones may.
+      // As on `pagehide`; the old page's requests continue, as keepalive requests do.
       world.saver.close();
-      return world.load();
+      return world.loadPage();
     case 'flush':
       return void world.saver.flush();
     case 'retry':
@@ -88,50 +93,50 @@ async function take(world: DaySaverHarness, made: Step, written: string[]): Prom
     case 'keepBoth':
       return world.saver.keepBoth();
     case 'offer':
-      // A locked day answers no row, and what reads it tells that from an empty one.
-      return world.locked ? hear(world) : world.saver.offer(world.row, world.timers.now());
+      // The reader of a locked day finds out that it is locked, not empty.
+      return world.isLocked ? readPlan(world) : world.saver.offer(world.row, world.timers.now());
     case 'moveElsewhere':
-      if (world.row && !world.moved) world.moveAway();
+      if (world.row && !world.moved) world.moveElsewhere();
       return;
     case 'removeElsewhere':
-      return world.elsewhere(null);
+      return world.writeElsewhere(null);
   }
 }
 
-function hear(world: DaySaverHarness): void {
-  if (world.locked && world.editing) world.hearOfLock();
-  else if (!world.locked && !world.editing) world.hearOfOpening();
+function readPlan(world: DaySaverHarness): void {
+  if (world.isLocked && world.isEditing) world.showLockedView();
+  else if (!world.isLocked && !world.isEditing) world.showUnlockedDay();
 }
 
-/** A healthy server, an open plan, a focused page, and every question answered with "Keep both". */
-async function comeToRest(world: DaySaverHarness): Promise<void> {
-  Object.assign(world, { serverMode: 'fine', latencyMs: 10, online: true, locked: false });
-  hear(world);
+/** Simulates a healthy server, an unlocked plan, a focused page and a user who keeps both versions of each conflict. */
+async function saveEverything(world: DaySaverHarness): Promise<void> {
+  Object.assign(world, { serverMode: 'fine', latencyMs: 10, isOnline: true, isLocked: false });
+  readPlan(world);
   for (let round = 0; round < 6; round += 1) {
-    await world.pass(40_000);
+    await world.advance(40_000);
     world.saver.retry();
-    await world.pass(1_000);
+    await world.advance(1_000);
     world.saver.keepBoth();
-    await world.pass(1_000);
-    // The page is looked at again, so it asks what the server has.
+    await world.advance(1_000);
+    // A focused page refetches the row.
     world.saver.offer(world.row, world.timers.now());
   }
 }
 
 test(
-  'no line is lost, whatever the order of typing, saving, failing, reloading and writing elsewhere',
+  'no order of typing, saving, failing, reloading and writing elsewhere loses a line',
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async (steps) => {
         const world = createDaySaverHarness();
         const written: string[] = [];
-        world.load();
-        for (const made of steps) await take(world, made, written);
-        await comeToRest(world);
+        world.loadPage();
+        for (const taken of steps) await takeStep(world, taken, written);
+        await saveEverything(world);
         expect(world.status()).toBe(world.row ? 'saved' : 'empty');
         const stored = [world.row, world.moved].flatMap((row) => itemsOf(row?.html ?? ''));
         expect(new Set(stored)).toEqual(new Set(written));
-        expect(itemsOf(world.shown)).toEqual(itemsOf(world.row?.html ?? ''));
+        expect(itemsOf(world.editorText)).toEqual(itemsOf(world.row?.html ?? ''));
         expect(world.storage.length).toBe(0);
       }),
       { numRuns: fuzzBudget(400) },
@@ -141,34 +146,34 @@ test(
 );
 
 test(
-  'somebody with one device finds the day as they left it, lines that they took out too, and is asked nothing',
+  'a user with one device finds the day as they left it, without a conflict or a deleted line',
   async () => {
-    const alone = fc.oneof(
-      { weight: 5, arbitrary: simple('type', 'takeOut') },
-      { weight: 3, arbitrary: fc.constantFrom(1, 30, 450, 2_050, 12_000).map((ms): Step => ({ do: 'pass', ms })) },
+    const oneDeviceStep = fc.oneof(
+      { weight: 5, arbitrary: simple('type', 'deleteLine') },
+      { weight: 3, arbitrary: fc.constantFrom(1, 30, 450, 2_050, 12_000).map((ms): Step => ({ do: 'advance', ms })) },
       { weight: 3, arbitrary: simple('leave', 'reload', 'flush', 'retry', 'offer', 'coach') },
       {
         weight: 2,
         arbitrary: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost').map(
-          // Always as quick: a save that a later look overtakes could put back a line after its deletion.
-          (serverMode): Step => ({ do: 'serverMode', serverMode, latencyMs: 20, online: true }),
+          // A constant latency: a save that a later read overtakes could restore a deleted line.
+          (serverMode): Step => ({ do: 'serverMode', serverMode, latencyMs: 20, isOnline: true }),
         ),
       },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(alone, { minLength: 3, maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(oneDeviceStep, { minLength: 3, maxLength: 40 }), async (steps) => {
         const world = createDaySaverHarness();
         const lines: string[] = [];
-        world.load();
-        for (const made of steps) {
-          await take(world, made, lines);
+        world.loadPage();
+        for (const taken of steps) {
+          await takeStep(world, taken, lines);
           expect(world.status()).not.toBe('conflict');
-          expect(itemsOf(world.shown)).toEqual(lines);
+          expect(itemsOf(world.editorText)).toEqual(lines);
         }
-        await world.pass(20);
-        await comeToRest(world);
+        await world.advance(20);
+        await saveEverything(world);
         expect(world.status()).toBe(lines.length === 0 ? 'empty' : 'saved');
-        expect(itemsOf(world.shown)).toEqual(lines);
+        expect(itemsOf(world.editorText)).toEqual(lines);
         expect(itemsOf(world.row?.html ?? '')).toEqual(lines);
         expect(world.storage.length).toBe(0);
       }),
@@ -179,17 +184,17 @@ test(
 );
 
 test(
-  'one page never has two requests under way',
+  'a page has at most one request in flight',
   async () => {
     const withoutReload = fc.oneof(
-      { weight: 9, arbitrary: step.filter((made) => made.do !== 'reload') },
+      { weight: 9, arbitrary: step.filter((taken) => taken.do !== 'reload') },
       simple('removeElsewhere'),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(withoutReload, { maxLength: 40 }), async (steps) => {
         const world = createDaySaverHarness();
-        world.load();
-        for (const made of steps) await take(world, made, []);
+        world.loadPage();
+        for (const taken of steps) await takeStep(world, taken, []);
         expect(world.maxInFlight).toBeLessThanOrEqual(1);
       }),
       { numRuns: fuzzBudget(150) },

@@ -5,7 +5,7 @@ import type { DayDraft } from '../day-drafts.ts';
 import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';
-import { hasTextNewerThan, initialState, isSafe, isSameView, mergedWith, viewOf } from './state.ts';
+import { hasTextNewerThan, initialState, isSafe, isSameView, mergeWith, viewOf } from './state.ts';
 
 /** `after` returns a function that stops the timer. */
 export type Timers = { now: () => number; after: (ms: number, run: () => void) => () => void };
@@ -25,7 +25,7 @@ export type DaySaverOptions = {
   transport: EntryTransport;
   timers: Timers;
   isOnline: () => boolean;
-  drafts: { keep: (draft: DayDraft) => boolean; drop: () => void };
+  drafts: { store: (draft: DayDraft) => boolean; drop: () => void };
   /** The server has acknowledged this row; null means that it was deleted. */
   onStored: (stored: StoredLog | null) => void;
 };
@@ -98,7 +98,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       case 'storeDraft': {
         const { html, baseRevision, at } = effect.draft;
         // If the storage has no room for what the text is based on, the text alone.
-        const isStored = drafts.keep(effect.draft) || drafts.keep({ html, baseRevision, at });
+        const isStored = drafts.store(effect.draft) || drafts.store({ html, baseRevision, at });
         return dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
       }
       case 'dropDraft':
@@ -142,7 +142,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     return state.text;
   }
 
-  function keepDraft(): boolean {
+  function storeDraft(): boolean {
     dispatch({ type: 'draftRequested' });
     return isSafe(state);
   }
@@ -172,8 +172,8 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       };
     },
 
-    /** Takes text over that a closed tab or a crash left. `readable`: the plan opens the day. */
-    restore: (draft: DayDraft, readable = true) => dispatch({ type: 'draftFound', draft, isReadable: readable }),
+    /** Takes over text that a closed tab or a crash left. `isReadable`: the plan opens the day. */
+    restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
     /** The server's row, read at `askedAt`. It is ignored if anything here is newer. */
     offer: (row: StoredLog | null, askedAt: number) => dispatch({ type: 'remoteChanged', stored: row, askedAt }),
@@ -192,8 +192,8 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     /** The network, the session or the plan may be back, or the user asks to try again. */
     retry: () => dispatch({ type: 'retryRequested' }),
 
-    /** Stores a draft at once, because the page may go. False if the browser refused to store it. */
-    keepDraft,
+    /** Stores a draft at once, because the page may be closed. False if the browser rejected it. */
+    storeDraft,
 
     /** Saves every line of both versions. */
     keepBoth: () => dispatch({ type: 'bothKept' }),
@@ -202,22 +202,22 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     takeTheirs: () => dispatch({ type: 'theirsTaken' }),
 
     /** The text with the lines of `html` that it lacks. */
-    mergedWith: (html: string) => (text(), mergedWith(state, html)),
+    mergeWith: (html: string) => (text(), mergeWith(state, html)),
 
     /**
-     * True if text here is newer than every draft of that time, so that a sign-out of that time has not asked about it. It
-     * gets a draft again, because the sign-out deletes the user's drafts.
+     * True if this text is newer than every draft at that time, so a sign-out at that time did not ask about it. Schedules
+     * a new draft, because the sign-out deletes the user's drafts.
      */
-    keepNewerThan(at: number): boolean {
+    redraftIfNewer(at: number): boolean {
       const isNewer = hasTextNewerThan(state, at);
       if (isNewer) dispatch({ type: 'draftsWiped' });
       return isNewer;
     },
 
-    /** Nothing unsaved would be lost if the page went now. */
+    /** True if closing the page now would lose no unsaved text. */
     isSafe: () => isSafe(state),
 
-    /** The user has signed out: stores a last draft, stops all timers and ignores what comes later. */
+    /** The user has signed out: stores a last draft, stops all timers and ignores later events. */
     close: () => dispatch({ type: 'disposed' }),
   };
 }

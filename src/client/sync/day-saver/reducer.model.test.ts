@@ -34,7 +34,7 @@ function reducePurely(state: DaySaverState, event: DaySaverEvent, now: number, i
   return result;
 }
 
-/** What every reachable state fulfils. */
+/** Asserts the invariants of every reachable state. */
 function expectValid(state: DaySaverState): void {
   expect(copy(state)).toEqual(state);
   if (state.attempt) {
@@ -61,7 +61,7 @@ function createSimulation() {
   let ids = 0;
   let lines = 0;
   let timers: Partial<Record<TimerName, number>> = {};
-  /** Lines that the user typed, or another device wrote, and nobody deleted. */
+  /** Lines that were typed here or written elsewhere, and not deleted. */
   let written: string[] = [];
 
   function dispatch(event: DaySaverEvent, isComposing = false): void {
@@ -135,17 +135,17 @@ function createSimulation() {
 
   function expectNothingLost(): void {
     const places = [state.text, editorText ?? '', draft?.html ?? '', row?.html ?? '', other?.html ?? ''];
-    const kept = new Set(places.flatMap(itemsOf));
-    expect(written.filter((line) => !kept.has(line))).toEqual([]);
+    const found = new Set(places.flatMap(itemsOf));
+    expect(written.filter((line) => !found.has(line))).toEqual([]);
   }
 
-  /** The version of a conflict, which the screen shows. */
+  /** The other version of a conflict, which the screen shows. */
   let other: StoredLog | null = null;
 
   const version = () => ({ id: row?.id ?? `row ${(ids += 1)}`, revision: (row?.revision ?? 0) + 1, savedAt: now });
 
-  /** Carries out the write in flight, as the server does; false if the row is another one. */
-  function carryOut(): boolean {
+  /** Applies the write in flight like the server does; false if its version is stale. */
+  function applyWrite(): boolean {
     if (request?.type === 'insert') {
       if (row) return false;
       row = { ...version(), html: request.html };
@@ -181,7 +181,7 @@ function createSimulation() {
       if (editorText === null || state.isDisposed) return;
       const items = itemsOf(editorText);
       const line = items.pop();
-      written = written.filter((kept) => kept !== line);
+      written = written.filter((item) => item !== line);
       editorText = log(...items);
       dispatch({ type: 'typed', delayMs: 2_000 });
     },
@@ -198,12 +198,12 @@ function createSimulation() {
       const answered = request;
       if (!answered) return;
       const isWrite = answered.type !== 'read';
-      const isStored = isWrite && (how === 'arrives' || how === 'lost') && carryOut();
+      const isStored = isWrite && (how === 'arrives' || how === 'lost') && applyWrite();
       request = null;
       if (typeof how === 'number') return dispatch({ type: 'requestFailed', failure: failures[how]! }, isComposing);
       if (how !== 'arrives') {
         dispatch({ type: 'requestFailed', failure: { kind: 'unreachable' } }, isComposing);
-        // The server may have it: found there later, it is this page's own text.
+        // The server may have stored the text; a later read must recognise it as this page's own.
         if ('html' in answered) expect(state.unacknowledged).toContain(answered.html);
         return;
       }
@@ -220,7 +220,7 @@ function createSimulation() {
       dispatch({ type: `${name as TimerName}TimerElapsed` });
     },
     /** A healthy server, an unlocked plan, and a user who keeps both versions of a conflict: everything is stored. */
-    comeToRest(): void {
+    saveEverything(): void {
       for (let round = 0; round < 10; round += 1) {
         this.answer('arrives', false);
         dispatch({ type: 'bothKept' });
@@ -231,12 +231,12 @@ function createSimulation() {
       expect(itemsOf(row?.html ?? '')).toEqual(expect.arrayContaining(written));
       expect(draft).toBe(null);
     },
-    /** The page goes without a last event; what no draft had is lost with it, as the product allows for a crash. */
+    /** Ends the page without a last event. Text in no draft is lost, as the product allows for a crash. */
     crash(): void {
       const { isUnsaved, text } = state;
-      const kept = new Set([draft?.html ?? '', row?.html ?? ''].flatMap(itemsOf));
-      if (isUnsaved && state.draftDueAt === null) for (const line of itemsOf(text)) expect(kept).toContain(line);
-      written = written.filter((line) => kept.has(line));
+      const survivors = new Set([draft?.html ?? '', row?.html ?? ''].flatMap(itemsOf));
+      if (isUnsaved && state.draftDueAt === null) for (const line of itemsOf(text)) expect(survivors).toContain(line);
+      written = written.filter((line) => survivors.has(line));
       [editorText, request, timers, other] = [null, null, {}, null];
       state = initialState(row);
       if (draft) dispatch({ type: 'draftFound', draft, isReadable: true });
@@ -256,7 +256,7 @@ type Simulation = ReturnType<typeof createSimulation>;
 type Action = (simulation: Simulation) => void;
 
 const named = (name: string, action: Action): Action => Object.assign(action, { toString: () => name });
-const bare = (...types: DaySaverEvent['type'][]) =>
+const eventsOf = (...types: DaySaverEvent['type'][]) =>
   fc.constantFrom(...types.map((type) => named(type, (page) => page.dispatch({ type } as DaySaverEvent))));
 
 const anyAction: fc.Arbitrary<Action> = fc.oneof(
@@ -274,8 +274,8 @@ const anyAction: fc.Arbitrary<Action> = fc.oneof(
       .map(([how, composing]) => named(`answer ${how} ${composing}`, (page) => page.answer(how, composing))),
   },
   { weight: 1, arbitrary: fc.boolean().map((is) => named(`read elsewhere ${is}`, (page) => page.readElsewhere(is))) },
-  { weight: 3, arbitrary: bare('flushRequested', 'retryRequested', 'draftRequested', 'draftsWiped', 'bothKept') },
-  { weight: 1, arbitrary: bare('theirsTaken') },
+  { weight: 3, arbitrary: eventsOf('flushRequested', 'retryRequested', 'draftRequested', 'draftsWiped', 'bothKept') },
+  { weight: 1, arbitrary: eventsOf('theirsTaken') },
 );
 
 test(
@@ -286,7 +286,7 @@ test(
         const page = createSimulation();
         page.openEditor();
         for (const act of actions) act(page);
-        page.comeToRest();
+        page.saveEverything();
       }),
       { numRuns: fuzzBudget(300) },
     );
@@ -350,7 +350,7 @@ describe('any event in any state', () => {
         for (const [event, ms, isComposing] of history) {
           now += ms;
           state = reducePurely(state, event, now, isComposing).state;
-          expectSound(state);
+          expectConsistent(state);
         }
       }),
       { numRuns: fuzzBudget(500) },
@@ -370,8 +370,8 @@ describe('any event in any state', () => {
   });
 });
 
-/** What holds whatever order of events is thrown at the reducer, also one that no driver produces. */
-function expectSound(state: DaySaverState): void {
+/** Asserts the invariants that hold after any order of events, including orders that no driver produces. */
+function expectConsistent(state: DaySaverState): void {
   expect(copy(state)).toEqual(state);
   if (state.attempt) expect(state.isUnsaved).toBe(true);
   if (state.hold) expect(state.isUnsaved).toBe(true);

@@ -4,7 +4,7 @@
  */
 import { mergeLogs } from '../log-lines.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
-import { canSave, isSettled, mergedWith } from './state.ts';
+import { canSave, isSettled, mergeWith } from './state.ts';
 import type { DaySaverState } from './state.ts';
 import {
   acknowledge,
@@ -133,7 +133,7 @@ function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { ty
 function keepBoth(step: Step): void {
   const { hold } = step.state;
   if (hold?.kind !== 'conflict') return;
-  const merged = mergedWith(step.state, hold.theirs?.html ?? '');
+  const merged = mergeWith(step.state, hold.theirs?.html ?? '');
   set(step, { stored: hold.theirs, draftBasis: null, hold: null });
   putText(step, merged);
   markUnsaved(step, 0);
@@ -149,7 +149,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     return markUnsaved(step, 0);
   }
   const isKnown = isSettled(state, html);
-  // Other texts that the earlier page sent may still be on their way: then only a later read shows what is stored.
+  // Other texts of the earlier page may still be in flight: then only a later read shows the stored one.
   if (isReadable && isKnown && sent.every((text) => text === html)) {
     step.effects.push({ type: 'dropDraft' });
     return;
@@ -158,11 +158,11 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
   set(step, {
     isUnsaved: true,
     saveDueAt: step.now,
-    // The draft's own text too: the last thing that a page does is to store the draft and send the text.
+    // Includes the draft's own text: a page that closes stores the draft and then sends the text.
     unacknowledged: isKnown ? sent : [...new Set([...sent, html])],
     draftBasis: { base, baseId, baseRevision },
     hold: isReadable ? null : { kind: 'locked' },
   });
-  // If the row is gone, only a read by its id tells whether it was moved.
+  // If the row no longer exists, only a read by its id tells whether it was moved.
   if (isReadable && (state.stored !== null || baseId === undefined)) reconcile(step, state.stored);
 }

@@ -1,4 +1,4 @@
-/** The state of saving one day: serialisable data that only `reducer.ts` changes, and what the rest of the page reads from it. */
+/** The state of saving one day: serialisable data that only `reducer.ts` changes, and its selectors. */
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import { mergeLogs } from '../log-lines.ts';
@@ -42,7 +42,7 @@ export type DaySaverState = Readonly<{
   /** Attempts in a row that did not reach the server; sets the backoff. */
   failures: number;
   hold: Hold | null;
-  /** What a draft from an earlier page is based on, until it was compared with the server's row. Otherwise `stored`. */
+  /** The basis of an earlier page's draft, until it is compared with the server's row. If null, the basis is `stored`. */
   draftBasis: Basis | null;
 
   /** The first edit that no draft contains. */
@@ -77,7 +77,7 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
   isDisposed: false,
 });
 
-/** What the unsaved text is based on. `base` is undefined only for a draft that was stored without it. */
+/** The basis of the unsaved text. `base` is undefined only for a draft that was stored without it. */
 export const basisOf = ({ draftBasis, stored }: DaySaverState): Basis =>
   draftBasis ?? { base: stored?.html ?? '', baseId: stored?.id, baseRevision: stored?.revision ?? null };
 
@@ -86,7 +86,7 @@ export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
   stored === null ? isEmptyLog(html) : html === stored.html;
 
 /**
- * Unsaved text may be sent. A locked day is not sent by itself, unless an earlier attempt found no connection: that says
+ * Unsaved text may be sent. A locked day is not sent automatically, unless an earlier attempt found no connection: that says
  * nothing about the plan. `evenLocked`: the plan may have changed.
  */
 export const canSave = (
@@ -96,18 +96,18 @@ export const canSave = (
   isUnsaved && !isDisposed && !attempt && (!hold || (hold.kind === 'locked' && (evenLocked || failures > 0)));
 
 /** Every line written here, and those of `html` that this text was not based on. */
-export const mergedWith = (state: DaySaverState, html: string): string =>
+export const mergeWith = (state: DaySaverState, html: string): string =>
   html === basisOf(state).base ? state.text : mergeLogs(state.text, html);
 
 /** No draft of that time or earlier contains all of the text. */
 export const hasTextNewerThan = ({ isUnsaved, draftPendingSince, draftStoredAt }: DaySaverState, at: number): boolean =>
   isUnsaved && (draftPendingSince !== null || (draftStoredAt !== null && draftStoredAt > at));
 
-/** The page may go: everything unsaved is in a draft. After the sign-out there is nothing to keep. */
+/** The page may be closed: all unsaved text is in a draft, or the user has signed out. */
 export const isSafe = ({ isUnsaved, isDraftSafe, isDisposed }: DaySaverState): boolean =>
   !isUnsaved || isDraftSafe || isDisposed;
 
-/** What screens show of a day's saving. */
+/** The part of the state that screens show. */
 export type SaverView = {
   status: SaveStatus;
   conflict: Conflict | null;

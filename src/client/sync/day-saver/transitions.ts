@@ -1,13 +1,13 @@
 /** The steps that the reducer is composed of. Each replaces the state of a step and appends effects to it. */
 import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
-import { containsLog, sameWords } from '../log-lines.ts';
+import { containsLog, isSameText } from '../log-lines.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
 import type { DaySaverEffect, EventContext } from './events.ts';
 import { basisOf, canSave, isSettled } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
-/** Storing a draft serialises the document, which would be felt at every key. */
+/** Storing a draft serialises the document, which is too slow for every key. */
 const DRAFT_DELAY_MS = 400;
 const DRAFT_MAX_WAIT_MS = 3_000;
 const RETRY_FIRST_MS = 1_000;
@@ -119,7 +119,7 @@ export function read(step: Step, writes: number): void {
 export function write(step: Step, writes: number): void {
   if (writes >= MAX_WRITES) return fail(step, { kind: 'unreachable' });
   const { text: html, stored, unacknowledged } = step.state;
-  // What is typed from here on has a debounce of its own.
+  // Later edits start a new debounce.
   set(step, { unsavedSince: null });
   if (isSettled(step.state, html)) return settle(step);
   set(step, {
@@ -152,15 +152,15 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
     return true;
   }
   if (moved) {
-    // Sent again, lines of the moved log would be on both days.
+    // Sending it would put lines of the moved log on both days.
     if (isComposing || !containsLog(moved.html, text)) return holdConflict(step, { theirs, moved });
     takeStored(step, theirs);
     return false;
   }
   const isSameRevision = (theirs?.revision ?? null) === baseRevision;
   // The revision alone is not enough: a day that was deleted and created again restarts at 1.
-  const isUnchanged = other === base || (isSameRevision && sameWords(base ?? other, other));
-  if (isUnchanged || sameWords(text, other) || containsLog(text, other)) {
+  const isUnchanged = other === base || (isSameRevision && isSameText(base ?? other, other));
+  if (isUnchanged || isSameText(text, other) || containsLog(text, other)) {
     set(step, { stored: theirs, draftBasis: null, hold: null });
     return true;
   }

@@ -1,4 +1,4 @@
-/** The dates of all of the user's own logs, those of locked days too: the server gives the dates, never the words. */
+/** The dates of all of the user's logs. They include locked days, of which the server returns the date but no text. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import { useData } from '#client/lib/api/data-client.ts';
@@ -21,9 +21,9 @@ const datesQuery = (data: DataClient, userId: string) =>
       return answer.data.map((row) => row.date);
     },
     networkMode: 'always',
-    // The journal opens without them (docs/specification/messages.md 5), so it must not wait for a second failure.
+    // The journal opens without the dates (docs/specification/messages.md 5), so don't delay it by a retry.
     retry: false,
   });
 
-/** `data` is undefined while nobody knows: nothing may then be said of a day without a dot. */
+/** `data` is undefined until the dates are loaded: a day without a dot may then still have a log. */
 export const useEntryDates = () => useQuery(datesQuery(useData(), useUser().id));

@@ -1,9 +1,8 @@
-/** What the journal reads of one day. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
 import type { EntryTransport, Failure, StoredLog } from '../save-outcome.ts';
 
-/** `askedAt` tells an answer that was on its way while a save was acknowledged. */
+/** `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. */
 export type ReadEntry = { stored: StoredLog | null; askedAt: number };
 
 export const entryKey = (date: Day) => ['entry', date] as const;
@@ -17,8 +16,8 @@ class EntryReadError extends Error {
   }
 }
 
-/** The plan does not open the day, whatever the page believes. */
-export const saysLocked = (error: Error | null): boolean =>
+/** True if the server says that the plan locks the day. The plan known to the page may be stale. */
+export const isLockedError = (error: Error | null): boolean =>
   error instanceof EntryReadError && error.failure.kind === 'locked';
 
 export const entryQuery = (transport: EntryTransport, date: Day) =>
@@ -30,10 +29,10 @@ export const entryQuery = (transport: EntryTransport, date: Day) =>
       if (outcome.kind !== 'read') throw new EntryReadError(outcome);
       return { stored: outcome.stored, askedAt };
     },
-    // A browser that believes to be offline still asks: a day that cannot be loaded must say so.
+    // Send the request even if the browser reports to be offline, so that a failed load shows an error.
     networkMode: 'always',
     retry: (count, error) => count < 1 && error instanceof EntryReadError && error.failure.kind === 'unreachable',
     refetchOnWindowFocus: 'always',
-    // `networkMode: 'always'` would switch this off: a day that did not load comes by itself once there is a network.
+    // `networkMode: 'always'` disables this by default. A day that failed to load is refetched once the network is back.
     refetchOnReconnect: true,
   });

@@ -1,4 +1,4 @@
-/** How answers of the data wire become outcomes, against a fetch that answers as it is told. */
+/** Tests the mapping of responses to outcomes with a stubbed `fetch`. */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { day } from '#domain/day/day.ts';
@@ -16,7 +16,7 @@ const ROW = {
 const tokenOf = (user: string) => `x.${btoa(JSON.stringify({ sub: user })).replaceAll('=', '')}.x`;
 
 const NOW = new Date('2026-11-21T12:30:00Z');
-/** By the server's rule the earliest today on Earth is the 21st, so the free window begins on October 23. */
+/** The server counts from the earliest current date of all time zones, the 21st: the free window begins on October 23. */
 const OLD = day('2026-10-22');
 const OLDEST_FREE = day('2026-10-23');
 
@@ -53,7 +53,7 @@ const json = (body: unknown, status = 200) => new Response(JSON.stringify(body),
 const error = (status: number, code: string) => json({ code, message: 'm', details: null, hint: null }, status);
 
 describe('reading', () => {
-  test('a day comes without its header', async () => {
+  test('returns a day without its date header', async () => {
     const { transport } = wire(json([ROW]));
     const savedAt = Date.parse(ROW.updated_at);
     expect(await transport.read(DATE)).toEqual({
@@ -62,12 +62,12 @@ describe('reading', () => {
     });
   });
 
-  test('no row is no log', async () => {
+  test('returns null for a day without a row', async () => {
     expect(await wire(json([])).transport.read(DATE)).toEqual({ kind: 'read', stored: null });
   });
 
   test.each([null, 'bob'])(
-    'with the token of %s nothing is asked: no rows would look like an empty day',
+    'sends no request with the token of %s: no rows would look like an empty day',
     async (user) => {
       const { transport, requests, refused } = wire(json([]), user);
       expect(await transport.read(DATE)).toEqual({ kind: 'signedOut' });
@@ -84,7 +84,7 @@ describe('no row of an old day', () => {
   test.each([
     ['a plan that opens every day', plan('premium', null)],
     ['the last valid day', plan('premium', '2026-11-21')],
-  ])('with %s is no log', async (_what, profile) => {
+  ])('with %s is an empty day', async (_what, profile) => {
     const { transport, requests, locked } = wire([json([]), profile]);
     expect(await transport.read(OLD)).toEqual({ kind: 'read', stored: null });
     expect(requests[1]!.url).toContain('/profiles?select=subscription_plan%2Caccess_valid_until&id=eq.ada');
@@ -101,12 +101,12 @@ describe('no row of an old day', () => {
     expect(locked).toHaveBeenCalledOnce();
   });
 
-  test('is nothing that is known when the plan cannot be read', async () => {
+  test('is a failure if the plan cannot be read', async () => {
     expect(await wire([json([]), error(503, '')]).transport.read(OLD)).toEqual({ kind: 'unreachable' });
     expect(await wire([json([]), error(401, 'PGRST303')]).transport.read(OLD)).toEqual({ kind: 'signedOut' });
   });
 
-  test('asks nothing about the plan where every plan opens the day, or where there is a row', async () => {
+  test('does not load the plan for a recent day or a day with a row', async () => {
     const free = wire([json([])]);
     expect(await free.transport.read(OLDEST_FREE)).toEqual({ kind: 'read', stored: null });
     expect(free.requests).toHaveLength(1);
@@ -117,7 +117,7 @@ describe('no row of an old day', () => {
 });
 
 describe('writing', () => {
-  test('an update names the user, the day and the revision it builds on, and outlives its page', async () => {
+  test('an update names the user, the day and its base revision, and is sent with keepalive', async () => {
     const { transport, requests } = wire(json([ROW]));
     expect(await transport.update(DATE, '<p>b</p>', VERSION)).toMatchObject({
       kind: 'stored',
@@ -129,13 +129,13 @@ describe('writing', () => {
     expect(init.body).toContain('Saturday - November 21, 2026');
   });
 
-  test('what is too large to outlive the page is sent as usual', async () => {
+  test('a text too large for keepalive is sent without it', async () => {
     const { transport, requests } = wire(json([ROW]));
     await transport.update(DATE, 'a'.repeat(60_000), VERSION);
     expect(requests[0]!.init.keepalive).toBe(false);
   });
 
-  test('no row answered, or a duplicate, means that the day is another one', async () => {
+  test('a response without a row, or a duplicate key, means that the day has changed', async () => {
     expect(await wire(json([])).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'changed' });
     expect(await wire(json([])).transport.remove(DATE, VERSION)).toEqual({ kind: 'changed' });
     expect(await wire(error(409, '23505')).transport.insert(DATE, 'a')).toEqual({ kind: 'changed' });
@@ -158,13 +158,13 @@ describe('writing', () => {
     expect(await wire(error(status, code)).transport.update(DATE, 'a', VERSION)).toEqual(outcome);
   });
 
-  test('of an old day, refused by the database, is refused because of the plan', async () => {
+  test('an old day that the database refuses is locked', async () => {
     const { transport, locked } = wire(error(403, '42501'));
     expect(await transport.insert(OLD, 'a')).toEqual({ kind: 'locked' });
     expect(locked).toHaveBeenCalledOnce();
   });
 
-  test('no answer at all may still have arrived', async () => {
+  test('a network error is unreachable', async () => {
     expect(await wire(new TypeError('failed')).transport.update(DATE, 'a', VERSION)).toEqual({ kind: 'unreachable' });
   });
 });

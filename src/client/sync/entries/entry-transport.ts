@@ -1,4 +1,4 @@
-/** Reads and writes days through the data wire, and sorts every answer into the few outcomes that the saver knows. */
+/** Reads and writes days through the data wire, and maps each response to one of the saver's outcomes. */
 import type { PostgrestSingleResponse } from '@supabase/postgrest-js';
 import { earliestToday, latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -10,9 +10,9 @@ import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
 import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
 
-/** Browsers let requests of up to 64 KB in all outlive their page. The rest of the request needs room as well. */
+/** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;
-const ANSWER_LIMIT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 20_000;
 const DUPLICATE_KEY = '23505';
 
 type Row = { id: string; content: string; revision: number; updated_at: string };
@@ -27,13 +27,13 @@ export const storedLog = (row: Row): StoredLog => ({
 });
 
 /**
- * A guest's or another user's request is answered by row-level security with no rows, and that looks like an empty day:
- * so every request is this user's.
+ * Sends every request with this user's token. To a guest or another user, row-level security would return no rows, which
+ * looks like an empty day.
  */
-export const sendAs = (userId: string): typeof fetch =>
+export const createEntryFetch = (userId: string): typeof fetch =>
   fetchAsUser(userId, (input, init) => {
     const size = typeof init?.body === 'string' ? new TextEncoder().encode(init.body).length : 0;
-    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     return fetchPrefetched(input, { ...init, signal, keepalive: size > 0 && size <= KEEPALIVE_MAX_BYTES });
   });
 
@@ -53,7 +53,7 @@ function failure(answer: { status: number; error: { code: string } | null }, dat
   return { kind: 'unreachable' };
 }
 
-/** No row answered means that the condition on the version failed. */
+/** A response without a row means that the condition on the version failed. */
 function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, date: Day): WriteOutcome {
   if (answer.error) return answer.error.code === DUPLICATE_KEY ? { kind: 'changed' } : failure(answer, date);
   const row = answer.data[0];
@@ -61,21 +61,21 @@ function writeOutcome(answer: PostgrestSingleResponse<Omit<Row, 'content'>[]>, d
   return { kind: 'stored', id: row.id, revision: row.revision, savedAt: Date.parse(row.updated_at) };
 }
 
-/** `onLocked` hears of every day that turns out to be closed: what the page believes about the plan may be old. */
+/** Calls `onLocked` for every day that turns out to be locked: the plan known to the page may be stale. */
 export function createEntryTransport(data: DataClient, userId: string, onLocked: () => void): EntryTransport {
-  const entries = () => data.from('entries', { fetch: sendAs(userId) });
+  const entries = () => data.from('entries', { fetch: createEntryFetch(userId) });
   const ofUser = { user_id: userId };
 
   /**
-   * A locked day is answered by row-level security with no rows, and that looks like an empty day. So the plan is asked
-   * as it is now, by the server's own rule and not by what the page once read.
+   * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads the
+   * current plan and applies the server's rule.
    */
   async function emptyOrLocked(date: Day): Promise<ReadOutcome> {
     const today = earliestToday(new Date());
     const empty = { kind: 'read', stored: null } as const;
     if (!isLocked(date, false, today)) return empty;
     const answer = await data
-      .from('profiles', { fetch: sendAs(userId) })
+      .from('profiles', { fetch: createEntryFetch(userId) })
       .select('subscription_plan, access_valid_until')
       .eq('id', userId)
       .retry(false);
@@ -83,40 +83,40 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     return isLocked(date, isPremium(answer.data[0], today), today) ? { kind: 'locked' } : empty;
   }
 
-  function heard<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
+  function reportLocked<Outcome extends ReadOutcome | WriteOutcome>(outcome: Outcome): Outcome {
     if (outcome.kind === 'locked') onLocked();
     return outcome;
   }
 
-  /** The day, and the row that it had, in one answer: a log must not be seen at both days or at neither. */
-  async function readRow(date: Day, id: string): Promise<ReadOutcome> {
+  /** Reads the day and its earlier row in one query, so that a moved log is found at exactly one of two days. */
+  async function readDayAndRow(date: Day, id: string): Promise<ReadOutcome> {
     const answer = await entries()
       .select(`date, ${COLUMNS}`)
       .match(ofUser)
       .or(`date.eq.${date},id.eq.${id}`)
       .retry(false);
-    if (answer.error) return heard(failure(answer, date));
+    if (answer.error) return reportLocked(failure(answer, date));
     const row = answer.data.find((found) => found.date === date);
     const elsewhere = answer.data.find((found) => found.date !== date);
     const moved = elsewhere && { date: elsewhere.date, html: withoutDateHeader(elsewhere.content) };
-    if (!row && !moved) return heard(await emptyOrLocked(date));
+    if (!row && !moved) return reportLocked(await emptyOrLocked(date));
     return { kind: 'read', stored: row ? storedLog(row) : null, moved };
   }
 
   return {
     async read(date, id) {
-      if (id !== undefined) return readRow(date, id);
+      if (id !== undefined) return readDayAndRow(date, id);
       const answer = await entries()
         .select(COLUMNS)
         .match({ ...ofUser, date })
         .retry(false);
-      if (answer.error) return heard(failure(answer, date));
+      if (answer.error) return reportLocked(failure(answer, date));
       const row = answer.data[0];
-      return row ? { kind: 'read', stored: storedLog(row) } : heard(await emptyOrLocked(date));
+      return row ? { kind: 'read', stored: storedLog(row) } : reportLocked(await emptyOrLocked(date));
     },
 
     insert: async (date, html) =>
-      heard(
+      reportLocked(
         writeOutcome(
           await entries()
             .insert({ ...ofUser, date, content: withDateHeader(date, html) })
@@ -126,7 +126,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
       ),
 
     update: async (date, html, { id, revision }) =>
-      heard(
+      reportLocked(
         writeOutcome(
           await entries()
             .update({ content: withDateHeader(date, html) })
@@ -144,7 +144,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
           .select(VERSION),
         date,
       );
-      return outcome.kind === 'stored' ? { kind: 'removed' } : heard(outcome);
+      return outcome.kind === 'stored' ? { kind: 'removed' } : reportLocked(outcome);
     },
   };
 }

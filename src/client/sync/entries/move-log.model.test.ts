@@ -1,4 +1,4 @@
-/** Whatever happens in whatever order in two pages, no line is lost by a move; and on two devices none stands at two days. */
+/** Property tests of moves in two pages: no step order loses a line, and on two devices no line is on two days. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
@@ -16,14 +16,14 @@ import type { EntryTransport, Failure, StoredLog } from '../save-outcome.ts';
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
-/** `lost`: the request is carried out and the answer does not arrive. */
+/** `lost`: the server carries out the request and the response is lost. `unheard`: the request does not arrive. */
 type Fate = 'fine' | 'lost' | 'unheard';
 
 type Step =
-  | { do: 'write' | 'look' | 'flush'; device: number; day: number }
+  | { do: 'write' | 'open' | 'flush'; device: number; day: number }
   | { do: 'move'; device: number; from: number; to: number }
-  | { do: 'moveAgain' | 'reload'; device: number }
-  /** One of the requests under way reaches the server, or its answer the page. */
+  | { do: 'retryMove' | 'reload'; device: number }
+  /** One request in flight reaches the server, or its response reaches the page. */
   | { do: 'network'; which: number; fate: Fate }
   | { do: 'settle' };
 
@@ -32,13 +32,13 @@ const dayIndex = fc.nat(DAYS.length - 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ do: fc.constantFrom('write', 'look', 'flush'), device: anyDevice, day: dayIndex }),
+    arbitrary: fc.record({ do: fc.constantFrom('write', 'open', 'flush'), device: anyDevice, day: dayIndex }),
   },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('move' as const), device: anyDevice, from: dayIndex, to: dayIndex }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('moveAgain', 'reload'), device: anyDevice }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('retryMove', 'reload'), device: anyDevice }) },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'settle' }) },
 );
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const flushPromises = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function createWorld(browsers: 1 | 2) {
   const rows = new Map<Day, StoredLog>();
@@ -60,19 +60,20 @@ function createWorld(browsers: 1 | 2) {
   let writers = 0;
   let pending: ((fate: Fate) => void)[] = [];
 
-  /** A request waits for the network twice: on its way there, and on its way back. A page that is gone hears no answer. */
+  /** A request waits for the network in each direction. A closed page receives no response. */
   async function request<T>(
-    page: { gone: boolean },
+    page: { isClosed: boolean },
     carryOut: () => T,
     mayBeLost = true,
   ): Promise<T | { kind: 'unreachable' }> {
     const there = await new Promise<Fate>((resolve) => pending.push(resolve));
-    const nobody = () => new Promise<never>(() => {});
-    if (there === 'unheard' || (page.gone && !mayBeLost)) return page.gone ? nobody() : { kind: 'unreachable' };
+    const neverResolve = () => new Promise<never>(() => {});
+    if (there === 'unheard' || (page.isClosed && !mayBeLost))
+      return page.isClosed ? neverResolve() : { kind: 'unreachable' };
     const outcome = carryOut();
     if (!mayBeLost) return outcome;
     const back = await new Promise<Fate>((resolve) => pending.push(resolve));
-    if (page.gone) return nobody();
+    if (page.isClosed) return neverResolve();
     return there === 'lost' || back !== 'fine' ? { kind: 'unreachable' } : outcome;
   }
   const isAt = (date: Day, { id, revision }: Version): boolean =>
@@ -82,15 +83,15 @@ function createWorld(browsers: 1 | 2) {
     rows.set(date, row);
     return { ...row, kind: 'stored' as const };
   };
-  const transportOf = (page: { gone: boolean }): EntryTransport => ({
+  const transportOf = (page: { isClosed: boolean }): EntryTransport => ({
     read: (date, id) =>
       request(page, () => {
         const elsewhere = [...rows].find(([other, row]) => other !== date && row.id === id);
         const moved = id !== undefined && elsewhere ? { date: elsewhere[0], html: elsewhere[1].html } : undefined;
         return { kind: 'read' as const, stored: rows.get(date) ?? null, moved };
       }),
-    // With its answer the page would lose the row's id, and could not find the row at the day that it is moved to from
-    // another device: its lines would stand at both days.
+    // Not lost: with its response the page would lose the row's id, could not find the row after another device moved it,
+    // and would put its lines on both days.
     insert: (date, html) =>
       request(page, () => (rows.has(date) ? { kind: 'changed' } : put(date, `row ${(ids += 1)}`, 1, html)), false),
     update: (date, html, version) =>
@@ -99,9 +100,9 @@ function createWorld(browsers: 1 | 2) {
       ),
     remove: () => Promise.resolve<Failure>({ kind: 'unreachable' }),
   });
-  /** As the request of `createSendMove` and the policies of the database do it. */
+  /** Behaves like the request of `createSendMove` under the database's policies. */
   const sendOf =
-    (page: { gone: boolean }): SendMove =>
+    (page: { isClosed: boolean }): SendMove =>
     ({ from, to }, version) =>
       request(page, (): MoveOutcome => {
         const { id, revision } = version;
@@ -116,7 +117,7 @@ function createWorld(browsers: 1 | 2) {
       }).then((outcome) => (outcome.kind === 'unreachable' ? { ...outcome, version } : outcome));
 
   function openPage(device: number) {
-    const page = { gone: false };
+    const page = { isClosed: false };
     const savers = createDaySavers({
       transport: transportOf(page),
       timers: { now: () => (now += 1), after: () => () => {} },
@@ -133,27 +134,27 @@ function createWorld(browsers: 1 | 2) {
     openPage,
     tick: () => (now += 1),
     async network(which: number, fate: Fate) {
-      await turn();
+      await flushPromises();
       const [resolve] = pending.length === 0 ? [] : pending.splice(which % pending.length, 1);
       resolve?.(fate);
-      await turn();
+      await flushPromises();
     },
     async settle() {
-      await turn();
+      await flushPromises();
       while (pending.length > 0) {
         const waiting = pending;
         pending = [];
         for (const resolve of waiting) resolve('fine');
-        await turn();
+        await flushPromises();
       }
     },
   };
 }
 
 test.each([
-  { name: 'on two devices no line is lost by a move, and none stands at two days', browsers: 2 },
-  // The second tab takes over what the first has not sent yet, so both may send it.
-  { name: 'in two tabs of a browser no line is lost by a move', browsers: 1 },
+  { name: 'a move on two devices loses no line and puts none on two days', browsers: 2 },
+  // The second tab claims unsent drafts of the first, so both may send them.
+  { name: 'a move in two tabs of a browser loses no line', browsers: 1 },
 ] as const)(
   '$name',
   async ({ browsers }) => {
@@ -163,51 +164,51 @@ test.each([
         const pages = [world.openPage(0), world.openPage(1)];
         const unanswered: (null | { move: Move; version: Version })[] = [null, null];
         const written: string[] = [];
-        const look = (savers: DaySavers, date: Day) => savers.open(date, world.rows.get(date) ?? null, world.tick());
+        const openDay = (savers: DaySavers, date: Day) => savers.open(date, world.rows.get(date) ?? null, world.tick());
         const move = async (at: number, wanted: Move, version: Version | null = null): Promise<void> => {
           const { savers, send } = pages[at]!;
           const outcome = await moveLog(savers, send, wanted, version);
           if (outcome.kind === 'unreachable') unanswered[at] = { move: wanted, version: outcome.version };
         };
-        for (const made of steps) {
-          switch (made.do) {
+        for (const taken of steps) {
+          switch (taken.do) {
             case 'write': {
-              const saver = look(pages[made.device]!.savers, DAYS[made.day]!);
+              const saver = openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
               const line = `line ${written.length}`;
               written.push(line);
               saver.write(log(...itemsOf(saver.text()), line), 0);
-              saver.keepDraft();
+              saver.storeDraft();
               break;
             }
-            case 'look':
-              look(pages[made.device]!.savers, DAYS[made.day]!);
+            case 'open':
+              openDay(pages[taken.device]!.savers, DAYS[taken.day]!);
               break;
             case 'flush':
-              void pages[made.device]!.savers.opened(DAYS[made.day]!)?.flush();
+              void pages[taken.device]!.savers.get(DAYS[taken.day]!)?.flush();
               break;
             case 'move':
-              if (made.from !== made.to) void move(made.device, { from: DAYS[made.from]!, to: DAYS[made.to]! });
+              if (taken.from !== taken.to) void move(taken.device, { from: DAYS[taken.from]!, to: DAYS[taken.to]! });
               break;
-            case 'moveAgain': {
-              const again = unanswered[made.device];
-              unanswered[made.device] = null;
-              if (again) void move(made.device, again.move, again.version);
+            case 'retryMove': {
+              const retried = unanswered[taken.device];
+              unanswered[taken.device] = null;
+              if (retried) void move(taken.device, retried.move, retried.version);
               break;
             }
             case 'reload':
-              pages[made.device]!.savers.close();
-              pages[made.device]!.page.gone = true;
-              pages[made.device] = world.openPage(made.device);
-              unanswered[made.device] = null;
+              pages[taken.device]!.savers.close();
+              pages[taken.device]!.page.isClosed = true;
+              pages[taken.device] = world.openPage(taken.device);
+              unanswered[taken.device] = null;
               break;
             case 'network':
-              await world.network(made.which, made.fate);
+              await world.network(taken.which, taken.fate);
               break;
             case 'settle':
               await world.settle();
           }
         }
-        await comeToRest(
+        await saveEverything(
           world,
           pages.map(({ savers }) => savers),
         );
@@ -222,8 +223,8 @@ test.each([
   fuzzBudget(60_000),
 );
 
-/** Both pages are looked at in turn, and asked about a conflict the user keeps everything. */
-async function comeToRest(world: ReturnType<typeof createWorld>, pages: readonly DaySavers[]): Promise<void> {
+/** Refreshes both pages in turn; the user keeps both versions of each conflict. */
+async function saveEverything(world: ReturnType<typeof createWorld>, pages: readonly DaySavers[]): Promise<void> {
   for (let round = 0; round < 6; round += 1) {
     for (const savers of pages) {
       void savers.recover();
@@ -234,7 +235,7 @@ async function comeToRest(world: ReturnType<typeof createWorld>, pages: readonly
         saver.retry();
         await world.settle();
         const { conflict } = saver.view();
-        if (conflict?.moved) void savers.addToMoved(date);
+        if (conflict?.moved) void savers.addToMovedLog(date);
         else if (conflict) saver.keepBoth();
         await world.settle();
       }

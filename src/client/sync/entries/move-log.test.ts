@@ -1,4 +1,3 @@
-/** Moving a log, seen from the page: unsent words go along, and both days know at once where the log is. */
 import { beforeEach, expect, test } from 'vitest';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { day } from '#domain/day/day.ts';
@@ -44,8 +43,8 @@ const transport: EntryTransport = {
   remove: async () => ({ kind: 'unreachable' }),
 };
 
-/** As the server does it; `lost`: the answer does not arrive. */
-const sending =
+/** Behaves like the server; the first `lost` responses do not arrive. */
+const createSend =
   (lost = 0): SendMove =>
   async ({ from, to }, { id, revision }) => {
     sent += 1;
@@ -81,82 +80,82 @@ beforeEach(() => {
   next(FROM, log('a'), 'row');
 });
 
-test('unsent words go along, and no draft of the old day is left', async () => {
+test('unsent text is moved as well, and the old day keeps no draft', async () => {
   const { savers, saver } = openTab('one');
   saver.write(log('a', 'b'), 0);
-  saver.keepDraft();
-  expect(await moveLog(savers, sending(), MOVE)).toMatchObject({ kind: 'moved' });
+  saver.storeDraft();
+  expect(await moveLog(savers, createSend(), MOVE)).toMatchObject({ kind: 'moved' });
   expect([...rows.keys()]).toEqual([TO]);
   expect(rows.get(TO)?.html).toBe(log('a', 'b'));
   expect(saver.view()).toMatchObject({ stored: null, unsaved: false });
   expect(saver.text()).toBe('');
-  expect(savers.opened(TO)?.text()).toBe(log('a', 'b'));
+  expect(savers.get(TO)?.text()).toBe(log('a', 'b'));
   expect(storage.length).toBe(0);
 });
 
-test('what is written on either day afterwards builds on what is there now', async () => {
+test('later edits of both days are based on their rows after the move', async () => {
   const { savers, saver } = openTab('one');
-  await moveLog(savers, sending(), MOVE);
+  await moveLog(savers, createSend(), MOVE);
   saver.write(log('new'), 0);
-  savers.opened(TO)!.write(log('a', 'more'), 0);
+  savers.get(TO)!.write(log('a', 'more'), 0);
   expect(await savers.flush()).toEqual([]);
   expect([rows.get(FROM)?.html, rows.get(TO)?.html]).toEqual([log('new'), log('a', 'more')]);
 });
 
-test('a lost answer is asked for again, and the log stands once', async () => {
+test('a move with a lost response is retried, and the log is on one day', async () => {
   const { savers } = openTab('one');
-  expect(await moveLog(savers, sending(1), MOVE)).toMatchObject({ kind: 'moved' });
+  expect(await moveLog(savers, createSend(1), MOVE)).toMatchObject({ kind: 'moved' });
   expect(sent).toBe(2);
   expect([...rows.keys()]).toEqual([TO]);
 });
 
-test('without an answer nothing is believed, and another try finds out', async () => {
+test('a move without a response changes neither day until a retry succeeds', async () => {
   const { savers, saver } = openTab('one');
-  const send = sending(2);
+  const send = createSend(2);
   const version = { id: 'row', revision: 1 };
   expect(await moveLog(savers, send, MOVE)).toEqual({ kind: 'unreachable', version });
   expect(saver.text()).toBe(log('a'));
-  // The page looked at the day meanwhile and found no log there.
+  // Meanwhile the page has read the day and found no log.
   saver.offer(null, (now += 1));
   expect(await moveLog(savers, send, MOVE, version)).toMatchObject({ kind: 'moved' });
   expect(saver.text()).toBe('');
 });
 
-test('words that cannot be sent keep the log where it is', async () => {
+test('a log with text that cannot be sent is not moved', async () => {
   const { savers, saver } = openTab('one');
   online = false;
   saver.write(log('a', 'b'), 0);
-  expect(await moveLog(savers, sending(), MOVE)).toEqual({ kind: 'unsaved' });
+  expect(await moveLog(savers, createSend(), MOVE)).toEqual({ kind: 'unsaved' });
   expect(sent).toBe(0);
   expect([...rows.keys()]).toEqual([FROM]);
 });
 
-test('neither an empty day is moved, nor a log onto words that wait on the other day', async () => {
+test('an empty day is not moved, nor a log to a day with unsent text', async () => {
   const { savers } = openTab('one');
-  expect(await moveLog(savers, sending(), { from: TO, to: FROM })).toEqual({ kind: 'empty' });
+  expect(await moveLog(savers, createSend(), { from: TO, to: FROM })).toEqual({ kind: 'empty' });
   savers.open(TO, null, now).write(log('waits'), 0);
-  expect(await moveLog(savers, sending(), MOVE)).toEqual({ kind: 'taken' });
+  expect(await moveLog(savers, createSend(), MOVE)).toEqual({ kind: 'taken' });
   expect(sent).toBe(0);
 });
 
-test('undo moves the log back as it is by then', async () => {
+test('undo moves the log back with its later edits', async () => {
   const { savers, saver } = openTab('one');
-  await moveLog(savers, sending(), MOVE);
-  savers.opened(TO)!.write(log('a', 'more'), 0);
-  expect(await moveLog(savers, sending(), { from: TO, to: FROM })).toMatchObject({ kind: 'moved' });
+  await moveLog(savers, createSend(), MOVE);
+  savers.get(TO)!.write(log('a', 'more'), 0);
+  expect(await moveLog(savers, createSend(), { from: TO, to: FROM })).toMatchObject({ kind: 'moved' });
   expect([...rows.keys()]).toEqual([FROM]);
   expect(saver.text()).toBe(log('a', 'more'));
 });
 
-test('words of a second tab on the old day are added to the moved log, and stand nowhere else', async () => {
+test('text of a second tab on the old day is merged into the moved log only', async () => {
   const [first, second] = [openTab('one'), openTab('two')];
   second.saver.write(log('a and more', 'of the second tab'), 0);
-  await moveLog(first.savers, sending(), MOVE);
+  await moveLog(first.savers, createSend(), MOVE);
   await second.saver.flush();
   expect(second.saver.view().conflict).toMatchObject({ moved: { date: TO } });
   expect([...rows.keys()]).toEqual([TO]);
 
-  expect(await second.savers.addToMoved(FROM)).toBe(true);
+  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
   expect(await second.savers.flush()).toEqual([]);
   expect([...rows.keys()]).toEqual([TO]);
   expect(rows.get(TO)?.html).toBe(log('a and more', 'of the second tab'));

@@ -1,28 +1,28 @@
 /**
- * Moves a log to another day: what is unsaved is sent first, then one request changes the row's date. That request names
- * the row, its day and its revision, so it can neither lose the log nor put it at two days, and may be sent again.
+ * Moves a log to another day: sends unsaved text first, then changes the row's date by one request. That request names the
+ * row, its day and its revision, so it is idempotent and can neither lose nor duplicate the log.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { DaySavers } from '../day-savers.ts';
-import { sendAs, storedLog } from './entry-transport.ts';
+import { createEntryFetch, storedLog } from './entry-transport.ts';
 import type { StoredLog } from '../save-outcome.ts';
 
 export type MoveOutcome =
   | { kind: 'moved'; log: StoredLog }
-  /** Words of the log are on this device alone. */
+  /** Some text of the log could not be saved first. */
   | { kind: 'unsaved' }
   /** The day has no log to move. */
   | { kind: 'empty' }
-  /** The other day has a log, or words that are not sent yet. */
+  /** The other day has a log or unsent text. */
   | { kind: 'taken' }
-  /** Somewhere else the log was changed, moved or removed. */
+  /** Another page changed, moved or removed the log. */
   | { kind: 'changed' }
-  /** The plan does not open one of the two days. */
+  /** The plan locks one of the two days. */
   | { kind: 'closed' }
   | { kind: 'signedOut' }
-  /** No answer: whether the log was moved is not known. Asking again about this version finds out. */
+  /** No answer: the log may have been moved. A retry with this version finds out. */
   | { kind: 'unreachable'; version: Version };
 
 export type Move = { from: Day; to: Day };
@@ -31,8 +31,8 @@ export type SendMove = (move: Move, version: Version) => Promise<MoveOutcome>;
 const COLUMNS = 'content, id, revision, updated_at';
 const DUPLICATE_KEY = '23505';
 
-/** A lost answer is asked for once more by itself. */
-const SENDS = 2;
+/** A request without an answer is retried once. */
+const MAX_SENDS = 2;
 
 function failure({ status, error }: { status: number; error: { code: string } }, version: Version): MoveOutcome {
   if (error.code === DUPLICATE_KEY) return { kind: 'taken' };
@@ -41,41 +41,41 @@ function failure({ status, error }: { status: number; error: { code: string } },
 }
 
 export function createSendMove(data: DataClient, userId: string): SendMove {
-  const entries = () => data.from('entries', { fetch: sendAs(userId) });
+  const entries = () => data.from('entries', { fetch: createEntryFetch(userId) });
 
   return async function send({ from, to }, version) {
     const { id, revision } = version;
     const answer = await entries()
       .update({ date: to })
       .match({ user_id: userId, id })
-      // The second one is the row after this very move: sent again, the request changes nothing and answers the same.
+      // The second condition matches the row after this move, so a repeated request is a no-op with the same response.
       .or(`and(date.eq.${from},revision.eq.${revision}),and(date.eq.${to},revision.eq.${revision + 1})`)
       .select(COLUMNS);
     if (answer.error) return failure(answer, version);
     if (answer.data[0]) return { kind: 'moved', log: storedLog(answer.data[0]) };
-    // Moved by a request whose answer was lost, and written on since: that is no reason to say that it was not moved.
-    const there = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
-    if (there.error) return failure(there, version);
-    return there.data[0] ? { kind: 'moved', log: storedLog(there.data[0]) } : { kind: 'changed' };
+    // An earlier request may have moved the row before it was edited: then the move succeeded as well.
+    const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
+    if (atTarget.error) return failure(atTarget, version);
+    return atTarget.data[0] ? { kind: 'moved', log: storedLog(atTarget.data[0]) } : { kind: 'changed' };
   };
 }
 
-/** `again`: the version of a move that was not answered. The page may have found its day empty since. */
+/** `retriedVersion` is the version of an earlier move without an answer: the day may have been read as empty since. */
 export async function moveLog(
   savers: DaySavers,
   send: SendMove,
   { from, to }: Move,
-  again: Version | null = null,
+  retriedVersion: Version | null = null,
 ): Promise<MoveOutcome> {
-  const saver = savers.opened(from);
+  const saver = savers.get(from);
   if (saver && !(await saver.flush())) return { kind: 'unsaved' };
-  const version = again ?? saver?.view().stored;
+  const version = retriedVersion ?? saver?.view().stored;
   if (!version) return { kind: 'empty' };
-  if (savers.withUnsaved(to)) return { kind: 'taken' };
+  if (savers.getUnsaved(to)) return { kind: 'taken' };
   let outcome = await send({ from, to }, version);
-  for (let sends = 1; sends < SENDS && outcome.kind === 'unreachable'; sends += 1) {
+  for (let sends = 1; sends < MAX_SENDS && outcome.kind === 'unreachable'; sends += 1) {
     outcome = await send({ from, to }, version);
   }
-  if (outcome.kind === 'moved') savers.moved(from, to, outcome.log);
+  if (outcome.kind === 'moved') savers.applyMove(from, to, outcome.log);
   return outcome;
 }

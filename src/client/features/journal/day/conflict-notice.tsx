@@ -1,4 +1,4 @@
-/** This day was changed somewhere else. Nothing was overwritten; both versions are on the page until one is chosen. */
+/** Shows a conflict: the page keeps both versions until the user chooses. */
 import { useNavigate } from '@tanstack/react-router';
 import { useId } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
@@ -42,7 +42,7 @@ function MovedNotice({ saver, to: { date } }: { saver: DaySaver; to: MovedLog })
   const { savers } = useJournal();
   const navigate = useNavigate();
   const add = async (): Promise<void> => {
-    if (await savers.addToMoved(saver.date)) void navigate({ to: ROUTES.journal.path, search: { date } as never });
+    if (await savers.addToMovedLog(saver.date)) void navigate({ to: ROUTES.journal.path, search: { date } as never });
   };
   return (
     <section className={styles.notice} aria-labelledby={titleId}>

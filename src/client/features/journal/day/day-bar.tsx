@@ -1,4 +1,3 @@
-/** The bar: menu, previous day, the day itself, next day, feedback. */
 import { ChevronLeft, ChevronRight, Menu, Sparkle } from 'lucide-react';
 import { useState } from 'react';
 import { dateLabel, FIRST_DAY, isBefore, weekdayOf } from '#domain/day/day.ts';
@@ -20,7 +19,7 @@ type DayBarProps = {
 
 export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpenMenu, onOpenFeedback }: DayBarProps) {
   const isPast = date !== null && isBefore(date, today);
-  const newDay = useNewDay(date, today);
+  const hasNewDay = useHasNewDay(date, today);
   return (
     <header className={styles.bar}>
       <IconButton label="Open menu" onClick={onOpenMenu}>
@@ -58,9 +57,9 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
       <div className={styles.today}>
         {isPast && (
           <>
-            {!newDay && <span>{daysAgoLabel(date, today)}</span>}
+            {!hasNewDay && <span>{daysAgoLabel(date, today)}</span>}
             <button type="button" onClick={onToday}>
-              {newDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
+              {hasNewDay ? `It is ${weekdayOf(today)} now` : 'Go to today'}
             </button>
           </>
         )}
@@ -69,8 +68,8 @@ export function DayBar({ date, today, onPrevious, onNext, onToday, onPick, onOpe
   );
 }
 
-/** True while the open day is the one on which midnight passed: the page stays, the new day is only offered. */
-function useNewDay(date: Day | null, today: Day): boolean {
+/** True if midnight passed while this day was open: the page keeps the day and offers the new one. */
+function useHasNewDay(date: Day | null, today: Day): boolean {
   const [seen, setSeen] = useState({ today, left: null as Day | null });
   if (seen.today !== today) setSeen({ today, left: seen.today });
   return date !== null && date === seen.left;

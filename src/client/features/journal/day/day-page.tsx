@@ -1,4 +1,3 @@
-/** An open day: the log, its status, and what may be done with it. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { dayLabel, isBefore } from '#domain/day/day.ts';
@@ -37,9 +36,12 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
   const view = useSyncExternalStore(saver.subscribe, saver.view);
   useEffect(() => void savers.open(date, read.stored, read.askedAt), [date, read, savers]);
 
-  const refused = view.status.kind === 'locked';
-  // A save was refused: the day is asked for, once, and gives way to the locked view when the plan has closed it.
-  useEffect(() => void (refused && queries.invalidateQueries({ queryKey: entryKey(date) })), [date, queries, refused]);
+  const isLocked = view.status.kind === 'locked';
+  // The server says that the day is locked: refetch it once, which shows the locked view if the plan has ended.
+  useEffect(
+    () => void (isLocked && queries.invalidateQueries({ queryKey: entryKey(date) })),
+    [date, queries, isLocked],
+  );
 
   const openChunk = useOpenChunk();
   const [, setHasNotice] = useState(false);
@@ -48,14 +50,14 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
     if (conflict) openChunk(conflictNotice, () => setHasNotice(true), false);
   }, [conflict, openChunk]);
 
-  const belongsHere = isFirstLog && date === today && read.stored === null;
+  const shouldTakeFirstLine = isFirstLog && date === today && read.stored === null;
   useEffect(() => {
-    const line = belongsHere ? takeFirstLine(localStorage) : null;
+    const line = shouldTakeFirstLine ? takeFirstLine(localStorage) : null;
     if (line !== null) saver.write(logOf(line), 0);
-  }, [belongsHere, saver]);
+  }, [shouldTakeFirstLine, saver]);
 
   const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
-  const isWritable = editor !== null && !conflict && !refused;
+  const isWritable = editor !== null && !conflict && !isLocked;
   const blankPage = useBlankPage((clientY) => isWritable && editor.focusAtHeight(clientY));
 
   return (
@@ -82,7 +84,7 @@ type LogProps = {
   onEditor: (editor: JournalEditorHandle | null) => void;
 };
 
-/** The stored text at once, then the editor in its place. */
+/** Shows the stored text until the editor has loaded. */
 function Log({ saver, label, placeholder, onEditor }: LogProps) {
   const { module, failed, retry } = useEditor();
   const [unreadable, setUnreadable] = useState(false);
@@ -134,7 +136,7 @@ function Log({ saver, label, placeholder, onEditor }: LogProps) {
   );
 }
 
-/** With a mouse and keyboard the caret is ready; on a phone that would open the keyboard over the page. */
+/** True with a mouse, if no control has the focus. On a phone the focus would open the keyboard over the page. */
 function mayTakeFocus(): boolean {
   const { activeElement, body } = document;
   const isFree = activeElement === null || activeElement === body || activeElement.matches('h1[tabindex="-1"]');

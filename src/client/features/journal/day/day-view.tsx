@@ -1,4 +1,4 @@
-/** One day: locked, loading, not loadable, or open. A day that could not be loaded is never shown as an empty one. */
+/** Shows a day as locked, loading, failed or open. A day that failed to load is never shown as empty. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
@@ -7,7 +7,7 @@ import { StoredLog } from '#client/editor/stored/stored-log.tsx';
 import { Button } from '#client/ui/button.tsx';
 import { DayPage } from './day-page.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { entryQuery, saysLocked } from '#client/sync/entries/entry-queries.ts';
+import { entryQuery, isLockedError } from '#client/sync/entries/entry-queries.ts';
 import styles from '../journal.module.css';
 
 type LockedDayProps = { date: Day; onUpgrade: () => void };
@@ -15,8 +15,8 @@ type LockedDayProps = { date: Day; onUpgrade: () => void };
 const LockedDay = lazy(() =>
   import('./locked-day.tsx').then(
     (module) => ({ default: module.LockedDay }),
-    // A plan can run out without a connection. Words that are on this device alone do not wait for code.
-    () => ({ default: BareLockedDay }),
+    // A plan can end while the device is offline: unsaved text must be shown without the chunk.
+    () => ({ default: LockedDayFallback }),
   ),
 );
 
@@ -25,7 +25,7 @@ type DayViewProps = {
   today: Day;
   locked: boolean;
   onUpgrade: () => void;
-  /** Nothing was ever written: the line from the landing page belongs here. */
+  /** The user has no logs, so this one takes the first line from the landing page. */
   isFirstLog: boolean;
 };
 
@@ -36,11 +36,11 @@ export function DayView(props: DayViewProps) {
 function OpenDayView({ date, today, isFirstLog, onUpgrade }: DayViewProps) {
   const { savers, transport } = useJournal();
   const entry = useQuery(entryQuery(transport, date));
-  // The server's word comes before what the page still believes, and before what it read earlier.
-  if (saysLocked(entry.error)) return <Locked date={date} onUpgrade={onUpgrade} />;
+  // The server's answer takes precedence over the page's plan and over cached data.
+  if (isLockedError(entry.error)) return <Locked date={date} onUpgrade={onUpgrade} />;
 
-  // Words that only this page has can be shown and written on without asking anybody.
-  const unsaved = entry.data ? null : savers.withUnsaved(date);
+  // Unsaved text of this page can be shown and edited without a response.
+  const unsaved = entry.data ? null : savers.getUnsaved(date);
 
   if (entry.data || unsaved) {
     const read = entry.data ?? { stored: unsaved!.view().stored, askedAt: 0 };
@@ -69,9 +69,9 @@ function Locked({ date, onUpgrade }: LockedDayProps) {
   );
 }
 
-function BareLockedDay({ date }: LockedDayProps) {
+function LockedDayFallback({ date }: LockedDayProps) {
   const { savers } = useJournal();
-  const saver = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date));
+  const saver = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date));
   return (
     <>
       <p>This day is locked.</p>

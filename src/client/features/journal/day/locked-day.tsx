@@ -1,6 +1,6 @@
 /**
- * A day too old for the plan: whether it has a log, and how to open it. There is no text under it to uncover: the server
- * gives none out. Only words that were written here and could not be sent are shown, because they are nowhere else.
+ * A day that is too old for the plan: whether it has a log, and how to unlock it. The server returns no text of it, so the
+ * page hides none that could be uncovered. It shows only text of this device that could not be sent.
  */
 import { Lock } from 'lucide-react';
 import { useEffect, useSyncExternalStore } from 'react';
@@ -9,18 +9,18 @@ import { FREE_WINDOW_DAYS } from '#domain/plan/plan.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 import { UpgradeButton } from '#client/ui/plan/upgrade-button.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import { KeptWords } from './unsaved-draft.tsx';
+import { UnsavedDraft } from './unsaved-draft.tsx';
 import styles from './locked-day.module.css';
 
 export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => void }) {
   const { savers } = useJournal();
-  const saver = useSyncExternalStore(savers.subscribe, () => savers.withUnsaved(date));
+  const saver = useSyncExternalStore(savers.subscribe, () => savers.getUnsaved(date));
   const { data: dates, isPending } = useEntryDates();
-  // A draft that could not be looked at when the page began.
+  // The draft may not have been readable when the page loaded.
   useEffect(() => void savers.recover(date), [date, savers]);
 
   if (isPending && !saver) return null;
-  // Where the dates could not be read, or unsent words are here, nobody knows whether the day is empty.
+  // Without the dates, or with unsent text, the page does not know whether the day is empty.
   const content = dates?.includes(date) ? 'log' : dates && !saver ? 'nothing' : 'unknown';
   return (
     <section className={styles.locked} aria-labelledby="locked-day">
@@ -48,7 +48,7 @@ export function LockedDay({ date, onUpgrade }: { date: Day; onUpgrade: () => voi
           <UpgradeButton onClick={onUpgrade} />
         </div>
       </div>
-      {saver && <KeptWords saver={saver} onUpgrade={onUpgrade} />}
+      {saver && <UnsavedDraft saver={saver} onUpgrade={onUpgrade} />}
     </section>
   );
 }

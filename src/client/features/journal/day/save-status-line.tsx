@@ -1,17 +1,16 @@
-/** The line under the log: small, always there, in words. */
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import { isAlarming, isAnnounced, statusText } from '#client/sync/save-status.ts';
 import type { SaveStatus } from '#client/sync/save-status.ts';
 import styles from './save-status-line.module.css';
 
-const CAN_BE_TRIED = ['retrying', 'offline', 'refused'];
+const RETRYABLE_KINDS = ['retrying', 'offline', 'refused'];
 
 type SaveStatusLineProps = { saver: DaySaver; status: SaveStatus; onUpgrade: (() => void) | null };
 
 export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps) {
   return (
     <div className={styles.line}>
-      {/* Every save is shown; only what ended well or badly is read out. */}
+      {/* A screen reader announces only the result of a save. */}
       <p
         className={styles.status}
         role="status"
@@ -21,7 +20,7 @@ export function SaveStatusLine({ saver, status, onUpgrade }: SaveStatusLineProps
       >
         {statusText(status, Date.now())}
       </p>
-      {CAN_BE_TRIED.includes(status.kind) && (
+      {RETRYABLE_KINDS.includes(status.kind) && (
         <button type="button" className={styles.button} onClick={() => saver.retry()}>
           Try now
         </button>

@@ -1,4 +1,4 @@
-/** The other days that are not saved yet: a day that was left goes on saving, and says so wherever one is. */
+/** Links to the other days with unsaved text. */
 import { useSyncExternalStore } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';

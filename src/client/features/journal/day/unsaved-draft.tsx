@@ -1,4 +1,4 @@
-/** Words of a day that the plan has closed before they could be saved: read-only, to be copied, sent when it opens. */
+/** Unsaved text of a locked day: read-only, can be copied, and is sent when the plan unlocks the day. */
 import { useId, useRef, useSyncExternalStore } from 'react';
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { StoredLog } from '#client/editor/stored/stored-log.tsx';
@@ -9,7 +9,7 @@ import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import styles from './locked-day.module.css';
 import { SaveStatusLine } from './save-status-line.tsx';
 
-export function KeptWords({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: () => void }) {
+export function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: () => void }) {
   const titleId = useId();
   const words = useRef<HTMLDivElement>(null);
   const toast = useToast();
@@ -30,7 +30,7 @@ export function KeptWords({ saver, onUpgrade }: { saver: DaySaver; onUpgrade: ()
 
   return (
     <section aria-labelledby={titleId}>
-      <h2 id={titleId} className={styles.kept}>
+      <h2 id={titleId} className={styles.unsavedTitle}>
         What you wrote is not saved yet.
       </h2>
       <p className={styles.why}>

@@ -1,26 +1,26 @@
-/** Loads the editor's chunk, which starts as soon as the journal's code runs, beside the day itself. */
+/** Loads the editor's chunk as soon as the journal's code runs, in parallel to the day. */
 import { useCallback, useEffect, useState } from 'react';
 
 type EditorModule = typeof import('#client/editor/journal-editor.tsx');
 
 const load = (): Promise<EditorModule> => import('#client/editor/journal-editor.tsx');
-const early = load();
-// Whoever waits for it hears of the failure; until somebody does, it is no unhandled one.
-early.catch(() => {});
-let arrived: EditorModule | null = null;
-void early.then((module) => (arrived = module)).catch(() => {});
+const firstLoad = load();
+// Attach a handler now, or a failure before the first `useEditor` is an unhandled rejection.
+firstLoad.catch(() => {});
+let loadedModule: EditorModule | null = null;
+void firstLoad.then((module) => (loadedModule = module)).catch(() => {});
 
 export type EditorLoad = { module: EditorModule | null; failed: boolean; retry: () => void };
 
 export function useEditor(): EditorLoad {
-  const [module, setModule] = useState(arrived);
+  const [module, setModule] = useState(loadedModule);
   const [failed, setFailed] = useState(false);
-  const wait = useCallback((loading: Promise<EditorModule>) => {
+  const track = useCallback((loading: Promise<EditorModule>) => {
     setFailed(false);
     loading.then(setModule, () => setFailed(true));
   }, []);
   useEffect(() => {
-    if (!module) wait(early);
-  }, [module, wait]);
-  return { module, failed, retry: () => wait(load()) };
+    if (!module) track(firstLoad);
+  }, [module, track]);
+  return { module, failed, retry: () => track(load()) };
 }

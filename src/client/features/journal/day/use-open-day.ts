@@ -1,4 +1,4 @@
-/** The day that is open: the one in the address, or the one the journal begins with. */
+/** The open day: the date in the URL, or the initial day of the plan. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { earlierOf, isDay } from '#domain/day/day.ts';
@@ -8,27 +8,27 @@ import { ROUTES } from '#domain/routes.ts';
 import { useEntryDates } from '#client/sync/entries/entry-dates.ts';
 
 export type OpenDay = {
-  /** Null until it is known where a Closer left off. */
+  /** Null until the initial day of a Closer is known. */
   date: Day | null;
   datesWithEntries: readonly Day[];
   open: (date: Day) => void;
 };
 
 export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
-  const asked: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
+  const requested: unknown = useSearch({ strict: false, select: (search: { date?: unknown }) => search.date });
   const navigate = useNavigate();
   const dates = useEntryDates();
-  // Decided once: neither midnight nor the first save of a day may move the page somebody writes on.
-  const [first, setFirst] = useState<Day | null>(null);
-  const decided = first ?? firstDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
-  if (first !== decided) setFirst(decided);
-  const date = isDay(asked) ? earlierOf(asked, today) : decided;
+  // Set once: neither midnight nor the first save of a day may change the day while the user writes.
+  const [initial, setInitial] = useState<Day | null>(null);
+  const decided = initial ?? findInitialDay(today, premium, dates.isFetched ? (dates.data ?? []) : null);
+  if (initial !== decided) setInitial(decided);
+  const date = isDay(requested) ? earlierOf(requested, today) : decided;
   useEffect(() => {
-    // An address that names no day, or one to come, shall not be kept or passed on as if it named the one shown.
-    if (asked === undefined || date === null || asked === date) return;
+    // Replace an invalid or future date in the URL, so that a bookmark or a shared link names the shown day.
+    if (requested === undefined || date === null || requested === date) return;
     const search = (others: object) => ({ ...others, date });
     void navigate({ to: ROUTES.journal.path, search: search as never, replace: true });
-  }, [asked, date, navigate]);
+  }, [requested, date, navigate]);
   return {
     date,
     datesWithEntries: dates.data ?? [],
@@ -36,8 +36,8 @@ export function useOpenDay(today: Day, premium: boolean | null): OpenDay {
   };
 }
 
-/** As soon as it can be told: who wrote yesterday or today opens on today under either plan, whatever the profile says. */
-function firstDay(today: Day, premium: boolean | null, dates: readonly Day[] | null): Day | null {
+/** Null while unknown. If the latest log is of today or yesterday, the day is today under either plan. */
+function findInitialDay(today: Day, premium: boolean | null, dates: readonly Day[] | null): Day | null {
   if (premium === false) return today;
   if (dates === null) return null;
   const latest = dates[0] ?? null;
