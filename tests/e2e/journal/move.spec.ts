@@ -100,6 +100,20 @@ test('the menu of a phone moves a log, and offers it only for a day with a log',
   await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
 });
 
+test.describe('on a touch screen', () => {
+  test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
+
+  test('a log moves while the editor has the focus', async ({ page, signUp }) => {
+    await signUp(page);
+    await editor(page).tap();
+    await page.keyboard.type('written on the wrong day');
+    await page.keyboard.press('Alt+m');
+    await choose(page, daysAgo(1));
+    await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
+    await expect(items(page)).toHaveText(['written on the wrong day']);
+  });
+});
+
 test('words that a second tab types on the old day are added to the moved log, without a second log', async ({
   page,
   context,
