@@ -3,6 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { SIGNED_OUT_KEY } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
@@ -120,12 +121,14 @@ test.describe('while saving fails', () => {
     expect((await sent).status()).toBe(201);
   });
 
-  test('sign-out offline sends nothing, and discards the words on this device on request', async ({
+  test('sign-out offline sends nothing, and discards the words in every tab of this device on request', async ({
     page,
     context,
     signUp,
   }) => {
     await signUp(page);
+    const other = await context.newPage();
+    await openDay(other, today());
     await button(page, 'Open menu').click();
     await expect(button(page, 'Logout')).toBeVisible();
     await page.keyboard.press('Escape');
@@ -138,7 +141,7 @@ test.describe('while saving fails', () => {
     await expect(problem(page, MESSAGES.serverUnreachable)).toBeVisible();
     await expect(items(page)).toHaveText([SECRET]);
     await button(page, 'Discard and sign out on this device only').click();
-    await expect.poll(() => page.url()).not.toContain('/journal');
+    for (const tab of [page, other]) await expect.poll(() => tab.url()).not.toContain('/journal');
     await context.setOffline(false);
     await page.goto(ROUTES.terms.path);
     expect(await stored(page)).not.toContain(SECRET);
@@ -192,4 +195,28 @@ test('a session that ends after a second sign-in of the same user keeps the unse
   await endSession(page);
   await expect(overlay(page)).toBeVisible();
   await expect(items(page)).toHaveText([SECRET]);
+});
+
+test('a tab that learns of a sign-out before the stored request to sign out leaves as soon as the request arrives', async ({
+  page,
+  context,
+  signUp,
+}) => {
+  await signUp(page);
+  const { user } = await sessionOf(page);
+  const other = await context.newPage();
+  await openDay(other, today());
+  await expect(editor(other)).toBeVisible();
+  // Browsers deliver a broadcast and a storage change of another tab in any order.
+  await page.evaluate(() => {
+    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+    localStorage.removeItem(key);
+    new BroadcastChannel(key).postMessage({ event: 'SIGNED_OUT', session: null });
+  });
+  await expect(overlay(other)).toBeVisible();
+  await page.evaluate(
+    ([key, value]) => localStorage.setItem(key!, value!),
+    [SIGNED_OUT_KEY, `${user.id} ${Date.now()}`],
+  );
+  await expect(other).toHaveURL('/');
 });

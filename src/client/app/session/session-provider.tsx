@@ -1,4 +1,5 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
+import type { AuthChangeEvent, Session } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session/session.ts';
@@ -47,6 +48,16 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       const at = signOutAt.current ?? readSignOutTime(userId);
       return at !== null && unsavedText.current?.keepTypedAfter(at) !== true;
     };
+    const apply = (event: AuthChangeEvent, session: Session | null): void => {
+      const now = latest.current;
+      const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
+      // Not in an effect: screens write drafts when they unmount, and another tab may have asked for the sign-out.
+      if (signedOutUserId !== null) {
+        unsavedText.current?.discard();
+        wipeUserData(signedOutUserId);
+      }
+      change((before) => reduceAccount(before, event, session, signedOutUserId));
+    };
     const timeout = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
     // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
     const { data } = auth.onAuthStateChange((event, session) => {
@@ -59,16 +70,17 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         signOutAt.current = null;
         localStorage.removeItem(SIGNED_OUT_KEY);
       }
-      const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
-      // Not in an effect: screens write drafts when they unmount, and another tab may have asked for the sign-out.
-      if (signedOutUserId !== null) {
-        unsavedText.current?.discard();
-        wipeUserData(signedOutUserId);
-      }
-      change((before) => reduceAccount(before, event, session, signedOutUserId));
+      apply(event, session);
     });
+    // Threat: auth-js's broadcast of another tab's sign-out may arrive before its mark in the storage. Without the mark
+    // the session looks expired, and the log would stay readable behind the question for the password.
+    const onStorage = ({ key }: StorageEvent): void => {
+      if (key === SIGNED_OUT_KEY && latest.current.expired) apply('SIGNED_OUT', null);
+    };
+    addEventListener('storage', onStorage);
     return () => {
       clearTimeout(timeout);
+      removeEventListener('storage', onStorage);
       data.subscription.unsubscribe();
     };
   }, [auth]);
