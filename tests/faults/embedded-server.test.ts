@@ -88,7 +88,7 @@ describe('while another process uses the directory', () => {
     await other.ended;
   });
 
-  test('one of two concurrent first starts succeeds and the other is refused', async () => {
+  test('of two concurrent first starts, one succeeds and the other is refused', async () => {
     const fresh = await newDataDir();
     const both = [startDatabaseProcess(fresh, 'idle'), startDatabaseProcess(fresh, 'idle')];
     const [first, second] = await Promise.all(

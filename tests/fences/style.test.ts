@@ -13,15 +13,6 @@ const CHECKED_FILES =
 const THIS_FILE = 'tests/fences/style.test.ts';
 /** Their checksums are stored in every database, so a released migration never changes, nor do its comments. */
 const RELEASED_MIGRATIONS = /^database\/(migrations\/(app\/00(0\d|1[0-6])|auth\/000[12])_|schema\.sql$)/;
-/** Paths whose text is not yet rewritten. */
-const ALLOWED: readonly RegExp[] = [
-  /^src\/client\/(app|editor|lib|styles|ui)\//,
-  /^src\/server\//,
-  /^tests\/(api|e2e|policies|faults|support|browsers|payments)\//,
-  /^simulators\/paypal\//,
-  /^(playwright|vite|vitest)\.config\.ts$/,
-];
-
 /** A clause in place of a subject, or a pronoun without a noun. */
 const HEADLESS = /^(who|whoever|whom|whose|what|whatever|wherever|nobody|nothing|none|of what|so that)\b(?!.*\?$)/i;
 const PRONOUN = /^(it|they|he|she|one|somebody)\b/i;
@@ -77,20 +68,18 @@ describe('the rules find', () => {
 });
 
 test('comments have a subject', () => {
-  const found = files
-    .filter((file) => !ALLOWED.some((path) => path.test(file)))
-    .flatMap((file) =>
-      commentsOf(file, readFileSync(join(ROOT, file), 'utf8'))
-        .flatMap(sentencesOf)
-        .filter(isRiddle)
-        .map((sentence) => `${file}: ${sentence}`),
-    );
+  const found = files.flatMap((file) =>
+    commentsOf(file, readFileSync(join(ROOT, file), 'utf8'))
+      .flatMap(sentencesOf)
+      .filter(isRiddle)
+      .map((sentence) => `${file}: ${sentence}`),
+  );
   expect(found).toEqual([]);
 });
 
 test('test titles have a subject', () => {
   const found = files
-    .filter((file) => /\.(test|spec)\.tsx?$/.test(file) && !ALLOWED.some((path) => path.test(file)))
+    .filter((file) => /\.(test|spec)\.tsx?$/.test(file))
     .flatMap((file) =>
       titlesOf(readFileSync(join(ROOT, file), 'utf8'))
         .filter((title) => isRiddle(title) || PRONOUN.test(title))

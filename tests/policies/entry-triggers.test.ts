@@ -98,7 +98,7 @@ test('a save with a stale revision affects no row', async () => {
   expect(await readEntry()).toMatchObject({ content: '<p>first</p>', revision: 2 });
 });
 
-test('one of many concurrent saves on the same revision succeeds', async () => {
+test('exactly one of many concurrent saves on the same revision succeeds', async () => {
   const save = `update entries set content = $3 ${OF_KEY} and revision = 1`;
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) => runAs(db.database, 'free', save, [...KEY, `<p>${i}</p>`])),

@@ -64,7 +64,7 @@ describe('a renewal', () => {
 });
 
 describe('a used token', () => {
-  test('whose response was lost returns the active token again, any number of times within two days', async () => {
+  test('returns the active token again within two days of a lost response, any number of times', async () => {
     const { refresh, id } = await world.signedUp();
     const lost = await renewed(refresh);
     world.clock.advance(47 * HOUR);

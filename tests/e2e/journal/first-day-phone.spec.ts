@@ -10,7 +10,7 @@ import { expect, test } from '../support/test.ts';
 
 test.use({ hasTouch: true, isMobile: true, viewport: { width: 390, height: 760 } });
 
-test('somebody signs up, writes 20 items, uses a quick option, pays and asks the coach', async ({ page }) => {
+test('a new user signs up, writes 20 items, uses a quick option, pays and asks the coach', async ({ page }) => {
   await page.goto('/');
   await page.getByRole('link', { name: 'Start Logging' }).first().tap();
   await page.getByLabel('Full name').fill('Grace Jones');

@@ -132,7 +132,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright insists on a destructured first parameter
   expectAccessible: async ({}, use) => {
     await use(async (page, rules = 'all') => {
-      // What still fades in has the contrast of neither state.
+      // A running animation has the contrast of neither state.
       await page.emulateMedia({ reducedMotion: 'reduce' });
       // Legacy mode opens no second page for each run. The pages have no frames, which is all it leaves out.
       const axe = new AxeBuilder({ page }).setLegacyMode();
