@@ -30,8 +30,11 @@ export type Fault = {
    * is empty, `broken` is truncated JSON, `thoughts` includes the model's thoughts.
    */
   reply?: 'blocked' | 'safety' | 'length' | 'nothing' | 'broken' | 'thoughts';
-  /** The exact text of the answer. */
+  /** Replaces the text of the answer. The token limit and `reply` still apply. */
   text?: string;
-  /** Appends the log's lines to the answer, like a model that leaks its prompt after an injection (text only). */
+  /**
+   * Appends the lines of the logs in the prompt to the answer, like a model that leaks its prompt after an injection. Only for
+   * text answers without `text`.
+   */
   echo?: boolean;
 };

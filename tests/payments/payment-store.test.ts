@@ -254,3 +254,15 @@ test('concurrent bookings of one capture grant one year', async () => {
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => store.complete(id, capture, at(1), null)));
   expect(outcomes.toSorted()).toEqual(['already_booked', 'already_booked', 'already_booked', 'granted']);
 });
+
+test('a payment is claimed once while its lease runs, and again after its end', async () => {
+  const userId = randomUUID();
+  await db.admin.query('insert into auth.users (id) values ($1)', [userId]);
+  const store = createPostgresPaymentStore(db.database);
+  const request = { userId, amountMinor: 2400, currency: 'USD', country: 'DE', createdAt: at(0), dueAt: at(2) };
+  const created = await store.begin(request, () => false);
+  expect(await store.claim(created!, at(0), at(2))).not.toBeNull();
+  const claimed = await store.find({ id: created!.id });
+  expect(await store.claim(claimed!, at(1), at(3))).toBeNull();
+  expect(await store.claim(claimed!, at(2), at(4))).not.toBeNull();
+});

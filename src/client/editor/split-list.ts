@@ -78,7 +78,10 @@ function createBlocks(
   return [type.create(null, text === '' ? null : schema.text(text))];
 }
 
-/** Moves the selected lines out of their list in a block format and keeps them selected. False if no list contains all. */
+/**
+ * Converts the selected lines of a list to blocks of this format, which split the list, and keeps them selected. Returns
+ * false if no single list contains all selected lines.
+ */
 function formatListLines({ state, view }: Editor, format: BlockFormat, attributes: BlockAttributes): boolean {
   const { doc, schema, selection, tr } = state;
   const lines: { node: Node; start: number }[] = [];

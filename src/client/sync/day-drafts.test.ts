@@ -66,6 +66,15 @@ test('each tab has its own draft, and the next page merges them', () => {
   expect(storage.length).toBe(0);
 });
 
+test('the drafts of other tabs stay if the merged draft cannot be stored', () => {
+  createDayDrafts(storage, 'ada', 'one').store(DATE, { ...DRAFT, html: '<p>older</p>' });
+  createDayDrafts(storage, 'ada', 'two').store(DATE, { ...DRAFT, at: 2 });
+  storage.maxValueLength = 0;
+  const merged = createDayDrafts(storage, 'ada', 'three').claim(DATE, concat);
+  expect(merged).toMatchObject({ html: '<p>a</p><p>older</p>' });
+  expect(storage.length).toBe(2);
+});
+
 test.each(['', '{', 'null', '[]', '{"html":1}', '{"html":"a"}', '"text"'])('ignores the stored value %j', (json) => {
   storage.setItem(`hustle-forge:draft:ada:${DATE}`, json);
   const drafts = createDayDrafts(storage, 'ada', 'one');

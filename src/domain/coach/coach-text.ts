@@ -21,7 +21,7 @@ const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
 const QUOTE = /^\s{0,3}(?:>\s{0,3})*>(?=\s|$)/;
 /** With an optional language name. */
-const FENCE = /^\s{0,3}(?:`{3,}|~{3,})[\w+#.-]{0,30}\s*$/;
+const FENCE = /^\s{0,3}(?:`{3,}[\w+#.-]{0,30}|~{3,})\s*$/;
 /** `---`, `===`. */
 const HORIZONTAL_RULE = /^\s{0,3}(?:[-=*_]\s{0,3}){3,}$/;
 /** `|---|---|`. */

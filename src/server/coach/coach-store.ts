@@ -222,7 +222,10 @@ export function createCoachStore(database: Database) {
       return { ...stored, cited: toCitations(lines, refs) };
     },
 
-    /** Writes a stored feedback to its entry again and releases the claim. Returns null if the log is gone. */
+    /**
+     * Writes the feedback of a stored analysis of the same input to the entry, and releases the claim without counting a try.
+     * Returns null if the log is gone.
+     */
     async restoreFeedback(claim: Claim, feedback: PartialReply, log: ReadLog): Promise<WrittenFeedback | null> {
       return database.transactAsService('coach', async (transaction) => {
         await releaseLease(transaction, claim, false);

@@ -21,7 +21,7 @@ export const CAPS = {
   lines: 200,
   line: 2_000,
   log: 16_000,
-  /** HTML of the newest log, before its lines are truncated. */
+  /** The newest log's HTML, as read from the database. Its lines are then truncated to the limits above. */
   newestRead: 128_000,
   earlierLog: 2_000,
   trend: 48_000,

@@ -81,8 +81,8 @@ export async function beginAnalysis<Result>(
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
-    // Both run under the claim: the previous holder may just have stored this answer, and two requests that arrive at
-    // the limit together must see each other's try.
+    // Both queries run after the claim is acquired. The previous holder may just have stored this answer. The claim counts
+    // its try, so two concurrent requests at the daily limit see each other's try.
     const [storedAnalysis, tries] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
       store.purgeAndReadTries(userId),

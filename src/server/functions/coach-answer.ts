@@ -22,7 +22,7 @@ const STATUS = {
 
 export type RefusalTexts = Readonly<Record<CoachRefusal, string>>;
 
-/** The texts that both functions share. */
+/** The refusal texts that the functions ai-feedback and trend-analysis share. */
 export const COMMON_TEXTS = {
   ai_consent: AI_MESSAGES.noConsent,
   canned: AI_MESSAGES.canned,

@@ -17,7 +17,7 @@ import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
 export type Payments = {
   start(userId: string): Promise<Start>;
-  /** Captures an approved order. Null when this user has no such order. */
+  /** Captures the order if the payer has approved it, and returns the payment's status. Null if this user has no such order. */
   finish(userId: string, orderId: string): Promise<{ settlement: Settlement; approvalUrl: string | null } | null>;
   /** Whether a webhook names a payment of ours. */
   isAboutPayment(event: PaypalEvent): Promise<boolean>;

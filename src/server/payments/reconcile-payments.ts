@@ -12,7 +12,7 @@ import type { PaypalEvent } from './webhooks/webhook-event.ts';
 const MAX_PER_SWEEP = 100;
 /** The next poll of a payment that cannot be settled because of an unexpected error. */
 const FAILED_PAYMENT_DELAY_MS = 5 * 60_000;
-/** PayPal gives up deliveries after three days. */
+/** Older webhook events are no longer retried. PayPal also stops redelivering an event after three days. */
 const EVENT_LIFETIME_MS = 3 * 24 * 60 * 60_000;
 
 /** Returns how many events and payments it handled. */

@@ -1,4 +1,4 @@
-/** Starts a payment: first the row, whose id identifies everything at PayPal, then the order. */
+/** Starts a payment: inserts the row, then creates the PayPal order with the row's id as request, custom and invoice id. */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { APPROVAL_PAGE_LIFETIME_MS, nextOpenPoll } from './polling-schedule.ts';
 import type { Payment } from './payment-store.ts';

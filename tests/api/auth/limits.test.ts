@@ -138,6 +138,19 @@ describe('an account', () => {
     expect((await tryPassword(email, PASSWORD, { Cookie: deviceIn(recovered) })).status).toBe(200);
   });
 
+  test('accepts fifty wrong passwords a day, although the shorter window is over', async () => {
+    const email = newAddress();
+    await world.request('POST', '/signup', { body: { email, password: PASSWORD }, headers: newNetwork() });
+    for (let round = 0; round < 5; round += 1) {
+      const guesses = await Promise.all(Array.from({ length: 10 }, () => tryPassword(email, 'not this one')));
+      expect(guesses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 400));
+      await world.admin.query(`delete from auth.rate_limits where key like 'sign-in:%'`);
+    }
+    const limited = await tryPassword(email, 'not this one');
+    expect(limited.status).toBe(429);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(3600);
+  });
+
   test('keeps its device cookie when another site signs the browser in to another account', async () => {
     const email = newAddress();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD }, headers: newNetwork() });

@@ -102,6 +102,18 @@ describe('with confirmation by mail', () => {
     expect(status).toBe(403);
   });
 
+  test.each([
+    [4, 200],
+    [5, 403],
+  ])('after %d wrong codes the right one gets %d', async (count, status) => {
+    const email = newAddress();
+    await signUp(email);
+    const { code } = await world.mailTo(email);
+    const guess = (token: string) => world.request('POST', '/verify', { body: { type: 'signup', email, token } });
+    for (let wrongGuess = 0; wrongGuess < count; wrongGuess += 1) await guess(wrong(code!));
+    expect((await guess(code!)).status).toBe(status);
+  });
+
   test('five wrong codes invalidate the code, also when concurrent, and keep the link valid', async () => {
     const email = newAddress();
     await signUp(email);

@@ -1,5 +1,6 @@
 /**
- * Parses inline Markdown of one line with CommonMark's delimiter rules: `2 * 3` and `snake_case` have none. Logs contain no
+ * Parses inline Markdown of one line with CommonMark's delimiter rules: the `*` in `2 * 3` and the
+ * `_` in `snake_case` are plain text. Logs contain no
  * link elements, so a link becomes `text (address)`. Linear in the length of the line.
  */
 import { linkAsText } from '#domain/log/links.ts';

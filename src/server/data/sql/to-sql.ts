@@ -1,6 +1,6 @@
 /**
- * Translates a query into one statement that returns one row: the JSON text of the result and its number of rows. PostgreSQL
- * builds the JSON, so the server does not parse and serialize rows. Pure; queries of the same shape have the same text, so
+ * Translates a query into one statement. It returns one row, the JSON text of the result and its number of rows; a write
+ * without a requested result returns no row. PostgreSQL builds the JSON, so the server does not parse and serialize rows. Pure; queries of the same shape have the same text, so
  * their plan is reused.
  */
 import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
@@ -9,7 +9,10 @@ import type { Order, Preferences, Query, Range, Rows } from '../query.ts';
 import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql } from './sql-text.ts';
 import type { Sql } from './sql-text.ts';
 
-/** The row that a statement returns; columns that it does not need are omitted. */
+/**
+ * The result of a statement. A statement selects an optional column only if the request needs it. A write that returns no
+ * rows yields only `amount`, from the row count.
+ */
 export type QueryResult = {
   /** A JSON array. */
   body?: string;
