@@ -93,7 +93,7 @@ test.each([
   expect(stderr).not.toContain('    at ');
 });
 
-test('a new signing key is one line that the server takes', async () => {
+test('key:create prints one line that the server accepts', async () => {
   const key = JSON.parse((await admin('key:create')).stdout) as Record<string, unknown>;
   expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', d: expect.any(String) });
 });
@@ -144,7 +144,7 @@ describe('a payment', () => {
     expect(await requested()).toBe(true);
   });
 
-  test('that is not complete, or not there, is not given back', async () => {
+  test('that is incomplete or unknown is not refunded', async () => {
     await world.admin.query("update payments set status = 'refunded' where id = $1", [id]);
     for (const [payment, words] of [
       [id, 'This payment is refunded'],

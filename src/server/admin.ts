@@ -115,7 +115,7 @@ async function refund(id: string, anyway: boolean): Promise<string> {
 async function accountOf(database: Database, address: string): Promise<string> {
   const email = address.trim().toLowerCase();
   const found = await database
-    .asService('operator command')
+    .asService('run an operator command')
     .run(queryBuilder.selectFrom('auth.users').select('id').where('email', '=', email));
   if (!found[0]) throw new CommandError(`There is no account with the address ${address}.`);
   return found[0].id;

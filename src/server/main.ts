@@ -44,7 +44,7 @@ async function run(config: Config, log: Logger): Promise<void> {
   if (config.mail.smtpUrl === null) log.warn('no SMTP_URL: mail is off, so nobody can reset a password');
   if (config.paypal === null) log.warn('no PAYPAL_CLIENT_ID: payments are off, so nobody can become a Closer');
   else if (config.paypal.webhookId === null)
-    log.warn('no PAYPAL_WEBHOOK_ID: refunds are noticed within a day, and some chargebacks never');
+    log.warn('no PAYPAL_WEBHOOK_ID: refunds are detected within a day, some chargebacks are not detected');
   if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
 
   let stopping: Promise<void> | null = null;
@@ -55,7 +55,7 @@ async function run(config: Config, log: Logger): Promise<void> {
       .then(
         () => process.exit(0),
         (error: unknown) => {
-          log.error({ err: error }, 'did not stop cleanly');
+          log.error({ err: error }, 'shutdown failed');
           process.exit(1);
         },
       );

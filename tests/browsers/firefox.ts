@@ -4,7 +4,7 @@ import type { KeyInput, Page } from 'puppeteer-core';
 import type { BrowserPage, EngineBrowser } from './browser-page.ts';
 import { WAIT_LIMIT_MS } from './browser-page.ts';
 
-/** Without a screen Firefox reports no pointer at all, and the journal takes it for a phone. */
+/** Without a screen Firefox reports no pointer at all, so the journal treats it as a phone. */
 const WITH_A_MOUSE = { 'ui.primaryPointerCapabilities': 6, 'ui.allPointerCapabilities': 6 };
 
 export async function launchFirefox(executablePath: string): Promise<EngineBrowser> {

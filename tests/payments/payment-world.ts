@@ -8,7 +8,7 @@ import type { Day } from '#domain/day/day.ts';
 import { createLog } from '#server/log.ts';
 import type { PaymentStore } from '#server/payments/payment-store.ts';
 import { createPaypal } from '#server/payments/paypal/paypal-client.ts';
-import { followEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
+import { processEvent, reconcilePayments } from '#server/payments/reconcile-payments.ts';
 import { refundPayment } from '#server/payments/refunds/refund-payment.ts';
 import { settlePayment } from '#server/payments/settle-payment.ts';
 import type { PaymentDeps } from '#server/payments/payment-deps.ts';
@@ -186,7 +186,7 @@ export class PaymentWorld {
 
   async #follow(process: number, event: PaypalEvent): Promise<void> {
     const parsed = parseEvent(event.body);
-    if (parsed) await this.scheduler.begin(process, () => followEvent(this.#servers[process]!.deps, parsed));
+    if (parsed) await this.scheduler.begin(process, () => processEvent(this.#servers[process]!.deps, parsed));
   }
 
   /** Ends all failures, completes pending captures and runs sweeps until nothing is due. */

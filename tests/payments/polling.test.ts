@@ -148,10 +148,10 @@ describe('a refund that PayPal keeps pending', () => {
     const [refund] = world.simulator.books.refunds.values();
     return { ...world, id, booked, refundId: refund!.id };
   }
-  const FAILED = 'a refund failed after it was booked: a person must look';
+  const FAILED = 'a refund failed after it was booked: needs manual review';
 
   test.each([0, 20, 200])(
-    'that fails after %i days is logged for a person once, and the ledger stays',
+    'that fails after %i days is logged once for manual review and leaves the ledger unchanged',
     async (days) => {
       const { id, booked, refundId, simulator, store, payment, passDays } = await createPendingRefund();
       await passDays(days);

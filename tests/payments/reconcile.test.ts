@@ -56,7 +56,7 @@ test.each<[string, Partial<Capture>]>([
   };
   await reconcilePayments(deps);
   expect((await store.find({ id: validId }))!.status).toBe('completed');
-  expect(lines.filter((line) => line.includes(invalidId) && line.includes('a person must look'))).not.toEqual([]);
+  expect(lines.filter((line) => line.includes(invalidId) && line.includes('needs manual review'))).not.toEqual([]);
   // It moves to the end of the queue.
   expect((await store.find({ id: invalidId }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
 });

@@ -126,7 +126,7 @@ describe('an empty log', () => {
     expect(read()).toBe('<ol><li><p>again</p></li></ol>');
   });
 
-  test('gets its text back with one undo', () => {
+  test('is restored by one undo', () => {
     const { editor, read } = open(LIST);
     editor.chain().selectAll().deleteSelection().run();
     editor.commands.undo();

@@ -6,6 +6,7 @@ export const ENTRY_MAX_BYTES = 256 * 1024;
 /** Of the line typed on the landing page, which becomes the first item of the first log. In UTF-16 units. */
 export const FIRST_LINE_MAX_LENGTH = 500;
 
+/** The debounce of a save. */
 export const AUTO_SAVE_DELAY_MS = 2_000;
 /** The debounce's maximum wait: unsaved text is sent after this time even while the user keeps typing. */
 export const AUTO_SAVE_MAX_WAIT_MS = 10_000;

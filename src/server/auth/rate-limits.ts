@@ -47,7 +47,7 @@ type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
 export function createRateLimits({ config, database }: RateLimitDeps): RateLimits {
   if (!config.auth.rateLimits) return { consume: async () => {}, consumeSignIn: async () => async () => {} };
   const store = {
-    storeClient: toPgClient(database.asService('rate limits')),
+    storeClient: toPgClient(database.asService('count requests')),
     storeType: 'client',
     schemaName: 'auth',
     tableName: 'rate_limits',

@@ -156,7 +156,7 @@ export type Tries = { tries: number; running: number; resetInSeconds: number };
 export type CoachStore = ReturnType<typeof createCoachStore>;
 
 export function createCoachStore(database: Database) {
-  const service = () => database.asService('coach');
+  const service = () => database.asService('run the coach');
   const readAccess = async (identity: Identity): Promise<Access> =>
     (await database.asUser(identity).statement<Access>(READ_ACCESS, [])).rows[0]!;
 

@@ -183,7 +183,7 @@ test.each(['superuser', 'bypassrls', 'createrole'])('rejects a request login wit
 
 test('rejects an owner without createrole', async () => {
   await server.admin.query(`alter role ${owner} nocreaterole`);
-  await expect(open()).rejects.toThrow('may not make the roles that requests need');
+  await expect(open()).rejects.toThrow('lacks the right to create the request roles');
 });
 
 test('rejects a URL without a password or with a wrong one, without revealing it', async () => {

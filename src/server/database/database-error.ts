@@ -20,9 +20,9 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 
 /** Lost connections, no resources, shutting down, broken disk. */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
-/** A prepared statement that a migration beside us has made stale: its connection is closed, the next one is fresh. */
+/** A concurrent migration made a prepared statement stale. The connection is closed and replaced. */
 const STALE = new Set(['0A000', '26000']);
-/** Deadlocks and the like: two requests in each other's way, which a second try would not be. */
+/** SQLSTATE class 40, deadlocks and serialization failures: a retry succeeds. */
 const COLLISION = '40';
 
 /** Errors that a request can cause, beyond the classes 22 (bad data) and 23 (broken constraint), which all are 400. */
@@ -42,7 +42,7 @@ const STATUSES: Readonly<Record<string, number>> = {
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
 
 /**
- * The answer for whatever a statement threw, or null for what no input should ever cause: that is logged and answered
+ * Maps a database error to a response; null for an unexpected error: that is logged and answered
  * without any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
  */
 export function answerFor(error: unknown, guest: boolean): DataError | null {

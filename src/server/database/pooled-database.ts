@@ -63,7 +63,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
 
   const asUser = (actingAs: ActingAs) => statements((text, values) => runAlone(actingAs, text, values)) as AsUser;
   const asService = (reason: string) => {
-    log.debug({ reason }, 'acting for the system');
+    log.debug({ reason }, 'acting as the service');
     return statements((text, values) => runAlone(SERVICE, text, values)) as AsService;
   };
 
@@ -72,7 +72,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
     asService,
     transactAsUser: (identity, work) => transact(identity, (transaction) => work(transaction as AsUser)),
     transactAsService: (reason, work) => {
-      log.debug({ reason }, 'acting for the system');
+      log.debug({ reason }, 'acting as the service');
       return transact(SERVICE, (transaction) => work(transaction as AsService));
     },
     asOwner: async (reason, work) => {
@@ -84,7 +84,7 @@ export function createPooledDatabase(options: PooledDatabaseOptions): Database {
         await owner.end();
       }
     },
-    isReady: () => isCurrent(asService('readiness')).catch(() => false),
+    isReady: () => isCurrent(asService('check readiness')).catch(() => false),
     close: async () => {
       await pool.end();
       await onClosed();

@@ -16,7 +16,7 @@ test('closes the least recently used statement, and only once the connection is 
   expect(names.nameFor('authenticated', 'select 0').isNew).toBe(false);
 });
 
-test('keeps the plans of two roles apart and gives a rejected text no name', () => {
+test('keeps the plans of two roles apart and does not cache a statement that failed to parse', () => {
   const names = new PreparedStatements();
   prepare(names, 'select 1');
   expect(names.nameFor('anon', 'select 1').isNew).toBe(true);

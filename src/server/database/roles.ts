@@ -40,7 +40,7 @@ export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<v
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `the user of DATABASE_URL may not make the roles that requests need (docs/operations.md): ${reason}`,
+      `the user of DATABASE_URL lacks the right to create the request roles (docs/operations.md): ${reason}`,
       {
         cause,
       },
@@ -104,6 +104,6 @@ export async function rejectPrivilegedLogin(pool: pg.Pool): Promise<void> {
   );
   const [login] = rows;
   if (!login || login.mighty || login.owns) {
-    throw new Error('the role that requests log in with has rights of its own: row-level security would not hold');
+    throw new Error('the role that requests log in with is too privileged: row-level security would not apply');
   }
 }

@@ -45,7 +45,7 @@ export async function updateSearchIndex(
 ): Promise<boolean> {
   const user = database.asUser(identity);
   // Clients have no write access to `entry_words`.
-  const service = database.asService('words for a search');
+  const service = database.asService('build the search index');
   for (;;) {
     const { rows } = await user.statement<StaleLog>(SELECT_STALE, [userId]);
     if (rows.length === 0) return true;

@@ -102,7 +102,7 @@ export function importEntries({ database, clock }: ImportDeps) {
         return [{ date, ...version, ...coach, feedback }];
       });
       if (feedbacks.length > 0) {
-        await database.asService('imported feedback').statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
+        await database.asService('import feedback').statement(WRITE_FEEDBACK, [userId, JSON.stringify(feedbacks)]);
       }
       for (const { date } of writable) outcomes.push({ date, outcome: written.has(date) ? 'written' : 'changed' });
       return answer(context, { success: true, outcomes });

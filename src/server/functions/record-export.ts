@@ -18,7 +18,7 @@ export function recordExport({ database }: { database: Database }) {
     if (userId === null || !(await isCallerPremium(database, identity))) {
       return context.json({ success: false, error: MESSAGES.exportIsPremium }, 403);
     }
-    await database.asService('export').statement(INSERT_PLAN_USE, [userId]);
+    await database.asService('record an export').statement(INSERT_PLAN_USE, [userId]);
     return context.json({ success: true });
   };
 }

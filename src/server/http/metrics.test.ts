@@ -31,7 +31,7 @@ test('names the same metrics with the same types as ever, and no default Node me
   ]);
 });
 
-test('reads the processor time anew each time instead of adding it up', async () => {
+test('reports the current CPU time without accumulating it', async () => {
   const metrics = createMetrics(createRegistry());
   const seconds = async () =>
     Number(

@@ -11,7 +11,7 @@ const TRANSACTION = /^\s*BEGIN;(?<statements>[^]*?)COMMIT;?\s*$/;
  * Serialises statements: all queues poll at the same moment, and an idle server should not open a connection for each.
  */
 export function pgBossDatabase(database: Database): Db {
-  const service = database.asService('jobs');
+  const service = database.asService('run jobs');
   let last: Promise<unknown> = Promise.resolve();
 
   function execute(text: string, values: readonly unknown[]): Promise<Result<unknown>> {

@@ -1,6 +1,6 @@
 /**
- * Makes payment operations notify buyers: each one is followed by a request for the mails that are due, so that a buyer
- * hears of the result within seconds and not at the next scheduled run.
+ * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the mail
+ * within seconds.
  *
  * @param requestMails only a hint, and cheap when no mail is due
  */

@@ -8,7 +8,7 @@ import { createBuyerNotifier } from './notify-buyers.ts';
 import type { Settlement } from './payment-deps.ts';
 import { createPaypal } from './paypal/paypal-client.ts';
 import { createPostgresPaymentStore } from './postgres-payment-store.ts';
-import { findNamedPayment, followEvent, reconcilePayments } from './reconcile-payments.ts';
+import { findNamedPayment, processEvent, reconcilePayments } from './reconcile-payments.ts';
 import { refundPayment } from './refunds/refund-payment.ts';
 import { settlePayment } from './settle-payment.ts';
 import { startPayment } from './start-payment.ts';
@@ -19,9 +19,9 @@ export type Payments = {
   start(userId: string): Promise<Start>;
   /** Captures the order if the payer has approved it, and returns the payment's status. Null if this user has no such order. */
   finish(userId: string, orderId: string): Promise<{ settlement: Settlement; approvalUrl: string | null } | null>;
-  /** Whether a webhook names a payment of ours. */
+  /** Whether a webhook refers to a known payment. */
   isAboutPayment(event: PaypalEvent): Promise<boolean>;
-  follow(event: PaypalEvent): Promise<void>;
+  process(event: PaypalEvent): Promise<void>;
   reconcile(signal: AbortSignal): Promise<{ events: number; payments: number }>;
   /** False when there is nothing to refund. */
   refund(id: string): Promise<boolean>;
@@ -33,7 +33,7 @@ type Deps = {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** Asks for the mails to buyers that are due. */
+  /** Triggers the job `send-receipts`. */
   requestMails: () => void;
 };
 
@@ -77,7 +77,7 @@ export function createPayments({ config, database, clock, log, requestMails }: D
     start: (userId) => startOnce(userId, () => startPayment(deps, userId)),
     finish: (userId, orderId) => thenNotify(finish(userId, orderId)),
     isAboutPayment: async (event) => (await findNamedPayment(store, event)) !== null,
-    follow: (event) => thenNotify(followEvent(deps, event)),
+    process: (event) => thenNotify(processEvent(deps, event)),
     reconcile: (signal) => thenNotifyIfSwept(reconcilePayments(deps, signal)),
     refund: (id) => thenNotify(refundPayment(deps, id)),
   };

@@ -8,7 +8,7 @@ import { OPEN_STATUSES } from './payment-store.ts';
 import type { Payment, PaymentStore } from './payment-store.ts';
 
 export function createPostgresPaymentStore(database: Database): PaymentStore {
-  const service = (): AsService => database.asService('payment');
+  const service = (): AsService => database.asService('settle a payment');
   const transact = <T>(work: (transaction: AsService) => Promise<T>): Promise<T> =>
     database.transactAsService('payment', work);
   const update = () => queryBuilder.updateTable('payments');

@@ -28,7 +28,7 @@ export async function reconcilePayments(
   for (const event of events) {
     if (!hasTimeForEvents()) break;
     handled.events += 1;
-    await followStored(deps, event);
+    await processStored(deps, event);
   }
   const due = await store.due(clock.now(), MAX_PER_SWEEP);
   const hasTimeForPayments = createTimeLimit(clock, signal);
@@ -41,30 +41,30 @@ export async function reconcilePayments(
   return handled;
 }
 
-/** False once a part of the sweep has run long enough. The next sweep starts with what has waited longest. */
+/** False when the time limit of this part is reached. The next sweep starts with the oldest row. */
 function createTimeLimit(clock: PaymentDeps['clock'], signal: AbortSignal | undefined): () => boolean {
   const endsAt = clock.now().getTime() + MAX_SWEEP_PART_MS;
   return () => !signal?.aborted && clock.now().getTime() < endsAt;
 }
 
-async function followStored(deps: PaymentDeps, { id, raw, receivedAt }: PaymentEvent): Promise<void> {
+async function processStored(deps: PaymentDeps, { id, raw, receivedAt }: PaymentEvent): Promise<void> {
   const { store, clock, log } = deps;
   const event = parseEvent(raw);
   const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFETIME_MS;
-  if (isTooOld) log.error({ event: id }, 'gave up following a PayPal event');
+  if (isTooOld) log.error({ event: id }, 'gave up processing a PayPal event');
   if (event === null || isTooOld) await store.markEventProcessed(id, clock.now());
-  else await followIsolated(deps, event);
+  else await processIsolated(deps, event);
 }
 
 // Threat: PayPal reports something about one payment that the database rejects. Without isolation every sweep would end
 // at that payment, and all buyers behind it would wait for ever.
 
 /** On an error the event stays unprocessed, and the next sweep tries again. */
-async function followIsolated(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
+async function processIsolated(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   try {
-    await followEvent(deps, event);
+    await processEvent(deps, event);
   } catch (error) {
-    deps.log.error({ event: event.id, err: error }, 'a PayPal event cannot be followed: a person must look');
+    deps.log.error({ event: event.id, err: error }, 'processing a PayPal event failed: needs manual review');
   }
 }
 
@@ -74,23 +74,23 @@ async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement
   try {
     return await settlePayment(deps, id);
   } catch (error) {
-    log.error({ paymentId: id, err: error }, 'a payment cannot be settled: a person must look');
+    log.error({ paymentId: id, err: error }, 'a payment cannot be settled: needs manual review');
     await store.schedulePoll(id, retryTime(clock.now(), FAILED_PAYMENT_DELAY_MS));
     return null;
   }
 }
 
 /** Polls the payment that an event names and settles or refunds it. The sweep retries on failure. */
-export async function followEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
+export async function processEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   const { store, clock, log } = deps;
   let settlement: Settlement | null = null;
   try {
     const payment = await findNamedPayment(store, event);
-    if (payment === null) log.warn({ event: event.type }, 'a PayPal event names no payment of ours');
+    if (payment === null) log.warn({ event: event.type }, 'a PayPal event refers to an unknown payment');
     else settlement = await settlePayment(deps, payment.id, hintOf(event));
   } catch (error) {
     if (!(error instanceof PaypalError)) throw error;
-    log.warn({ err: error, event: event.type }, 'PayPal did not answer about an event');
+    log.warn({ err: error, event: event.type }, 'polling PayPal for an event failed');
     return;
   }
   if (settlement !== 'unknown' && settlement !== 'capturing') await store.markEventProcessed(event.id, clock.now());

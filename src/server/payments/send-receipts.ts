@@ -37,7 +37,7 @@ const MAX_CONSECUTIVE_FAILURES = 3;
 /** @throws MailDeferred when some mails have to wait. They are due again at the next run. */
 export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { mailer, log } = deps;
-  const service = deps.database.asService('mails about payments');
+  const service = deps.database.asService('mail buyers');
   const dueBefore = new Date(deps.clock.now().getTime() + CLOCK_SKEW_MS);
   const count = { mailed: 0, dropped: 0 };
   let failures = 0;
@@ -55,7 +55,7 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
       await note(service, claimed, { mail_due_at: null, ...(isReceipt && { receipt_mailed_at: deps.clock.now() }) });
       count.mailed += 1;
     } else {
-      log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'sent no mail about a payment');
+      log.warn({ payment: claimed.id, status: claimed.status, outcome }, 'dropped a mail about a payment');
       await note(service, claimed, { mail_due_at: null });
       count.dropped += 1;
     }

@@ -82,7 +82,7 @@ async function captureClaimed(deps: PaymentDeps, read: Payment, claimed: Payment
   const order = await paypal.getOrder(claimed.orderId!);
   if (order.capture) return applyCapture(deps, claimed, order.capture);
   if (!matches(order, claimed)) {
-    deps.log.error({ paymentId: claimed.id, order }, 'an order does not match its payment: a person must look');
+    deps.log.error({ paymentId: claimed.id, order }, 'an order does not match its payment: needs manual review');
     return store.close(claimed.id, 'needs_review', { claimed });
   }
   const now = clock.now();
@@ -134,7 +134,7 @@ async function applyCapture(deps: PaymentDeps, payment: Payment, capture: Captur
     capture.status === 'COMPLETED' || capture.status === 'PARTIALLY_REFUNDED' || capture.status === 'REFUNDED';
   const isOurs = matches(capture, payment) && (capture.orderId === null || capture.orderId === payment.orderId);
   if (!isOurs) {
-    log.error({ paymentId: payment.id, capture }, 'a capture does not match its payment: a person must look');
+    log.error({ paymentId: payment.id, capture }, 'a capture does not match its payment: needs manual review');
     return isMoney ? store.bookForReview(payment.id, capture) : store.close(payment.id, 'needs_review', {});
   }
   if (isMoney) {

@@ -12,7 +12,7 @@ import { changePlanInTransaction } from './change-plan.ts';
 export async function expirePlans(database: Database, clock: Clock, signal?: AbortSignal): Promise<number> {
   const today = earliestToday(clock.now());
   const ended = await database
-    .asService('expiry')
+    .asService('expire plans')
     .run(
       queryBuilder
         .selectFrom('profiles')

@@ -30,7 +30,7 @@ const MAX_CONSECUTIVE_FAILURES = 3;
 /** @throws MailDeferred when some mails were deferred: the next run sends them. */
 export async function sendReminders(deps: Deps, signal: AbortSignal): Promise<{ mailed: number; dropped: number }> {
   const { database, clock, log, mailer } = deps;
-  const service = database.asService('reminders');
+  const service = database.asService('send reminders');
   const profileLink = deps.config.publicUrl + ROUTES.profile.path;
   const today = earliestToday(clock.now());
   const count = { mailed: 0, dropped: 0 };

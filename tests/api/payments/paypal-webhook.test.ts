@@ -46,7 +46,7 @@ type Overrides = Partial<Pick<WebhookDeps, 'database'> & NonNullable<WebhookDeps
 
 /** The endpoint connected to the simulator. `ORDER` is the only known order. */
 function createWorld(overrides: Overrides = {}) {
-  const followed: PaypalEvent[] = [];
+  const processed: PaypalEvent[] = [];
   const lines: unknown[] = [];
   const write = (line: unknown): void => void lines.push(line);
   const config = {
@@ -73,14 +73,14 @@ function createWorld(overrides: Overrides = {}) {
       payments: {
         paypal: overrides.paypal ?? paypal,
         isAboutPayment: ({ orderId }) => Promise.resolve(orderId === ORDER),
-        follow: overrides.follow ?? ((event) => Promise.resolve(void followed.push(event))),
+        process: overrides.process ?? ((event) => Promise.resolve(void processed.push(event))),
       },
     }),
   );
   app.onError((_error, context) => context.json({ code: 'unexpected_failure' }, 500));
 
   return {
-    followed,
+    processed,
     lines,
     countVerifications: () => simulator.control.requests().filter(({ path }) => path === VERIFY).length,
     /** A genuine event, signed now. */
@@ -105,28 +105,28 @@ const readStoredEvents = async (): Promise<{ id: string; type: string; raw: stri
     .rows;
 
 describe('a genuine event', () => {
-  test('is stored verbatim, answered and followed', async () => {
-    const { post, signed, followed, countVerifications } = createWorld();
+  test('is stored verbatim, answered and processed', async () => {
+    const { post, signed, processed, countVerifications } = createWorld();
     const webhook = await signed();
     const response = await post(webhook);
     expect([response.status, await response.json()]).toEqual([200, { received: true }]);
     const type = 'CHECKOUT.ORDER.APPROVED';
     expect(await readStoredEvents()).toEqual([{ id: 'WH-1-TEST', type, raw: webhook.body }]);
-    expect(followed).toEqual([
+    expect(processed).toEqual([
       { id: 'WH-1-TEST', type, orderId: ORDER, captureId: null, paymentId: null, refundId: null },
     ]);
     expect(countVerifications()).toBe(1);
   });
 
-  test('is followed once, however often it is delivered, and PayPal is not asked about a stored event', async () => {
-    const { post, signed, followed, countVerifications } = createWorld();
+  test('is processed once, however often it is delivered, and PayPal is not asked about a stored event', async () => {
+    const { post, signed, processed, countVerifications } = createWorld();
     const webhook = await signed();
     const first = await Promise.all([post(webhook), post(webhook), post(webhook)]);
     const verifications = countVerifications();
     const later = await Promise.all([post(webhook), post(webhook)]);
     expect([...first, ...later].map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await readStoredEvents()).toHaveLength(1);
-    expect(followed).toHaveLength(1);
+    expect(processed).toHaveLength(1);
     expect(countVerifications()).toBe(verifications);
   });
 
@@ -144,8 +144,8 @@ describe('a genuine event', () => {
     expect((await post(webhook)).status).toBe(200);
   });
 
-  test('is answered although following it fails', async () => {
-    const { post, signed, lines } = createWorld({ follow: () => Promise.reject(new Error('PayPal is down')) });
+  test('is answered although processing it fails', async () => {
+    const { post, signed, lines } = createWorld({ process: () => Promise.reject(new Error('PayPal is down')) });
     expect((await post(await signed())).status).toBe(200);
     expect(await readStoredEvents()).toHaveLength(1);
     expect(lines).toContainEqual(expect.objectContaining({ event: 'CHECKOUT.ORDER.APPROVED', err: expect.any(Error) }));
@@ -155,9 +155,9 @@ describe('a genuine event', () => {
     const database = {
       asService: () => ({ statement: () => Promise.reject(new Error('no connection')) }),
     } as unknown as WebhookDeps['database'];
-    const { post, signed, followed } = createWorld({ database });
+    const { post, signed, processed } = createWorld({ database });
     expect((await post(await signed())).status).toBe(500);
-    expect(followed).toEqual([]);
+    expect(processed).toEqual([]);
   });
 });
 
@@ -194,22 +194,22 @@ describe('an event that PayPal did not send', () => {
     ['another algorithm', 401, header('paypal-auth-algo', 'SHA1withRSA'), 1],
     ['a certificate on another host', 401, header('paypal-cert-url', 'https://api.paypal.com.example/cert'), 1],
   ])('is rejected and leaves no trace: %s', async (_what, status, change, verifications) => {
-    const { post, signed, followed, countVerifications } = createWorld();
+    const { post, signed, processed, countVerifications } = createWorld();
     const genuine = await signed();
     const response = await post({ ...genuine, ...change(genuine) });
     expect(response.status).toBe(status);
-    expect(await response.json()).toEqual({ code: expect.any(String), message: 'This event was not taken' });
-    expect([followed, await readStoredEvents(), countVerifications()]).toEqual([[], [], verifications]);
+    expect(await response.json()).toEqual({ code: expect.any(String), message: 'This event was not accepted' });
+    expect([processed, await readStoredEvents(), countVerifications()]).toEqual([[], [], verifications]);
   });
 
   test.each<Corruption>(['signature', 'body', 'webhook-id', 'certificate-host', 'key'])(
     'is rejected with a wrong %s',
     async (corrupt) => {
-      const { post, signed, followed } = createWorld();
+      const { post, signed, processed } = createWorld();
       const webhook = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER, value: '24.00' }, corrupt);
       const body = corrupt === 'body' ? webhook.body.replace('24', '94') : webhook.body;
       expect((await post({ ...webhook, body })).status).toBe(401);
-      expect([followed, await readStoredEvents()]).toEqual([[], []]);
+      expect([processed, await readStoredEvents()]).toEqual([[], []]);
     },
   );
 
@@ -225,7 +225,7 @@ describe('an event that PayPal did not send', () => {
   });
 
   test('is rejected after any change of a header or a byte', async () => {
-    const { post, signed, followed } = createWorld();
+    const { post, signed, processed } = createWorld();
     const { headers, body } = await signed();
     const names = Object.keys(headers).filter((name) => name.startsWith('paypal'));
     const bytes = Buffer.from(body);
@@ -253,7 +253,7 @@ describe('an event that PayPal did not send', () => {
       ),
       { numRuns: fuzzBudget(300) },
     );
-    expect([followed, await readStoredEvents()]).toEqual([[], []]);
+    expect([processed, await readStoredEvents()]).toEqual([[], []]);
   });
 
   test('is rejected before it is read when its body is a megabyte', async () => {
@@ -271,10 +271,10 @@ describe('an event that names no payment of ours', () => {
     ['no order', 'SOMETHING.NEW', {}],
     ['an id that PostgreSQL rejects', 'CHECKOUT.ORDER.APPROVED', { id: 'ORDER\0' }],
   ])('is answered with 200 and neither verified nor stored: %s', async (_what, type, resource) => {
-    const { post, signed, followed } = createWorld();
+    const { post, signed, processed } = createWorld();
     const response = await post(await signed(type, resource));
     expect([response.status, await response.json()]).toEqual([200, { received: true }]);
-    expect([followed, await readStoredEvents()]).toEqual([[], []]);
+    expect([processed, await readStoredEvents()]).toEqual([[], []]);
     expect(simulator.control.requests()).toEqual([]);
   });
 
@@ -314,7 +314,7 @@ function holdVerifications() {
 }
 
 describe('a flood of events about a real order', () => {
-  test('asks PayPal at most 60 times a minute for one address, and gets 503 afterwards', async () => {
+  test('causes at most 60 verifications a minute per address, and gets 503 afterwards', async () => {
     const { post, signed, countVerifications } = createWorld();
     const forged = await signed('CHECKOUT.ORDER.APPROVED', { id: ORDER }, 'signature');
     const statuses: number[] = [];

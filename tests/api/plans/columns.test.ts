@@ -175,7 +175,7 @@ describe.each(Object.entries(WAYS))('by %s', (_way, way) => {
         body,
         headers: prefer ? { prefer } : {},
       });
-      // A profile is there from the sign-up on: to add it again is a conflict, which is no refusal.
+      // Sign-up creates the profile, so inserting it again returns 409, not 403.
       expect(table === 'profiles' ? [200, 201, 204, 409] : [200, 201, 204]).toContain(answer.status);
     }
   });

@@ -29,7 +29,7 @@ test('a sign-in link names its account on every page and can be declined', async
     await expect(page).toHaveURL('/terms-and-conditions');
   }
 
-  await test.step('another user who is signed in declines', async () => {
+  await test.step('a different signed-in user declines the link', async () => {
     const { email } = await signUp(page);
     await page.goto(`/#${tokens}`);
     await expect(question).toBeVisible();

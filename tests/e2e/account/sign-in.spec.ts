@@ -93,11 +93,7 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
 test.describe('without a server', () => {
   test.use({ expectedErrors: /ERR_FAILED/ });
 
-  test('signing out ends every tab and leaves nothing of the first user to the next one', async ({
-    page,
-    context,
-    signUp,
-  }) => {
+  test('signing out ends every tab and deletes all data of the first user', async ({ page, context, signUp }) => {
     await signUp(page, { name: 'First Person' });
     await editor(page).click();
     await page.keyboard.type('A secret of the first person');

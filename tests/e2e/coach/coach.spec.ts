@@ -715,7 +715,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
     const again = page.getByRole('button', { name: 'Regenerate Analysis' });
     await expect(again).toBeEnabled();
-    // As low on the screen as it can stand and still be pressed.
+    // At the lowest position that is still clickable.
     await again.evaluate((button) => button.scrollIntoView({ block: 'end' }));
 
     await failModel(request, { hold: 'after', after: 3 });

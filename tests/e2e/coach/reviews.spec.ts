@@ -26,7 +26,7 @@ async function write(page: Page, back: readonly number[]): Promise<void> {
   expect(answer.status(), await answer.text()).toBe(201);
 }
 
-test('the reviews wait for the plan, pitch to a Dabbler, and count the entries of a Closer', async ({
+test('the reviews page waits for the plan, offers the upgrade to a Dabbler, and counts the entries of a Closer', async ({
   page,
   signUp,
   admin,

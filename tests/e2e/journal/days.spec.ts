@@ -46,7 +46,7 @@ test('a quick option becomes the log of yesterday, is replaced by another one, a
   await expect.poll(async () => storedLog(request, await sessionOf(page), daysAgo(1))).toBe(null);
 });
 
-test('keys, buttons and addresses open a day, and an address without a real day gets the shown one', async ({
+test('keys, buttons and addresses open a day, and an invalid date in the URL is replaced by the shown day', async ({
   page,
   signUp,
 }) => {

@@ -72,7 +72,7 @@ test('Find shows words while they are typed, and opens a day with them highlight
     await expect(dayLabel(page)).toHaveText(labelOf(daysAgo(1)));
   });
 
-  await test.step('no result, no words, Escape', async () => {
+  await test.step('no result, a query without letters, Escape', async () => {
     await openFind(page);
     await page.keyboard.type('xylophone');
     await expect(outcome(page)).toHaveText('Nothing found');

@@ -26,7 +26,7 @@ export async function openDay(page: Page, date: Day): Promise<void> {
 
 export type Session = { access_token: string; refresh_token: string; user: { id: string; email: string } };
 
-/** The session of the page's user, for requests beside the page. */
+/** The session of the page's user, for API requests outside the page. */
 export async function sessionOf(page: Page): Promise<Session> {
   const json = await page.evaluate(() => {
     const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;

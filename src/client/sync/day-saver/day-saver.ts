@@ -97,7 +97,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
         return void transport.remove(date, effect.version).then(onWritten);
       case 'storeDraft': {
         const { html, baseRevision, at } = effect.draft;
-        // If the storage has no room for what the text is based on, the text alone.
+        // Stores the draft without its base if the storage quota is exceeded.
         const isStored = drafts.store(effect.draft) || drafts.store({ html, baseRevision, at });
         return dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
       }

@@ -1,6 +1,6 @@
 /**
  * The reducer in a simulated page: random events, a server that answers late, never or not at all, an editor, a draft
- * store and crashes. Every step checks the invariants that the page, and later the offline outbox, rely on.
+ * store and crashes. Every step checks the invariants that the page, , rely on.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

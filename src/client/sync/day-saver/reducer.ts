@@ -121,7 +121,7 @@ function forgetWrite(step: Step): void {
   set(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
 }
 
-/** A row that was read beside the saver replaces the text only if nothing here is newer. */
+/** A row from another query replaces the text unless the local text is newer. */
 function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
   if (isUnsaved || askedAt <= acknowledgedAt || step.isComposing) return;

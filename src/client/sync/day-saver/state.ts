@@ -81,7 +81,7 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
 export const basisOf = ({ draftBasis, stored }: DaySaverState): Basis =>
   draftBasis ?? { base: stored?.html ?? '', baseId: stored?.id, baseRevision: stored?.revision ?? null };
 
-/** The server's row already says this. An empty log is never stored. */
+/** The stored row already equals this text. An empty log is never stored. */
 export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
   stored === null ? isEmptyLog(html) : html === stored.html;
 

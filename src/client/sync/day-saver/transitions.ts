@@ -62,7 +62,7 @@ export function storeDraft(step: Step): void {
   step.effects.push({ type: 'storeDraft', draft });
 }
 
-/** The server has this row, or none, by an answer to this page's own request. */
+/** A response to this page's own request confirmed the row, or its absence. */
 export function acknowledge(step: Step, stored: StoredLog | null): void {
   const { now } = step;
   set(step, { stored, acknowledgedAt: now, failures: 0, hold: null, draftBasis: null, unacknowledged: [] });

@@ -16,8 +16,8 @@ import type { EntryTransport, Failure, StoredLog } from '../save-outcome.ts';
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);
 
-/** `lost`: the server carries out the request and the response is lost. `unheard`: the request does not arrive. */
-type Fate = 'fine' | 'lost' | 'unheard';
+/** `lost`: the server carries out the request and the response is lost. `undelivered`: the request does not arrive. */
+type Fate = 'fine' | 'lost' | 'undelivered';
 
 type Step =
   | { do: 'write' | 'open' | 'flush'; device: number; day: number }
@@ -44,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('network' as const),
       which: fc.nat(5),
-      fate: fc.constantFrom<Fate>('fine', 'fine', 'fine', 'lost', 'unheard'),
+      fate: fc.constantFrom<Fate>('fine', 'fine', 'fine', 'lost', 'undelivered'),
     }),
   },
   { weight: 2, arbitrary: fc.constant<Step>({ do: 'settle' }) },
@@ -68,7 +68,7 @@ function createWorld(browsers: 1 | 2) {
   ): Promise<T | { kind: 'unreachable' }> {
     const there = await new Promise<Fate>((resolve) => pending.push(resolve));
     const neverResolve = () => new Promise<never>(() => {});
-    if (there === 'unheard' || (page.isClosed && !mayBeLost))
+    if (there === 'undelivered' || (page.isClosed && !mayBeLost))
       return page.isClosed ? neverResolve() : { kind: 'unreachable' };
     const outcome = carryOut();
     if (!mayBeLost) return outcome;

@@ -23,7 +23,7 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
   const token = (await readBody(context)).text('refresh_token');
   if (!hasRefreshTokenFormat(token)) return reject('refresh_token_malformed');
 
-  const renewal = await database.transactAsService('renewSession a session', (transaction) =>
+  const renewal = await database.transactAsService('renew a session', (transaction) =>
     renewSession(transaction, { token, now: clock.now(), key: secrets.refreshTokens, ...device }),
   );
   if (renewal.outcome === 'unknown') return reject('refresh_token_not_found');
@@ -31,7 +31,7 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
     accessTokens.invalidateSession(renewal.sessionId);
     return reject('refresh_token_already_used');
   }
-  const account = await getAccount(database.asService('renewSession a session'), renewal.session.user_id);
+  const account = await getAccount(database.asService('renew a session'), renewal.session.user_id);
   if (isBanned(account.user, clock.now())) return reject('refresh_banned');
   const { session, token: refreshToken } = renewal;
   rememberDevice(context, deps, { email: account.user.email, sessionId: session.id });

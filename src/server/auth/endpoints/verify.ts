@@ -79,7 +79,7 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promis
 /** Returns the session response, or null after the first of two confirmations of an address change. */
 export async function redeemForSession(deps: AuthDeps, token: OneTimeRow, device: Device) {
   const { database, clock } = deps;
-  const result = await database.transactAsService('redeemToken a token', (transaction) =>
+  const result = await database.transactAsService('redeem a token', (transaction) =>
     redeemToken(transaction, { token, device, now: clock.now() }),
   );
   if (result.outcome === 'invalid') throw new AuthError('link_expired');

@@ -54,7 +54,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, user: S
   const major = version.trim();
   if (!binaries.version.startsWith(`${major}.`)) {
     throw new Error(
-      `${paths.cluster} was made by PostgreSQL ${major}, and this program brings ${binaries.version}: ` +
+      `${paths.cluster} was created by PostgreSQL ${major}, but this program bundles ${binaries.version}: ` +
         'back the data up with the old program, and restore it with this one.',
     );
   }

@@ -39,7 +39,7 @@ export async function refundByOperator(
 /** Decides in the buyer's favour at day boundaries, because the server does not know the buyer's time zone. */
 async function refusalOf(database: Database, payment: Payment, now: Date): Promise<CoolingOffRefusal | null> {
   const paidAt = payment.completedAt ?? payment.createdAt;
-  const uses = await database.asService('refund').run(
+  const uses = await database.asService('refund a payment').run(
     queryBuilder
       .selectFrom('plan_uses')
       .select(({ fn }) => ['kind', fn.countAll<number>().as('count')])
@@ -87,7 +87,7 @@ async function outcomeOf(database: Database, store: PaymentStore, payment: Payme
 
 async function hasEndedYear(database: Database, userId: string, paymentId: string): Promise<boolean> {
   const ends = await database
-    .asService('refund')
+    .asService('refund a payment')
     .run(
       queryBuilder
         .selectFrom('plan_changes')
@@ -110,7 +110,7 @@ export const endText = (until: Day | null): string => (until === null ? 'without
 
 export async function listPayments(database: Database, userId: string): Promise<string> {
   const payments = await database
-    .asService('operator command')
+    .asService('run an operator command')
     .run(
       queryBuilder
         .selectFrom('payments')

@@ -78,8 +78,10 @@ describe('returned money with an id that PayPal does not know', () => {
     expect(await booked(hint, { capture, refund: 'unknown' })).toMatchObject({ total: 2400, errors: [] });
   });
 
-  test('is logged for a person when the capture reports nothing', async () => {
-    expect((await booked(hint, { refund: 'unknown' })).errors).toEqual([expect.stringContaining('a person must look')]);
+  test('is logged for manual review when the capture reports nothing', async () => {
+    expect((await booked(hint, { refund: 'unknown' })).errors).toEqual([
+      expect.stringContaining('needs manual review'),
+    ]);
   });
 });
 
@@ -88,7 +90,7 @@ test('does not book a pending refund', async () => {
   expect(await booked({ refundId: 'REF1', kind: 'refund' }, { refund })).toMatchObject({ part: null, total: null });
 });
 
-test('logs a reversal without an amount for a person', async () => {
+test('logs a reversal without an amount for manual review', async () => {
   const { errors } = await booked({ refundId: null, kind: 'reversal' }, {});
-  expect(errors).toEqual([expect.stringContaining('a person must look')]);
+  expect(errors).toEqual([expect.stringContaining('needs manual review')]);
 });

@@ -33,7 +33,7 @@ export async function continueRefund(deps: PaymentDeps, { id }: Payment): Promis
     if (error.issue === 'CAPTURE_FULLY_REFUNDED') return store.schedulePoll(id, now);
     const isRejected = error.status === 422 && !error.retryable && !error.outcomeUnknown;
     if (!isRejected) return store.schedulePoll(id, retryTime(now, error.retryAfterMs));
-    log.error({ paymentId: id, issue: error.issue }, 'PayPal rejects a refund: a person must look');
+    log.error({ paymentId: id, issue: error.issue }, 'PayPal rejects a refund: needs manual review');
     return cancelRefund(deps, claimed);
   }
 }
@@ -52,7 +52,7 @@ async function applyRefund(deps: PaymentDeps, payment: Payment, refund: Refund):
   if (refund.status === 'PENDING' || refund.status === 'UNKNOWN') {
     return store.schedulePoll(payment.id, nextOpenPoll(payment, now));
   }
-  log.error({ paymentId: payment.id, refund }, 'PayPal rejects a refund: a person must look');
+  log.error({ paymentId: payment.id, refund }, 'PayPal rejects a refund: needs manual review');
   return cancelRefund(deps, payment);
 }
 
@@ -71,7 +71,7 @@ export async function bookReturnedMoney(
   const part = refund?.status === 'COMPLETED' ? { ref: refund.id, amountMinor: refund.amountMinor } : null;
   const isReversed = hint?.kind === 'reversal' || capture.reason === 'CHARGEBACK';
   if (isReversed && part === null && !total) {
-    log.error({ paymentId: payment.id }, 'PayPal reports a reversal without its amount: a person must look');
+    log.error({ paymentId: payment.id }, 'PayPal reports a reversal without its amount: needs manual review');
   }
   const kind = capture.reason === 'CHARGEBACK' ? 'reversal' : (hint?.kind ?? 'refund');
   const now = clock.now();
@@ -81,7 +81,7 @@ export async function bookReturnedMoney(
 }
 
 /**
- * Checks that a booked refund has not failed since. A failed one is for a person: the buyer was notified, the year has
+ * Checks that a booked refund has not failed since. A failed refund needs manual review: the buyer was notified, the year has
  * ended and the ledger is append-only. Pay the buyer back by another way.
  */
 export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, payment: Payment): Promise<void> {
@@ -89,7 +89,7 @@ export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, 
   const capture = await paypal.getCapture(captureId!);
   const isRefunded = capture.status === 'REFUNDED';
   if (!isRefunded) {
-    log.error({ paymentId: id, captureId, amountMinor }, 'a refund failed after it was booked: a person must look');
+    log.error({ paymentId: id, captureId, amountMinor }, 'a refund failed after it was booked: needs manual review');
   }
   await store.schedulePoll(id, isRefunded ? nextRefundedPoll(payment, clock.now()) : null);
 }

@@ -11,7 +11,7 @@ const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 
 /** Returns the number of purged payloads. */
 export async function purgeWebhookPayloads(database: Database, clock: Clock): Promise<number> {
-  const emptied = await database.asService('old events').run(
+  const emptied = await database.asService('purge webhook payloads').run(
     queryBuilder
       .updateTable('payment_events')
       .set({ raw: '' })

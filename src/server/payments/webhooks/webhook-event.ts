@@ -12,7 +12,7 @@ export type PaypalEvent = {
   readonly type: string;
   readonly orderId: string | null;
   readonly captureId: string | null;
-  /** Our own id of the payment, which PayPal repeats in what belongs to it. */
+  /** Our own id of the payment, which PayPal copies to the order's captures and refunds. */
   readonly paymentId: string | null;
   /** For a refund or a reversal, the movement that took the money back. */
   readonly refundId: string | null;

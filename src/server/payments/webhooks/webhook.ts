@@ -40,10 +40,10 @@ export type WebhookDeps = {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   payments: {
     readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
-    /** Whether the event names a payment of ours. */
+    /** Whether the event refers to a known payment. */
     isAboutPayment(event: PaypalEvent): Promise<boolean>;
     /** Asks PayPal about the payment and acts on the answer; the response to PayPal does not wait for it. */
-    follow(event: PaypalEvent): Promise<void>;
+    process(event: PaypalEvent): Promise<void>;
   } | null;
 };
 
@@ -72,7 +72,7 @@ export function webhookRoutes({ config, database, clock, log, payments }: Webhoo
     } catch (error) {
       if (!(error instanceof PaypalError)) throw error;
       log.warn({ err: error }, 'PayPal could not verify a webhook');
-      // PayPal rejects the question itself when the headers make no sense to it.
+      // PayPal rejects the verification request if the headers are malformed.
       return error.retryable ? 'unverified' : 'forged';
     } finally {
       release();
@@ -106,8 +106,10 @@ export function webhookRoutes({ config, database, clock, log, payments }: Webhoo
     log.info({ event: event.type, isNew: rowCount === 1 }, 'received a webhook');
     if (rowCount === 1) {
       payments
-        .follow(event)
-        .catch((error: unknown) => log.error({ err: error, event: event.type }, 'a webhook waits for the sweep'));
+        .process(event)
+        .catch((error: unknown) =>
+          log.error({ err: error, event: event.type }, 'processing a webhook failed: the next sweep retries it'),
+        );
     }
     return context.json({ received: true });
   });
@@ -132,7 +134,7 @@ function createMinuteLimit(clock: Clock): (address: string) => boolean {
   };
 }
 
-/** Null for what is not UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
+/** Returns null for invalid UTF-8. PayPal verifies the body byte by byte, so nothing may be replaced or dropped. */
 function decode(body: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
@@ -143,5 +145,5 @@ function decode(body: Uint8Array): string | null {
 
 function refuse(context: Context<AppEnv>, status: ContentfulStatusCode, code: string): Response {
   if (status === 503) context.header('Retry-After', '60');
-  return context.json({ code, message: 'This event was not taken' }, status);
+  return context.json({ code, message: 'This event was not accepted' }, status);
 }

@@ -38,7 +38,7 @@ export function UnsavedDraft({ saver, onUpgrade }: { saver: DaySaver; onUpgrade:
         again.
       </p>
       {isEmptyLog(html) ? (
-        <p>You had taken everything out of this day.</p>
+        <p>You deleted all text of this day.</p>
       ) : (
         <>
           <div ref={words} className={styles.words} tabIndex={0} role="group" aria-label="Your words">
