@@ -11,8 +11,8 @@ import { createApp } from '#server/app.ts';
 import type { Deps } from '#server/app.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { functionsOf } from '#server/functions/routes.ts';
-import { daysAgo, startDataWorld, today } from './data/world.ts';
-import type { DataWorld, Person } from './data/world.ts';
+import { daysAgo, startDataWorld, today } from './data/fixture.ts';
+import type { DataWorld, Person } from './data/fixture.ts';
 
 type Content = Record<string, { schema?: object }>;
 type Response = { $ref?: string; content?: Content };

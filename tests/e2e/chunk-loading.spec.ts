@@ -182,7 +182,7 @@ test.describe('without a connection', () => {
 test.describe('a failed chunk of the sign-in overlay', () => {
   test.use({ expectedErrors: /net::ERR_FAILED/ });
 
-  test('loads with the next click, and the unsaved words are saved after the password', async ({ page, signUp }) => {
+  test('loads with the next click, and the unsaved text is saved after the password', async ({ page, signUp }) => {
     await page.route('**/assets/sign-in-overlay*', (route) => route.abort());
     const { password } = await signUp(page);
     await write(page, 'half a thought');
@@ -203,7 +203,7 @@ test.describe('a failed chunk of the sign-in overlay', () => {
 test.describe('after a release removed the chunks', () => {
   test.use({ expectedErrors: /status of 404|net::ERR_FAILED/ });
 
-  test('an overlay offers a reload and a screen loads as a new page, both without losing unsaved words', async ({
+  test('an overlay offers a reload and a screen loads as a new page, both without losing unsaved text', async ({
     page,
     signUp,
     expectAccessible,

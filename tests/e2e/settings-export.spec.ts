@@ -89,7 +89,7 @@ test.describe('a Closer', () => {
     });
   });
 
-  test('sends unsaved words before an export, or says that the file lacks them', async ({ page, expectAccessible }) => {
+  test('sends unsaved text before an export, or says that the file lacks them', async ({ page, expectAccessible }) => {
     await write(page, [daysAgo(1), log('Yesterday')]);
     // The page has the plan from before the grant.
     await page.reload();

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { inDatabase, inMemory } from './world-stores.ts';
 import type { StoredRows, OpenedStore } from './world-stores.ts';
-import { PaymentWorld } from './payment-world.ts';
+import { PaymentWorld } from './payment-fixture.ts';
 
 const SCHEDULES = fuzzBudget(1000);
 /** The same over PostgreSQL, which takes longer. */

@@ -5,7 +5,7 @@ import { createPostgresPaymentStore } from '#server/payments/postgres-payment-st
 import type { TestDatabase } from '../support/test-database.ts';
 import { MemoryPaymentStore } from './memory-payment-store.ts';
 import type { Line, PlanChange } from './memory-payment-store.ts';
-import type { WorldStore } from './payment-world.ts';
+import type { WorldStore } from './payment-fixture.ts';
 
 export type StoredRows = Pick<MemoryPaymentStore, 'buyers' | 'payments' | 'ledger' | 'planChanges'>;
 export type OpenedStore = { worldStore: WorldStore; readRows(userIds: readonly string[]): Promise<StoredRows> };

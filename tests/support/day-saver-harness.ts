@@ -1,9 +1,9 @@
 /** Harness for the day saver's tests: virtual time, one server row and an editor. */
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
-import { mergeLogs } from '#client/sync/log-lines.ts';
+import { mergeLogs } from '#client/sync/merge-logs.ts';
 import { createDaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { DaySaver, Timers } from '#client/sync/day-saver/day-saver.ts';
-import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-outcome.ts';
+import type { EntryTransport, Failure, MovedLog, StoredLog, WriteOutcome } from '#client/sync/save-requests.ts';
 import { day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
 

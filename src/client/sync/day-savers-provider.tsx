@@ -16,7 +16,7 @@ import type { DaySavers } from './day-savers.ts';
 import { entryKey } from './entries/entry-queries.ts';
 import type { ReadEntry } from './entries/entry-queries.ts';
 import { createEntryTransport } from './entries/entry-transport.ts';
-import type { EntryTransport } from './save-outcome.ts';
+import type { EntryTransport } from './save-requests.ts';
 
 type Journal = { savers: DaySavers; transport: EntryTransport };
 const JournalContext = createContext<Journal | null>(null);

@@ -4,7 +4,7 @@ import { day } from '#domain/day/day.ts';
 import { createDayDrafts } from '#client/sync/day-drafts.ts';
 import { MemoryStorage, log } from '../../../tests/support/day-saver-harness.ts';
 import { createDaySavers } from './day-savers.ts';
-import type { Failure } from './save-outcome.ts';
+import type { Failure } from './save-requests.ts';
 
 const MONDAY = day('2026-11-16');
 const TUESDAY = day('2026-11-17');

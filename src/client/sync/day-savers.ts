@@ -3,8 +3,8 @@ import type { Day } from '#domain/day/day.ts';
 import type { DayDrafts } from '#client/sync/day-drafts.ts';
 import { createDaySaver } from './day-saver/day-saver.ts';
 import type { DaySaver, Timers } from './day-saver/day-saver.ts';
-import { mergeLogs } from './log-lines.ts';
-import type { EntryTransport, StoredLog } from './save-outcome.ts';
+import { mergeLogs } from './merge-logs.ts';
+import type { EntryTransport, StoredLog } from './save-requests.ts';
 
 export type DaySaversOptions = {
   transport: EntryTransport;

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/requests/limit-body.ts';
 import type { AuthRoutesDeps, AuthDeps, Endpoint } from './auth-deps.ts';
-import { followLink, showLink } from './endpoints/follow-link.ts';
+import { followLink, showLink } from './endpoints/verify-link.ts';
 import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
 import { logout } from './endpoints/logout.ts';

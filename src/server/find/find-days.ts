@@ -5,8 +5,8 @@
  * rows are scanned. That is fast enough: 3,650 logs of 2 KB take 10 ms (docs/decisions/0013).
  */
 import { setImmediate } from 'node:timers/promises';
-import { FIND_MAX_RESULTS, toSearchPattern, createSnippet } from '#domain/find/search.ts';
-import type { FoundDay, SearchTerm } from '#domain/find/search.ts';
+import { FIND_MAX_RESULTS, toSearchPattern, createSnippet } from '#domain/find/match-search.ts';
+import type { FoundDay, SearchTerm } from '#domain/find/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** Far more than ten years of typical logs need; only a journal of maximum-size logs reaches it. */

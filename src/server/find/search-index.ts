@@ -8,7 +8,7 @@
  * the user's own identity, and locked days are indexed once the plan opens them.
  */
 import { setImmediate } from 'node:timers/promises';
-import { toSearchForm } from '#domain/find/search.ts';
+import { toSearchForm } from '#domain/find/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
 /** How much text is taken in hand at once. */

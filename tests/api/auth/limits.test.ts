@@ -1,7 +1,7 @@
 /** Rate limits of the auth wire (docs/specification/accounts.md 9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from './world.ts';
-import type { AuthWorld } from './world.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 let lastAddress = 0;

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { newAddress, PASSWORD, startAuthWorld } from './world.ts';
-import type { AuthWorld } from './world.ts';
+import { newAddress, PASSWORD, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** Signing up, in and out, with the real client and with raw requests (docs/specification/wire.md 8, 9, 11 and 12). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
-import type { AuthWorld, WireBody } from './world.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld, WireBody } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { SignJWT, generateKeyPair, importJWK } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
-import type { AuthWorld } from './world.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
 

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { exportJWK, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './world.ts';
-import type { AuthWorld } from './world.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -6,9 +6,9 @@ import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { PROVIDERS, startCoachWorld } from './world.ts';
-import type { CoachWorld } from './world.ts';
-import { today } from '../data/world.ts';
+import { PROVIDERS, startCoachWorld } from './fixture.ts';
+import type { CoachWorld } from './fixture.ts';
+import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 /** A word that appears only in the log. */

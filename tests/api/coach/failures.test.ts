@@ -7,9 +7,9 @@ import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import { ANALYSIS_PROBLEMS } from '#domain/coach/coach.ts';
 import type { Fault } from '../../../simulators/ai-model/faults.ts';
 import { SANDBOX_KEY } from '../../../simulators/ai-model/simulator.ts';
-import { PROVIDERS, startCoachWorld } from './world.ts';
-import type { CoachWorld, StoredEntry } from './world.ts';
-import { today } from '../data/world.ts';
+import { PROVIDERS, startCoachWorld } from './fixture.ts';
+import type { CoachWorld, StoredEntry } from './fixture.ts';
+import { today } from '../data/fixture.ts';
 
 /** A word that appears only in the log. */
 const MARKER = 'zyxgate';

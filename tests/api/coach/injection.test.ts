@@ -4,10 +4,10 @@
  * and is rejected.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startCoachWorld } from './world.ts';
-import type { CoachWorld } from './world.ts';
-import { today } from '../data/world.ts';
-import type { Person } from '../data/world.ts';
+import { startCoachWorld } from './fixture.ts';
+import type { CoachWorld } from './fixture.ts';
+import { today } from '../data/fixture.ts';
+import type { Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const LAZY = 'Watched some television and scrolled';

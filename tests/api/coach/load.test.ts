@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { CAPS } from '#server/coach/prompts.ts';
 import type { Statements } from '#server/database/database.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
-import { GOOD_DAY, openStream, startCoachWorld } from './world.ts';
-import type { CoachWorld } from './world.ts';
-import { daysAgo, signUp, today } from '../data/world.ts';
-import type { Person } from '../data/world.ts';
+import { GOOD_DAY, openStream, startCoachWorld } from './fixture.ts';
+import type { CoachWorld } from './fixture.ts';
+import { daysAgo, signUp, today } from '../data/fixture.ts';
+import type { Person } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 const MONTH = { period: '30-day', from: firstDayOf('30-day', today()), to: today() };

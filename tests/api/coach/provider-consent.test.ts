@@ -2,9 +2,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resetConsentOnProviderChange } from '#server/coach/provider-consent.ts';
-import { GOOD_DAY, startCoachWorld } from './world.ts';
-import type { CoachWorld } from './world.ts';
-import { today } from '../data/world.ts';
+import { GOOD_DAY, startCoachWorld } from './fixture.ts';
+import type { CoachWorld } from './fixture.ts';
+import { today } from '../data/fixture.ts';
 
 const DATE = { date: today() };
 

@@ -3,10 +3,10 @@ import type { Day } from '#domain/day/day.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import type { ReviewPeriod } from '#domain/plan/review-period.ts';
 import { splitReview } from '#domain/coach/win-bullets.ts';
-import { GOOD_DAY, PROVIDERS, startCoachWorld } from './world.ts';
-import type { CoachWorld } from './world.ts';
-import { daysAgo, today } from '../data/world.ts';
-import type { Person } from '../data/world.ts';
+import { GOOD_DAY, PROVIDERS, startCoachWorld } from './fixture.ts';
+import type { CoachWorld } from './fixture.ts';
+import { daysAgo, today } from '../data/fixture.ts';
+import type { Person } from '../data/fixture.ts';
 
 const review = (period: ReviewPeriod, to: Day = today()) => ({ period, from: firstDayOf(period, to), to });
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, dayLabel } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { WireResponse, DataWorld, Person } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { WireResponse, DataWorld, Person } from './fixture.ts';
 
 let world: DataWorld;
 

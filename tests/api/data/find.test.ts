@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FIND_MAX_RESULTS } from '#domain/find/search.ts';
-import type { FindAnswer, TextPart } from '#domain/find/search.ts';
+import { FIND_MAX_RESULTS } from '#domain/find/match-search.ts';
+import type { FindAnswer, TextPart } from '#domain/find/match-search.ts';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld, Person } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld, Person } from './fixture.ts';
 
 let world: DataWorld;
 

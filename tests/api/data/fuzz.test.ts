@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MAX_ROWS } from '#server/data/errors.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld, Person } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld, Person } from './fixture.ts';
 
 let world: DataWorld;
 

@@ -7,8 +7,8 @@ import type { DataClient } from '#client/lib/api/data-client.ts';
 import { addDays } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld, Person } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld, Person } from './fixture.ts';
 
 let world: DataWorld;
 beforeAll(async () => {

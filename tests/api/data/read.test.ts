@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayLabel } from '#domain/day/day.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 const days = [5, 4, 3, 2, 1].map(daysAgo);

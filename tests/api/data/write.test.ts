@@ -3,8 +3,8 @@ import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { withDateHeader } from '#domain/log/entry-html.ts';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld, Person } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld, Person } from './fixture.ts';
 
 let world: DataWorld;
 let ana: Person;

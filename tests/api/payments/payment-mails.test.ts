@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
-import { signUp } from '../data/world.ts';
-import type { Person } from '../data/world.ts';
+import { signUp } from '../data/fixture.ts';
+import type { Person } from '../data/fixture.ts';
 
 let server: TestServer;
 const lines: string[] = [];

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { KINDS as ALL_KINDS, startPlanWorld } from './world.ts';
-import type { Kind, PlanWorld } from './world.ts';
+import { KINDS as ALL_KINDS, startPlanWorld } from './fixture.ts';
+import type { Kind, PlanWorld } from './fixture.ts';
 
 const AT = new Date('2026-11-01T05:59:59.999Z');
 const TODAY = earliestToday(AT);

@@ -1,9 +1,9 @@
 /** Access to the server functions of the paid plan, for each kind of user and up to the plan's last valid day. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, day, earliestToday } from '#domain/day/day.ts';
-import type { WireResponse, Person } from '../data/world.ts';
-import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './world.ts';
-import type { PlanWorld } from './world.ts';
+import type { WireResponse, Person } from '../data/fixture.ts';
+import { FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './fixture.ts';
+import type { PlanWorld } from './fixture.ts';
 
 const AT = new Date('2026-03-08T06:59:59.999Z');
 const TODAY = earliestToday(AT);

@@ -10,9 +10,9 @@ import { expirePlans } from '#server/plans/expire-plans.ts';
 import { changePlan } from '#server/plans/change-plan.ts';
 import { grantPaidYear, withdrawPaidYear } from '#server/plans/paid-year.ts';
 import { dayAtOffset, offsetName } from '../../support/local-days.ts';
-import type { Person } from '../data/world.ts';
-import { daysUntil, FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './world.ts';
-import type { PlanWorld } from './world.ts';
+import type { Person } from '../data/fixture.ts';
+import { daysUntil, FREE_KINDS, PREMIUM_KINDS, startPlanWorld } from './fixture.ts';
+import type { PlanWorld } from './fixture.ts';
 
 let world: PlanWorld;
 beforeAll(async () => {

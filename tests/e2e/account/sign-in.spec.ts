@@ -129,7 +129,7 @@ test.describe('without a server', () => {
   });
 });
 
-test('a session that ends asks for the password over the page, and the unsaved words are saved after it', async ({
+test('a session that ends asks for the password over the page, and the unsaved text is saved after it', async ({
   page,
   signUp,
   request,
@@ -177,7 +177,7 @@ test('a session that ends asks for the password over the page, and the unsaved w
   await expect(page).toHaveURL('/');
 });
 
-test('a forgotten password is replaced over the page without losing unsaved words', async ({
+test('a forgotten password is replaced over the page without losing unsaved text', async ({
   page,
   signUp,
   expectAccessible,

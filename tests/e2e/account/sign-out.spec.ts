@@ -36,7 +36,7 @@ const stored = (page: Page): Promise<string> =>
 test.describe('while saving fails', () => {
   test.use({ expectedErrors: /net::ERR_(FAILED|INTERNET_DISCONNECTED)/ });
 
-  test('sign-out names the unsent days, is cancelled by Escape, and sends the words once the server answers', async ({
+  test('sign-out names the unsent days, is cancelled by Escape, and sends the unsaved text when the server is reachable', async ({
     page,
     context,
     signUp,
@@ -69,7 +69,7 @@ test.describe('while saving fails', () => {
     expect((await sent).status()).toBe(201);
   });
 
-  test('sign-out wipes discarded words in every tab', async ({ page, context, signUp }) => {
+  test('sign-out wipes discarded text in every tab', async ({ page, context, signUp }) => {
     await signUp(page);
     const { user } = await sessionOf(page);
     const other = await context.newPage();
@@ -88,7 +88,7 @@ test.describe('while saving fails', () => {
     expect(left).not.toContain('hustle-forge:draft');
   });
 
-  test('sign-out keeps words that are typed in another tab after its last check for unsent words', async ({
+  test('sign-out keeps text that is typed in another tab after its last check for unsent text', async ({
     page,
     context,
     signUp,
@@ -121,7 +121,7 @@ test.describe('while saving fails', () => {
     expect((await sent).status()).toBe(201);
   });
 
-  test('sign-out offline sends nothing, and discards the words in every tab of this device on request', async ({
+  test('sign-out offline sends nothing, and discards the text in every tab of this device on request', async ({
     page,
     context,
     signUp,
@@ -148,7 +148,7 @@ test.describe('while saving fails', () => {
   });
 });
 
-test('a session that has ended keeps unsent words from another user, and asks before its page is left', async ({
+test('a session that has ended keeps unsent text from another user, and asks before its page is left', async ({
   page,
   signUp,
   expectAccessible,
@@ -158,7 +158,7 @@ test('a session that has ended keeps unsent words from another user, and asks be
   await endSession(page);
   await expect(overlay(page)).toBeVisible();
 
-  await test.step('another user is told about words of another account, without reading them', async () => {
+  await test.step('another user is told about text of another account, without reading it', async () => {
     await signUp(page);
     const notice = page.getByRole('dialog', { name: 'Unsent text from another account' });
     await expect(notice).toContainText(dayLabel(today()));
@@ -169,7 +169,7 @@ test('a session that has ended keeps unsent words from another user, and asks be
     expect(await stored(page)).not.toContain(SECRET);
   });
 
-  await test.step('leaving the page asks about unsent words', async () => {
+  await test.step('leaving the page asks about unsent text', async () => {
     await write(page);
     await endSession(page);
     await button(page, 'Sign out and leave this page').click();
@@ -182,7 +182,7 @@ test('a session that has ended keeps unsent words from another user, and asks be
   });
 });
 
-test('a session that ends after a second sign-in of the same user keeps the unsent words', async ({ page, signUp }) => {
+test('a session that ends after a second sign-in of the same user keeps the unsent text', async ({ page, signUp }) => {
   const { email, password } = await signUp(page);
   await logOut(page);
   await expect(page).toHaveURL('/');

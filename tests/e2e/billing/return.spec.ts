@@ -226,7 +226,7 @@ test.describe('without a network', () => {
     expect(await ownRows(page, 'plan_changes')).toHaveLength(1);
   });
 
-  test('unsaved words are sent before the money is taken, and the page reloads only after later words are saved', async ({
+  test('unsaved text is sent before the money is taken, and the page reloads only after later text is saved', async ({
     page,
     signUp,
     request,

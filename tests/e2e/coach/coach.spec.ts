@@ -87,7 +87,7 @@ const markedLine = (page: Page): Promise<string> =>
     [...(CSS.highlights.get('cited-line') ?? [])].map((range) => (range as Range).toString()).join(''),
   );
 
-test('feedback covers unsaved words, cites lines, is stored, and becomes outdated with an edit', async ({
+test('feedback covers unsaved text, cites lines, is stored, and becomes outdated with an edit', async ({
   page,
   signUpCloser,
   request,
@@ -136,7 +136,7 @@ test('feedback covers unsaved words, cites lines, is stored, and becomes outdate
   await expect(panel(page).getByText('Up to date')).toBeVisible();
 });
 
-test('feedback is streamed, cancelled without a trace, outdated by words typed meanwhile, and aborted by Escape', async ({
+test('feedback is streamed, cancelled without a trace, outdated by text typed meanwhile, and aborted by Escape', async ({
   page,
   signUpCloser,
   request,
@@ -171,7 +171,7 @@ test('feedback is streamed, cancelled without a trace, outdated by words typed m
     expect(await storedFeedback(page, request)).toBeNull();
   });
 
-  await test.step('words typed meanwhile', async () => {
+  await test.step('text typed meanwhile', async () => {
     await openPanel(page);
     await failModel(request, { hold: 'before' });
     await panel(page).getByRole('button', { name: 'Get Fresh Analysis' }).click();
@@ -327,12 +327,7 @@ test('a rate limit disables the button for the time of the wait and leaves the f
 test.describe('a log without feedback', () => {
   test.use({ expectedErrors: /Failed to load resource: net::ERR_INTERNET_DISCONNECTED/ });
 
-  test('shows why: too short, a quick option, or words that are not saved', async ({
-    page,
-    context,
-    signUpCloser,
-    request,
-  }) => {
+  test('shows why: too short, a quick option, or unsaved text', async ({ page, context, signUpCloser, request }) => {
     const analyse = panel(page).getByRole('button', { name: 'Get Fresh Analysis' });
     await signUpCloser('Too few');
     await openPanel(page);

@@ -169,7 +169,7 @@ test.describe('in the time zone furthest ahead', () => {
 test.describe('when requests fail', () => {
   test.use({ expectedErrors: /status of 503|net::ERR_INTERNET_DISCONNECTED/ });
 
-  test('Find says why, retries, finds unsaved words offline, and aborts a request for an earlier query', async ({
+  test('Find says why, retries, finds unsaved text offline, and aborts a request for an earlier query', async ({
     page,
     signUp,
     context,

@@ -31,7 +31,7 @@ async function choose(page: Page, date: Day): Promise<void> {
     .click();
 }
 
-test('unsaved words move with their log, and undo moves them back', async ({
+test('unsaved text moves with their log, and undo moves them back', async ({
   page,
   signUp,
   request,
@@ -114,7 +114,7 @@ test.describe('on a touch screen', () => {
   });
 });
 
-test('words that a second tab types on the old day are added to the moved log, without a second log', async ({
+test('text that a second tab types on the old day is added to the moved log, without a second log', async ({
   page,
   context,
   signUp,

@@ -118,7 +118,7 @@ test('the faded bar returns when the plan locks the day that is being written', 
   await expect(bar).toHaveCSS('opacity', '1');
 });
 
-test('words typed when the plan ends can be read and copied, and are sent when the plan is back', async ({
+test('text typed when the plan ends can be read and copied, and is sent when the plan is back', async ({
   page,
   context,
   signUp,
@@ -210,7 +210,7 @@ test.describe('a save that the plan rejects while no request succeeds', () => {
 test.describe('without the chunk of the locked view', () => {
   test.use({ expectedErrors: /Failed to load resource: net::/ });
 
-  test('unsaved words are shown', async ({ page, signUp, admin }) => {
+  test('unsaved text is shown', async ({ page, signUp, admin }) => {
     const { email } = await openOldDayAsCloser(page, signUp, admin);
     await page.route('**/assets/locked-day*.js', (route) => route.abort());
     await admin('plan:revoke', email);

@@ -53,7 +53,11 @@ test('opening days sends no write, and no request of the boot script twice', asy
   expect(writes).toEqual([]);
 });
 
-test('words survive a change of the day and a closed tab within the debounce', async ({ page, signUp, request }) => {
+test('text typed within the debounce survives a change of the day and a closed tab', async ({
+  page,
+  signUp,
+  request,
+}) => {
   await signUp(page);
   const session = await sessionOf(page);
   await page.keyboard.type('in a hurry');
@@ -73,7 +77,7 @@ test('words survive a change of the day and a closed tab within the debounce', a
 test.describe('while the server cannot be reached', () => {
   test.use({ expectedErrors: /Failed to load resource: net::/ });
 
-  test('unsaved words stay and are sent when the server answers, and a lost answer causes no conflict', async ({
+  test('unsaved text stays and is sent when the server answers, and a lost answer causes no conflict', async ({
     page,
     signUp,
     request,
@@ -102,7 +106,7 @@ test.describe('while the server cannot be reached', () => {
     await expect(page.getByRole('button', { name: 'Keep both' })).toBeHidden();
   });
 
-  test('offline words stay on the device, are listed on other days, and survive a closed page', async ({
+  test('text typed offline stays on the device, is listed on other days, and survives a closed page', async ({
     page,
     context,
     signUp,

@@ -19,7 +19,7 @@ import { LoadingText } from '#client/ui/loading-text.tsx';
 import styles from './coach-panel.module.css';
 import { useIsWide } from './coach-sheet.tsx';
 import { Score } from './score.tsx';
-import { hideLine, showLine } from './show-line.ts';
+import { clearLineHighlight, highlightLine } from './highlight-line.ts';
 import type { StoredFeedback } from './stored-feedback.ts';
 import { useFeedback } from './use-feedback.ts';
 import type { OpenLog } from './use-feedback.ts';
@@ -30,12 +30,12 @@ export function Feedback({ date, log, configured, onClose }: FeedbackProps) {
   const { stored, view, analyze, cancel } = useFeedback(date, log);
   const consent = useConsent();
   const { fallbackRef, areaProps } = useFocusRestore();
-  useEffect(() => hideLine, []);
+  useEffect(() => clearLineHighlight, []);
   const wide = useIsWide();
   const showCited = (line: number): void => {
     // A narrow sheet covers the log and clears the highlight when it closes, so close it first.
     if (!wide) flushSync(onClose);
-    showLine(date, line);
+    highlightLine(date, line);
   };
 
   if (stored.isPending) return <LoadingText />;

@@ -5,7 +5,7 @@ import { useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
-import { QUERY_MAX_LENGTH } from '#domain/find/search.ts';
+import { QUERY_MAX_LENGTH } from '#domain/find/match-search.ts';
 import { isLocked } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { parseDateQuery } from '#domain/day/parse-date-query.ts';

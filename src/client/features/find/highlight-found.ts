@@ -2,8 +2,8 @@
  * Highlights the search words in an opened log until the log is edited or closed. Uses the CSS Custom Highlight API, because
  * only the editor may change the log's elements. Browsers without it show no highlights.
  */
-import { findMatches } from '#domain/find/search.ts';
-import type { SearchTerm } from '#domain/find/search.ts';
+import { findMatches } from '#domain/find/match-search.ts';
+import type { SearchTerm } from '#domain/find/match-search.ts';
 import { dayLabel } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
 

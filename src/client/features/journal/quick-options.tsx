@@ -2,7 +2,7 @@
 import { entryText, isEmptyLog } from '#domain/log/entry-text.ts';
 import { QUICK_ENTRIES, matchQuickEntry } from '#domain/log/quick-entries.ts';
 import styles from './quick-options.module.css';
-import type { StoredLog } from '#client/sync/save-outcome.ts';
+import type { StoredLog } from '#client/sync/save-requests.ts';
 
 type QuickOptionsProps = { stored: StoredLog | null; onChoose: (text: string) => void };
 

@@ -1,4 +1,4 @@
-/** The landing page, prerendered at build time; its only script is `landing.ts`. */
+/** The landing page, prerendered at build time; its only script is `landing-entry.ts`. */
 import type { ReactNode } from 'react';
 import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';
@@ -6,7 +6,7 @@ import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import button from '#client/ui/button.module.css';
-import styles from './landing.module.css';
+import styles from './landing-entry.module.css';
 
 const FEATURES = [
   { title: 'Minimalistic', text: 'A numbered list and your own words. It opens on today and is ready before you are.' },
@@ -80,7 +80,7 @@ function Hero() {
         <span className={styles.number} aria-hidden="true">
           1.
         </span>
-        {/* The text becomes the first line of the first log after sign-up (landing.ts). */}
+        {/* The text becomes the first line of the first log after sign-up (landing-entry.ts). */}
         <textarea
           id="first-line"
           rows={1}

@@ -2,7 +2,7 @@
 import { AUTO_SAVE_DELAY_MS } from '#domain/log/entry.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { DayDraft } from '../day-drafts.ts';
-import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
+import type { EntryTransport, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
 import { needsText, reduce } from './reducer.ts';
 import { hasTextNewerThan, initialState, isSafe, isSameView, mergeWith, viewOf } from './state.ts';

@@ -1,7 +1,7 @@
 /** The inputs and outputs of the saving engine. Both are plain data, so that a history can be recorded and replayed. */
 import type { Version } from '#domain/log/entry.ts';
 import type { DayDraft } from '../day-drafts.ts';
-import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
+import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 
 export type TimerName = 'save' | 'draft';
 

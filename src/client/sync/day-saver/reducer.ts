@@ -2,7 +2,7 @@
  * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which `day-saver.ts`
  * drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
  */
-import { mergeLogs } from '../log-lines.ts';
+import { mergeLogs } from '../merge-logs.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
 import { canSave, isSettled, mergeWith } from './state.ts';
 import type { DaySaverState } from './state.ts';

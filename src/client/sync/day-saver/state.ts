@@ -1,8 +1,8 @@
 /** The state of saving one day: serialisable data that only `reducer.ts` changes, and its selectors. */
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { DayDraft } from '../day-drafts.ts';
-import { mergeLogs } from '../log-lines.ts';
-import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
+import { mergeLogs } from '../merge-logs.ts';
+import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 import type { SaveStatus } from '../save-status.ts';
 
 /** The text, row and revision that an unsaved text is based on. */

@@ -1,8 +1,8 @@
 /** The steps that the reducer is composed of. Each replaces the state of a step and appends effects to it. */
 import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
-import { containsLog, isSameText } from '../log-lines.ts';
-import type { Failure, MovedLog, StoredLog } from '../save-outcome.ts';
+import { containsLog, isSameText } from '../merge-logs.ts';
+import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 import type { DaySaverEffect, EventContext } from './events.ts';
 import { basisOf, canSave, isSettled } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
@@ -139,7 +139,7 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
 }
 
 /**
- * Compares the unsaved text with the server's row. True: the text may be sent, based on that row. False: the attempt is
+ * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that row. False: the attempt is
  * over, because the row replaced the text or the user must choose.
  */
 export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog): boolean {

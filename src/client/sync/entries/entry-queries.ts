@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { Day } from '#domain/day/day.ts';
-import type { EntryTransport, Failure, StoredLog } from '../save-outcome.ts';
+import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
 
 /** `askedAt` is when the request was sent: an answer is stale if a save was acknowledged since. */
 export type ReadEntry = { stored: StoredLog | null; askedAt: number };

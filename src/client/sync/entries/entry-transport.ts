@@ -8,7 +8,7 @@ import { isLocked, isPremium } from '#domain/plan/plan.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import { fetchPrefetched } from '#client/lib/boot/prefetch.ts';
 import { fetchAsUser } from '#client/lib/api/fetch-as-user.ts';
-import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-outcome.ts';
+import type { EntryTransport, Failure, ReadOutcome, StoredLog, WriteOutcome } from '../save-requests.ts';
 
 /** Browsers limit the keepalive requests of a page to 64 KB in total. The difference is for headers and the URL. */
 const KEEPALIVE_MAX_BYTES = 56 * 1024;

@@ -11,7 +11,7 @@ import { createDaySavers } from '../day-savers.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { moveLog } from './move-log.ts';
 import type { Move, MoveOutcome, SendMove } from './move-log.ts';
-import type { EntryTransport, Failure, StoredLog } from '../save-outcome.ts';
+import type { EntryTransport, Failure, StoredLog } from '../save-requests.ts';
 
 const DAYS = ['2026-11-18', '2026-11-19', '2026-11-20'].map(day);
 const itemsOf = (html: string): string[] => [...html.matchAll(/<p>([^<]+)<\/p>/g)].map((match) => match[1]!);

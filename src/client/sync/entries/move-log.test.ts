@@ -6,7 +6,7 @@ import { log, MemoryStorage } from '../../../../tests/support/day-saver-harness.
 import { createDaySavers } from '../day-savers.ts';
 import { moveLog } from './move-log.ts';
 import type { SendMove } from './move-log.ts';
-import type { EntryTransport, StoredLog } from '../save-outcome.ts';
+import type { EntryTransport, StoredLog } from '../save-requests.ts';
 
 const FROM = day('2026-11-20');
 const TO = day('2026-11-18');

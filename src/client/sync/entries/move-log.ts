@@ -7,7 +7,7 @@ import type { Version } from '#domain/log/entry.ts';
 import type { DataClient } from '#client/lib/api/data-client.ts';
 import type { DaySavers } from '../day-savers.ts';
 import { createEntryFetch, storedLog } from './entry-transport.ts';
-import type { StoredLog } from '../save-outcome.ts';
+import type { StoredLog } from '../save-requests.ts';
 
 export type MoveOutcome =
   | { kind: 'moved'; log: StoredLog }

@@ -2,7 +2,7 @@
 import { mailReauthentication } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { requireUser } from '../wire/require-user.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 
 export const reauthenticate: Endpoint = async (context, deps) => {

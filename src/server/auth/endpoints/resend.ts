@@ -4,7 +4,7 @@ import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
 import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 

@@ -28,9 +28,9 @@ import { startSession } from '../accounts/sessions.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/known-device.ts';
+import { rememberDevice } from '../wire/device-cookie.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 

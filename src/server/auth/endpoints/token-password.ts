@@ -3,9 +3,9 @@ import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail, getAccount, isBanned } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice, signInKey } from '../wire/known-device.ts';
+import { rememberDevice, signInKey } from '../wire/device-cookie.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 
 export const grantPassword: Endpoint = async (context, deps) => {

@@ -7,10 +7,10 @@ import type { Endpoint } from '../auth-deps.ts';
 import { getAccount, isBanned } from '../accounts/accounts.ts';
 import { hasRefreshTokenFormat, renewSession } from '../accounts/refresh-tokens.ts';
 import { readBody } from '../wire/body.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/known-device.ts';
+import { rememberDevice } from '../wire/device-cookie.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 
 export const grantRefreshToken: Endpoint = async (context, deps) => {

@@ -11,7 +11,7 @@ import type { SessionRow } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
 import { requireUser } from '../wire/require-user.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { userJson } from '../wire/user-json.ts';

@@ -10,9 +10,9 @@ import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/known-device.ts';
+import { rememberDevice } from '../wire/device-cookie.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 
 /** Token purposes by wire type. Invitations and magic links are not implemented. */

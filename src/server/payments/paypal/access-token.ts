@@ -1,7 +1,7 @@
 /** PayPal's access token: fetched single-flight and cached until shortly before it expires. */
 import type { Clock } from '../../clock.ts';
-import { at, textAt } from './wire.ts';
-import type { Answer } from './send.ts';
+import { at, textAt } from './json-value.ts';
+import type { Answer } from './http-request.ts';
 
 /** Keeps a token from expiring in flight. */
 const MARGIN_MS = 60_000;

@@ -5,7 +5,7 @@
 import { toMinor } from './money.ts';
 import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';
 import type { Capture, CaptureStatus, Order, Refund } from './paypal.ts';
-import { at, idInLink, linkOf, listAt, textAt } from './wire.ts';
+import { at, idInLink, linkOf, listAt, textAt } from './json-value.ts';
 
 type Amount = { amountMinor: number; currency: string };
 

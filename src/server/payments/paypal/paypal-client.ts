@@ -14,9 +14,9 @@ import { parseCapture, parseOrder, parseRefund } from './parse.ts';
 import { PaypalError } from './paypal.ts';
 import type { Paypal } from './paypal.ts';
 import type { PaypalSettings } from './paypal-settings.ts';
-import { failureOf, malformed, send, succeeded } from './send.ts';
-import type { Answer } from './send.ts';
-import { linkOf, textAt } from './wire.ts';
+import { failureOf, malformed, send, succeeded } from './http-request.ts';
+import type { Answer } from './http-request.ts';
+import { linkOf, textAt } from './json-value.ts';
 
 const CALL_MAX_MS = 25_000;
 const TOKEN_MAX_MS = 10_000;

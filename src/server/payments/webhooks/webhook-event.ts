@@ -3,7 +3,7 @@
  * from PayPal's API.
  */
 import { parseJson } from '#server/parse-json.ts';
-import { at, idInLink, linkOf, textAt } from '../paypal/wire.ts';
+import { at, idInLink, linkOf, textAt } from '../paypal/json-value.ts';
 
 export type PaypalEvent = {
   /** PayPal's own id, the same for every delivery of one event. */

@@ -9,7 +9,7 @@ import styles from './conflict-notice.module.css';
 import type { DaySaver } from '#client/sync/day-saver/day-saver.ts';
 import type { SaverView } from '#client/sync/day-saver/state.ts';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';
-import type { MovedLog } from '#client/sync/save-outcome.ts';
+import type { MovedLog } from '#client/sync/save-requests.ts';
 
 type ConflictNoticeProps = { saver: DaySaver; conflict: NonNullable<SaverView['conflict']> };
 

@@ -15,7 +15,7 @@ import { logOf, takeFirstLine } from '../first-line.ts';
 import styles from '../journal.module.css';
 import { QuickOptions } from '../quick-options.tsx';
 import { SaveStatusLine } from './save-status-line.tsx';
-import { useBlankPage } from '../use-blank-page.ts';
+import { useFocusOnBlankClick } from '../use-focus-on-blank-click.ts';
 import { useEditor } from './use-editor.ts';
 
 /** Loaded when the page is idle or a conflict appears: most pages never show it. */
@@ -58,7 +58,7 @@ export function DayPage({ date, today, read, isFirstLog, onUpgrade }: DayPagePro
 
   const [editor, setEditor] = useState<JournalEditorHandle | null>(null);
   const isWritable = editor !== null && !conflict && !isLocked;
-  const blankPage = useBlankPage((clientY) => isWritable && editor.focusAtHeight(clientY));
+  const blankPage = useFocusOnBlankClick((clientY) => isWritable && editor.focusAtHeight(clientY));
 
   return (
     <article className={styles.day} data-writable={isWritable} {...blankPage}>

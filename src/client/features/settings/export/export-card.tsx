@@ -9,7 +9,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { createEntryReader } from './entry-reader.ts';
+import { createEntryReader } from './read-entries.ts';
 import { createExportRun, ExportRejected } from './export-run.ts';
 import type { ExportRun, Progress } from './export-run.ts';
 import { FORMATS, fileName } from './formats.ts';

@@ -12,7 +12,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { Section } from '#client/ui/page/page.tsx';
-import { createEntryReader } from '../export/entry-reader.ts';
+import { createEntryReader } from '../export/read-entries.ts';
 import type { Progress } from '../export/export-run.ts';
 import { ImportPlanView } from './import-plan-view.tsx';
 import { createImportRun, ImportRejected, planImport, readImport } from './import-run.ts';

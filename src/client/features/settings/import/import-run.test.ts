@@ -7,7 +7,7 @@ import type { Choice } from '#domain/export/import-plan.ts';
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
 import type { ImportEntry } from '#domain/export/import-wire.ts';
 import { UnreadableFileError } from '#domain/export/read-file.ts';
-import type { EntryReader, StoredDay } from '../export/entry-reader.ts';
+import type { EntryReader, StoredDay } from '../export/read-entries.ts';
 import { createImportRun, daysToWrite, planImport, readImport } from './import-run.ts';
 
 const never = new AbortController().signal;

@@ -8,8 +8,8 @@ import type { Choice, ExistingDay, ImportedFile, RefusedDay, Verdict } from '#do
 import { IMPORT_BATCH_CHARACTERS, IMPORT_MAX_ENTRIES } from '#domain/export/import-wire.ts';
 import type { ImportAnswer, ImportEntry } from '#domain/export/import-wire.ts';
 import { parseExportFile, UnreadableFileError } from '#domain/export/read-file.ts';
-import { createPager } from '../export/entry-reader.ts';
-import type { EntryReader, StoredDay } from '../export/entry-reader.ts';
+import { createPager } from '../export/read-entries.ts';
+import type { EntryReader, StoredDay } from '../export/read-entries.ts';
 import type { Progress } from '../export/export-run.ts';
 import { createYielder } from '../yield-to-main.ts';
 

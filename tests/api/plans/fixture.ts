@@ -4,8 +4,8 @@ import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import { createDatabaseClock } from '../../support/database-clock.ts';
 import type { DatabaseClock } from '../../support/database-clock.ts';
-import { signUp, startDataWorld } from '../data/world.ts';
-import type { DataWorld, Person } from '../data/world.ts';
+import { signUp, startDataWorld } from '../data/fixture.ts';
+import type { DataWorld, Person } from '../data/fixture.ts';
 
 /** `expired`: the last valid day has passed, before the sweep recorded it. `refunded`: the plan was withdrawn. */
 export const KINDS = ['free', 'premium', 'endless', 'expired', 'refunded'] as const;

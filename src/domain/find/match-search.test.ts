@@ -8,7 +8,7 @@ import {
   QUERY_MAX_WORDS,
   toSearchForm,
   toSearchPattern,
-} from './search.ts';
+} from './match-search.ts';
 
 /** Matches as the server does. */
 const finds = (query: string, text: string): boolean => {

@@ -9,7 +9,7 @@ const MAX_CLICK_MOVE_PX = 4;
  * Handlers for the element of the empty page area. They ignore clicks on its children, drags (which select text) and
  * presses that began elsewhere. A touch scroll fires no click.
  */
-export function useBlankPage(focusAtHeight: (clientY: number) => unknown) {
+export function useFocusOnBlankClick(focusAtHeight: (clientY: number) => unknown) {
   const pressedAt = useRef<{ x: number; y: number } | null>(null);
   return {
     onMouseDown: (event: MouseEvent): void => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { daysAgo, startDataWorld, today } from './world.ts';
-import type { DataWorld } from './world.ts';
+import { daysAgo, startDataWorld, today } from './fixture.ts';
+import type { DataWorld } from './fixture.ts';
 
 let world: DataWorld;
 

@@ -11,7 +11,7 @@ const HIGHLIGHT_NAME = 'cited-line';
 let clearHighlight: () => void = () => undefined;
 
 /** `position`: 1-based, among the lines with text, as in `citableLines`. */
-export function showLine(date: Day, position: number): void {
+export function highlightLine(date: Day, position: number): void {
   clearHighlight();
   const log = document.querySelector<HTMLElement>(`.ProseMirror[aria-label="Log for ${dayLabel(date)}"]`);
   const range = log && linesIn(log)[position - 1];
@@ -27,7 +27,7 @@ export function showLine(date: Day, position: number): void {
   range.startContainer.parentElement?.scrollIntoView({ block: 'center', behavior: reducesMotion ? 'auto' : 'smooth' });
 }
 
-export const hideLine = (): void => clearHighlight();
+export const clearLineHighlight = (): void => clearHighlight();
 
 /** The same lines as `entryText`: each text block, split at line breaks. */
 function linesIn(log: HTMLElement): Range[] {

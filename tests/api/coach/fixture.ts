@@ -6,8 +6,8 @@ import type { ModelProvider } from '../../../simulators/ai-model/server.ts';
 import type { ModelControl } from '../../../simulators/ai-model/simulator.ts';
 import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
-import { signUp, today } from '../data/world.ts';
-import type { Person } from '../data/world.ts';
+import { signUp, today } from '../data/fixture.ts';
+import type { Person } from '../data/fixture.ts';
 
 export const PROVIDERS: readonly ModelProvider[] = ['google', 'anthropic', 'openai-compatible'];
 

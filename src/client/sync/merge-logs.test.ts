@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isCleanLog } from '#domain/log/entry-html.ts';
-import { containsLog, mergeLogs, isSameText } from './log-lines.ts';
+import { containsLog, mergeLogs, isSameText } from './merge-logs.ts';
 
 const list = (...items: string[]) => `<ol>${items.map((item) => `<li><p>${item}</p></li>`).join('')}</ol>`;
 

@@ -2,9 +2,9 @@
  * Sends one HTTP request to PayPal and classifies the response. Size and time are limited and redirects are refused
  * (threat: the secret or the token would follow them elsewhere). A gateway's HTML page or an empty body is a response too.
  */
-import { parseJson } from '../../parse-json.ts';
+import { parseJson } from '#server/parse-json.ts';
 import { PaypalError } from './paypal.ts';
-import { textAt } from './wire.ts';
+import { textAt } from './json-value.ts';
 
 const MAX_ANSWER_BYTES = 512 * 1024;
 

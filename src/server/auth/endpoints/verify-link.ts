@@ -8,9 +8,9 @@
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { FIRST_LINK_ACCEPTED, redeemForSession, findTokenByLink } from './verify.ts';
-import { deviceOf } from '../wire/device.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/known-device.ts';
+import { rememberDevice } from '../wire/device-cookie.ts';
 import { linkPage } from '../wire/link-page.ts';
 import { isOwnOrigin, redirectTarget } from '../wire/redirects.ts';
 
