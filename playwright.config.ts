@@ -13,7 +13,7 @@ export default defineConfig({
   outputDir: 'test-results/e2e',
   fullyParallel: true,
   forbidOnly: Boolean(process.env['CI']),
-  workers: 2,
+  workers: 3,
   retries: 0,
   // For tests that hang; the longest takes a quarter of this on a busy machine.
   timeout: 120_000,

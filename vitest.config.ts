@@ -18,8 +18,8 @@ const database = {
 
 export default defineConfig({
   test: {
-    // Two cores: more workers than that only make PostgreSQL and argon2 wait for each other.
-    maxWorkers: 2,
+    // Two cores: the third worker uses the time in which the others wait for PostgreSQL, processes and timers.
+    maxWorkers: 3,
     reporters: ['default'],
     projects: [
       {
