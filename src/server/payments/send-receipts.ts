@@ -46,11 +46,11 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
     if (!claimed) break;
     const message = messageAbout(claimed, deps.config);
     const outcome = message === null ? 'no recipient' : await handOver(mailer, message);
-    if (outcome === 'not taken') {
+    if (outcome === 'failed') {
       failures += 1;
       // Moved behind those that are due now, so that this run does not try it twice.
       await note(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
-    } else if (outcome === 'taken') {
+    } else if (outcome === 'accepted') {
       const isReceipt = claimed.status === 'completed';
       await note(service, claimed, { mail_due_at: null, ...(isReceipt && { receipt_mailed_at: deps.clock.now() }) });
       count.mailed += 1;
@@ -67,14 +67,14 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
 async function handOver(mailer: Pick<Mailer, 'deliver'>, message: MailMessage): Promise<Outcome> {
   try {
     await mailer.deliver(message);
-    return 'taken';
+    return 'accepted';
   } catch (error) {
-    if (error instanceof MailRejected) return 'refused';
-    if (error instanceof MailDeferred) return 'not taken';
+    if (error instanceof MailRejected) return 'rejected';
+    if (error instanceof MailDeferred) return 'failed';
     throw error;
   }
 }
-type Outcome = 'taken' | 'refused' | 'not taken';
+type Outcome = 'accepted' | 'rejected' | 'failed';
 
 type Claimed = NonNullable<Awaited<ReturnType<typeof claimNext>>>;
 
