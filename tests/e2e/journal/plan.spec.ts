@@ -171,7 +171,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.press('Backspace');
     await expect(unsaved(page)).toBeVisible();
-    await expect(page.getByText('You had taken everything out of this day.')).toBeVisible();
+    await expect(page.getByText('You deleted all text of this day.')).toBeVisible();
     await admin('plan:grant', email);
     await focusTab(page);
     await expect(status(page, 'Nothing written yet')).toBeVisible();
