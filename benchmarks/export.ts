@@ -239,7 +239,7 @@ async function importAgain(page: Page, userId: string, json: string): Promise<Fi
   await page.getByLabel('File to import').setInputFiles({ name: 'all.json', mimeType: 'application/json', buffer });
   const startedAt = performance.now();
   await page.getByRole('button', { name: /^Import [\d,]+ Days$/ }).click();
-  await page.getByText(/^Done: /).waitFor({ timeout: 120_000 });
+  await page.getByText(/^Imported /).waitFor({ timeout: 120_000 });
   const seconds = (performance.now() - startedAt) / 1000;
   const after = await hashEntries(userId);
   return {

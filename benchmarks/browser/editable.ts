@@ -44,7 +44,7 @@ try {
   bare.close();
 }
 
-/** Interleaves both pages. `leaveFor` returns the page from which each navigation starts. */
+/** Measures both pages alternately. `leaveFor(url)` returns the page to open before navigating to `url`. */
 async function compare(from: string, ours: Page, theirs: Page, leaveFor: (url: string) => string): Promise<Figure> {
   const rounds: { ours: number; theirs: number }[] = [];
   for (let round = 0; round < ROUNDS + 3; round += 1) {

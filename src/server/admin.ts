@@ -24,7 +24,7 @@ const USAGE = `Commands:
   key:create                     print a private key for AUTH_SIGNING_KEY_FILE
 `;
 
-/** An operator error: only its message is printed. */
+/** An expected failure: wrong arguments, an unknown account, a refused refund. */
 class CommandError extends Error {}
 
 /** Returns the line to print. */

@@ -17,7 +17,7 @@ import type { StoredRows, OpenedStore } from './world-stores.ts';
 import { PaymentWorld } from './payment-fixture.ts';
 
 const SCHEDULES = fuzzBudget(1000);
-/** The same over PostgreSQL, which takes longer. */
+/** The number of histories to test with PostgreSQL: fewer, because each takes longer. */
 const STORED_SCHEDULES = fuzzBudget(20);
 const SEED = 20_261_121;
 const history = fc.array(fc.nat(), { minLength: 30, maxLength: 260, size: 'max' });

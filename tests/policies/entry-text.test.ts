@@ -44,7 +44,10 @@ test('SQL and the domain return the same text for example logs', async () => {
   expect(await textsInDatabase(ROWS)).toEqual(ROWS.map(entryText));
 });
 
-/** Combines the tokens of the rule in any order. PostgreSQL stores neither NUL nor lone surrogates. */
+/**
+ * A token that the conversion to plain text handles, or a short random string. Excludes NUL and lone surrogates, which
+ * PostgreSQL cannot store.
+ */
 const piece = fc.oneof(
   fc.constantFrom(
     '<h2 class="date-header">',

@@ -71,7 +71,7 @@ type Deps = {
   webhookId: string;
   /** The origin of the certificate URL. */
   baseUrl: () => string;
-  /** Null without a listener. */
+  /** The webhook URL used when the settings name none. Null: there is no default. */
   listenerUrl: () => string | null;
 };
 

@@ -29,7 +29,9 @@ export type WriteOutcome =
 
 /** Never rejects. A write names the version it is based on (optimistic lock), so a late or repeated one is a no-op. */
 export type EntryTransport = {
-  /** With the id of the day's earlier row, the outcome also says where that row was moved. */
+  /**
+   * `id`: the row that previously held this day. If that row now belongs to another day, the outcome includes it as `moved`.
+   */
   read: (date: Day, id?: string) => Promise<ReadOutcome>;
   insert: (date: Day, html: string) => Promise<WriteOutcome>;
   update: (date: Day, html: string, version: Version) => Promise<WriteOutcome>;

@@ -13,7 +13,7 @@ test.each([
   ['2026-11-02', 'What did you do on Monday, November 2?'],
   ['2026-01-01', 'What did you do on Thursday, January 1?'],
   ['2025-12-31', 'What did you do on Wednesday, December 31, 2025?'],
-  // After midnight, until the page updates its today.
+  // A date after `today`: midnight has passed, but the page has not updated `today` yet.
   ['2026-11-23', 'What have you done today?'],
 ])('the placeholder of an empty log of %s is %j', (date, question) => {
   expect(dayQuestion(day(date), TODAY)).toBe(question);

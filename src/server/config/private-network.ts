@@ -15,7 +15,7 @@ PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 /** Names that public DNS does not resolve: without a dot, or under a reserved suffix. */
 const PRIVATE_NAME = /^[^.]+$|\.(?:local|localhost|internal|lan|home\.arpa)$/;
 
-/** @param host as `URL.hostname` has it */
+/** @param host in the format of `URL.hostname`: lower case, with an IPv6 address in brackets */
 export function isPrivateNetworkHost(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '');
   const family = isIP(address);

@@ -22,10 +22,10 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
 /** A concurrent migration made a prepared statement stale. The connection is closed and replaced. */
 const STALE = new Set(['0A000', '26000']);
-/** SQLSTATE class 40, deadlocks and serialization failures: a retry succeeds. */
+/** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
 const COLLISION = '40';
 
-/** Errors that a request can cause, beyond the classes 22 (bad data) and 23 (broken constraint), which all are 400. */
+/** Statuses of errors that a request can cause. Unlisted codes of class 22 (bad data) and 23 (constraint) are 400. */
 const STATUSES: Readonly<Record<string, number>> = {
   '21000': 400, // one upsert names the same row twice
   '23503': 409,

@@ -26,7 +26,7 @@ function contentSecurityPolicy(apiUrl: string): string {
   ].join('; ');
 }
 
-/** HSTS only for https: browsers ignore it on plain http, and on localhost it would break other projects. */
+/** HSTS is sent only if the public URL is https, because browsers ignore it over plain http. */
 const hstsHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Headers =>
   publicUrl.startsWith('https://') ? [['Strict-Transport-Security', 'max-age=31536000; includeSubDomains']] : [];
 

@@ -8,7 +8,7 @@ import { settlePayment } from './settle-payment.ts';
 import { parseEvent } from './webhooks/webhook-event.ts';
 import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
-/** The rest waits for the next sweep. */
+/** Limits the events, and separately the payments, of one sweep. Any others wait for the next sweep. */
 const MAX_PER_SWEEP = 100;
 /** The next poll of a payment that cannot be settled because of an unexpected error. */
 const FAILED_PAYMENT_DELAY_MS = 5 * 60_000;

@@ -1,4 +1,4 @@
-/** A change of address that waits for confirmation: takes the codes sent to both addresses. */
+/** A pending change of the email address: code forms for the old and the new address. */
 import { MESSAGES } from '#domain/messages.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';

@@ -1,4 +1,7 @@
-/** Restores keyboard focus when the focused element unmounts, for an area whose buttons come and go. */
+/**
+ * Moves the keyboard focus to a fallback element when the focused element unmounts, for an area that adds and removes
+ * buttons.
+ */
 import { useCallback, useEffect, useRef } from 'react';
 import type { FocusEvent } from 'react';
 

@@ -155,7 +155,7 @@ test(
       {
         weight: 2,
         arbitrary: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost').map(
-          // A constant latency: a save that a later read overtakes could restore a deleted line.
+          // Constant latency keeps requests in order. If a read overtook an earlier save, it could restore a deleted line.
           (serverMode): Step => ({ do: 'serverMode', serverMode, latencyMs: 20, isOnline: true }),
         ),
       },
