@@ -14,8 +14,14 @@ import { buildClient } from './build/build-client.ts';
 import { changedFiles, selectTests } from './changed-tests.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { ROOT } from './project.ts';
-import { fileDurations, playwrightResult, slowestFilesPage, slowestFilesText } from './test-results.ts';
-import { summaryLine, vitestResult } from './test-results.ts';
+import {
+  fileDurations,
+  playwrightResult,
+  slowestFilesPage,
+  slowestFilesText,
+  summaryLine,
+  vitestResult,
+} from './test-results.ts';
 import type { TestResult } from './test-results.ts';
 import { runTool } from './tools.ts';
 

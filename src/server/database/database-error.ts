@@ -20,8 +20,11 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
 
 /** Lost connections, no resources, shutting down, broken disk. */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
-/** A concurrent migration made a prepared statement stale. The connection is closed and replaced. */
-const STALE = new Set(['0A000', '26000']);
+/**
+ * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). The connection is closed,
+ * and the next one prepares its statements again.
+ */
+export const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
 const COLLISION = '40';
 
@@ -49,7 +52,7 @@ export function answerFor(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;
   if (!isDatabaseFailure(error)) return isConnectionFailure(error) ? dataError('PGRST000') : null;
   const { code, message, detail = null, hint = null } = error;
-  if (UNREACHABLE.has(code.slice(0, 2)) || STALE.has(code)) return dataError('PGRST000');
+  if (UNREACHABLE.has(code.slice(0, 2)) || STALE_STATEMENT_CODES.has(code)) return dataError('PGRST000');
   if (code.startsWith(COLLISION)) return dataError('PGRST000', { message: 'Two requests collided. Please try again' });
   const status = STATUSES[code] ?? (code.startsWith('22') || code.startsWith('23') ? 400 : null);
   if (status === null) return null;

@@ -4,6 +4,7 @@ import pg from 'pg';
 
 import type { Logger } from '#server/log.ts';
 
+import { STALE_STATEMENT_CODES } from './database-error.ts';
 import type { AsService, AsUser, Database, Result, Statements } from './database.ts';
 import { ACT_AS, RlsQuery } from './rls-query.ts';
 import type { ActingAs } from './rls-query.ts';
@@ -19,12 +20,6 @@ export type PooledDatabaseOptions = {
 };
 
 const SERVICE: ActingAs = { role: 'service_role', claimsJson: '{"role":"service_role"}' };
-
-/**
- * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). The connection is closed,
- * and the next one prepares its statements again.
- */
-const STALE_STATEMENT_CODES = new Set(['0A000', '26000']);
 
 export function createPooledDatabase(options: PooledDatabaseOptions): Database {
   const { pool, log, isCurrent, connectOwner, onClosed } = options;

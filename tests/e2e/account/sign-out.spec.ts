@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { SIGNED_OUT_KEY } from '#client/lib/session/storage-keys.ts';
+import { SIGNED_OUT_KEY, sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { editor, items, openDay, sessionOf, today } from '../support/journal.ts';
 import { endSession } from '../support/session.ts';
 import { inBothThemes } from '../support/themes.ts';
@@ -208,11 +208,10 @@ test('a tab that learns of a sign-out before the stored request to sign out leav
   await openDay(other, today());
   await expect(editor(other)).toBeVisible();
   // Browsers deliver a broadcast and a storage change of another tab in any order.
-  await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+  await page.evaluate((key) => {
     localStorage.removeItem(key);
     new BroadcastChannel(key).postMessage({ event: 'SIGNED_OUT', session: null });
-  });
+  }, sessionStorageKey(page.url()));
   await expect(overlay(other)).toBeVisible();
   await page.evaluate(
     ([key, value]) => localStorage.setItem(key!, value!),

@@ -10,10 +10,7 @@ import { expect, test } from '../support/test.ts';
 
 /** Stores a log for each of these days ago through the API. */
 async function write(page: Page, back: readonly number[]): Promise<void> {
-  const session = await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    return JSON.parse(localStorage.getItem(key)!) as { access_token: string; user: { id: string } };
-  });
+  const session = await sessionOf(page);
   const rows = back.map((days) => ({
     user_id: session.user.id,
     date: addDays(dayOf(new Date()), -days),

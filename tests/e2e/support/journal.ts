@@ -2,6 +2,7 @@
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { expect } from './test.ts';
 
@@ -28,11 +29,8 @@ export type Session = { access_token: string; refresh_token: string; user: { id:
 
 /** The session of the page's user, for API requests outside the page. */
 export async function sessionOf(page: Page): Promise<Session> {
-  const json = await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
-    return localStorage.getItem(key)!;
-  });
-  return JSON.parse(json) as Session;
+  const json = await page.evaluate((key) => localStorage.getItem(key), sessionStorageKey(page.url()));
+  return JSON.parse(json!) as Session;
 }
 
 export const headersOf = ({ access_token: token }: Session) => ({

@@ -1,5 +1,6 @@
 /** Ends sessions, and signs in with a password. */
 import type { Page } from '@playwright/test';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
 import { expect } from './test.ts';
 
 /** Signs out by clearing the storage, and checks that the password opens the journal. */
@@ -14,12 +15,11 @@ export async function expectSignsIn(page: Page, email: string, password: string)
 
 /** Makes the next token refresh fail for good, as after the session has ended elsewhere. */
 export async function endSession(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const key = Object.keys(localStorage).find((name) => name.endsWith('-auth-token'))!;
+  await page.evaluate((key) => {
     const session = JSON.parse(localStorage.getItem(key)!) as Record<string, unknown>;
     localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-  });
+  }, sessionStorageKey(page.url()));
 }
 
 /** Every place of this tab where a link's tokens could remain: the address, both storages, the state of the history entry. */

@@ -3,7 +3,7 @@ import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { ROUTES } from '#domain/routes.ts';
-import './landing-entry.module.css';
+import './landing-page.module.css';
 
 const line = document.querySelector<HTMLTextAreaElement>('#first-line')!;
 const savedHint = document.querySelector<HTMLElement>('#saved')!;

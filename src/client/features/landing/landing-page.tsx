@@ -6,7 +6,7 @@ import { PLANS } from '#domain/plan/plan.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
 import button from '#client/ui/button.module.css';
-import styles from './landing-entry.module.css';
+import styles from './landing-page.module.css';
 
 const FEATURES = [
   { title: 'Minimalistic', text: 'A numbered list and your own words. It opens on today and is ready before you are.' },

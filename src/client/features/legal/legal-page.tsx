@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { Brand } from '#client/ui/page/brand.tsx';
-import styles from './legal-styles.module.css';
+import styles from './legal-page.module.css';
 
 export type LegalSection = { id: string; title: string; body: ReactNode };
 

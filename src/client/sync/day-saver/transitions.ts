@@ -139,8 +139,8 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
 }
 
 /**
- * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that row. False: the attempt is
- * over, because the row replaced the text or the user must choose.
+ * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that row.
+ * False: the attempt is over, because the row replaced the text or the user must choose.
  */
 export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog): boolean {
   const { text, unacknowledged } = step.state;
