@@ -28,5 +28,7 @@ export type AuthDeps = AuthRoutesDeps & {
   secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; devices: Buffer; unknownAccounts: Buffer };
 };
 
-/** Throws an AuthError for every response that is not a success. */
+/**
+ * Returns a success or a redirect. An error response is thrown, mostly as an AuthError; `authErrorResponse` builds it.
+ */
 export type Endpoint = (context: Context<AppEnv>, deps: AuthDeps) => Promise<Response> | Response;

@@ -23,8 +23,9 @@ const BUCKETS = {
 type Bucket = keyof typeof BUCKETS;
 
 /**
- * Wrong passwords for one account, from all addresses together: ten in 15 minutes and fifty in a day. An owner who mistypes
- * waits minutes, and an attacker with a thousand addresses gets no further than with one.
+ * Wrong passwords per key of `signInKey` (an account, or one known device of it), from all network addresses together:
+ * ten in 15 minutes and fifty in a day. An owner who mistypes waits minutes, and an attacker with a thousand network
+ * addresses gets no further than with one.
  */
 const SIGN_IN_WINDOWS = [
   { keyPrefix: 'sign-in', points: 10, duration: 900 },
@@ -32,7 +33,7 @@ const SIGN_IN_WINDOWS = [
 ] as const;
 
 export interface RateLimits {
-  /** Throws `over_request_rate_limit`. */
+  /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
   /**
    * Counts an attempt before its password is compared, so that concurrent attempts gain no guesses.

@@ -28,7 +28,7 @@ export async function listIdentities(service: AsService, userId: string): Promis
   );
 }
 
-/** Throws if the user was deleted concurrently; callers have just read or written the row. */
+/** Throws if the user is gone. Callers have just seen a row of the user, so only a concurrent deletion can cause it. */
 export async function getAccount(service: AsService, id: string): Promise<Account> {
   const [user, identities] = [await findUserById(service, id), await listIdentities(service, id)];
   if (!user) throw new Error('the account was deleted concurrently');
@@ -37,7 +37,7 @@ export async function getAccount(service: AsService, id: string): Promise<Accoun
 
 type NewAccount = { email: string; passwordHash: string; data: JsonObject; confirmed: boolean; now: Date };
 
-/** Throws a DatabaseError 23505 when the address is taken. */
+/** Throws a `pg.DatabaseError` with code 23505 (unique violation) when the address is taken. */
 export async function createAccount(service: AsService, account: NewAccount): Promise<Account> {
   const id = randomUUID();
   const { email, now, confirmed } = account;
@@ -75,7 +75,7 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
 
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
-/** The data of an e-mail identity; Supabase copies it into the user's metadata (docs/specification/wire.md 7). */
+/** The data of an e-mail identity. As in Supabase, callers also copy it into the user's metadata (wire.md 7). */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,
   email_verified: verified,
@@ -92,9 +92,9 @@ export async function updateUser(
 }
 
 /**
- * Threat: a stranger signs up with another person's address and waits for the owner to confirm it; the stranger's password
- * would then open the owner's journal. The password is removed as soon as the owner shows that they do not know it. A
- * confirmed account is not changed.
+ * Threat: a stranger signs up with another person's address and waits for the owner to confirm it; the stranger's
+ * password would then open the owner's journal. Callers remove the password of an unconfirmed account when it is
+ * recovered, or when a sign-up for the address uses another password. A confirmed account is not changed.
  */
 export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   await service.run(
@@ -140,7 +140,7 @@ export async function confirmAddress(service: AsService, account: Account, email
   );
 }
 
-/** The column per kind of mail that holds when it was last sent to the user. */
+/** The columns of `auth.users` that hold when a mail was last sent to the user: one column per kind of mail. */
 export type SentColumn =
   | 'confirmation_sent_at'
   | 'recovery_sent_at'
@@ -150,7 +150,7 @@ export type SentColumn =
 
 /**
  * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time, so
- * only one of two concurrent requests sends. `intervalMs` 0 always allows it.
+ * only one of two concurrent requests sends. `intervalMs` 0 allows every mail.
  */
 export async function claimMail(
   service: AsService,

@@ -2,7 +2,8 @@
  * One-time tokens of mails: a link token and a six-digit code. Either one proves once that the reader owns the address.
  *
  * Threat: the link token cannot be guessed, but the code can. A code is invalidated after five wrong guesses, and after
- * fifteen in a day across all mails. The link stays valid, so a guessing stranger neither gets in nor locks the owner out.
+ * fifteen across mails of one purpose that follow each other within a day. The link stays valid, so a guessing stranger
+ * neither gets in nor locks the owner out.
  */
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
@@ -23,8 +24,8 @@ export type IssuedToken = { linkToken: string; code: string };
 type Issue = { userId: string; purpose: OneTimePurpose; address: string; now: Date; key: Buffer };
 
 /**
- * Replaces the user's token for this purpose. The previous code is invalidated and its wrong guesses still count, so
- * requesting new mails gains no guesses.
+ * Replaces the user's token for this purpose. The previous code is invalidated. Its wrong guesses still count towards
+ * MAX_WRONG_CODES_PER_DAY if it was issued within the last day, so new mails cannot raise the guesses above that limit.
  *
  * Threat: a stranger requests a recovery mail whenever the owner does, to invalidate the link that the owner is about to
  * open. Earlier links of sign-up and recovery therefore stay valid until they expire; all of them went to the owner.
@@ -63,7 +64,10 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   return { linkToken, code };
 }
 
-/** The number of mails that can be sent within a token's lifetime at one a minute; excess occurs only without that limit. */
+/**
+ * One mail a minute for a token's lifetime. More links occur only with AUTH_RATE_LIMITS=off; the oldest are then
+ * deleted.
+ */
 const MAX_EARLIER_LINKS = 60;
 
 async function saveEarlierLink(service: AsService, { userId, purpose, address, now }: Issue): Promise<void> {
@@ -137,13 +141,13 @@ type CodeLookup = {
   purposes: readonly OneTimePurpose[];
   now: Date;
   key: Buffer;
-  /** Set when the user is already known. */
+  /** Limits the lookup to this user's tokens; set when the user is signed in. */
   userId?: string;
 };
 
 /**
  * Counts and commits every guess before it compares the code, so at most five of any number of concurrent guesses are
- * compared. It must therefore run outside the transaction that uses the result.
+ * compared. Call it outside the transaction that consumes the token: a rollback would undo the count.
  */
 export async function findByCode(service: AsService, lookup: CodeLookup): Promise<OneTimeRow | null> {
   let countGuess = queryBuilder
@@ -165,7 +169,9 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
   return rows.find(isMatch) ?? null;
 }
 
-/** Deletes the token. Returns true to exactly one of several concurrent callers. */
+/**
+ * Deletes the token. Returns true to one of several concurrent callers, and to none if a newer token has replaced it.
+ */
 export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder
@@ -178,7 +184,7 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
   return rows.length > 0;
 }
 
-/** Invalidates every outstanding link and code of the user, and cancels a pending address change. */
+/** Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending address change. */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
     queryBuilder

@@ -15,13 +15,16 @@ const MAX_QUEUED_PASSWORDS = 40;
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 
-/** Temporary: the client should retry in a moment. */
+/** A temporary error: the auth wire responds with 503, and the client may retry in a moment. */
 export class PasswordQueueFullError extends Error {}
 
 export interface Passwords {
-  /** argon2id in the PHC string format. Throws PasswordQueueFullError. */
+  /** Returns an argon2id hash in the PHC string format. Throws PasswordQueueFullError. */
   hash(password: string): Promise<string>;
-  /** `hash` null (no such account, or no password) takes as long and returns false. Throws PasswordQueueFullError. */
+  /**
+   * With `hash` null (no such account, or no password) it returns false after the same time as with a real hash.
+   * Throws PasswordQueueFullError.
+   */
   matches(password: string, hash: string | null): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -30,7 +33,7 @@ export function createPasswords(maxQueued: number = MAX_QUEUED_PASSWORDS): Passw
   let thread: PasswordThread | null = null;
 
   function perform(password: string, hash: string | null): Promise<PasswordResult> {
-    // Starts lazily, and restarts after a crash.
+    // The first task starts the thread; the next task after a crash starts a new one.
     if (thread === null || thread.hasEnded) thread = new PasswordThread();
     if (thread.length < maxQueued) return thread.perform(password, hash);
     return Promise.reject(new PasswordQueueFullError('the password queue is full'));

@@ -18,7 +18,7 @@ import type { Device, StartedSession } from './sessions.ts';
 export type RedeemResult =
   /** `previousEmail` is set after an address change. */
   | { outcome: 'session'; account: Account; started: StartedSession; previousEmail: string | null }
-  /** One of the two addresses of a change is confirmed; the other is pending. */
+  /** One of the two addresses of a change is confirmed; the other address is pending. */
   | { outcome: 'awaiting_other_address' }
   | { outcome: 'invalid' }
   | { outcome: 'banned' }
@@ -57,8 +57,9 @@ const isAddressChange = (token: OneTimeRow): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
 
 /**
- * Threat: when a change to a second address begins, the user's row already names it while the tokens still belong to the
- * first, which has confirmed. A confirmation therefore counts only for the address that the mail was sent to.
+ * Threat: a user starts a change to address A, confirms A and starts a change to address B. For a moment `new_email` is
+ * already B while the tokens are still those of A; a link to the current address would then set B, which nobody has
+ * confirmed. A confirmation therefore counts only while the token of the new address was issued for `new_email`.
  */
 async function confirmAddressChange(
   transaction: AsService,

@@ -1,20 +1,21 @@
 /**
- * Refresh token rotation with reuse detection: a token is used once, and its reuse ends the session, because one of the two
- * users may be a thief.
+ * Refresh token rotation with reuse detection: a token is used once, and its reuse ends the session, because one of the
+ * two parties that presented the token may be a thief.
  *
- * Honest browsers reuse a token in two cases: two tabs refresh concurrently, or the response with the new token is lost.
- * Both get the active token again (docs/specification/wire.md 10 b, c). Only hashes are stored, so the active token must
- * be computable from the presented one: a token is the HMAC of its parent, with a salt from its row and a key from outside
- * the database. A holder of a parent token could get its child anyway; a reader of the database can compute nothing.
+ * Honest browsers reuse a token in two cases: two tabs refresh concurrently, or the response with the new token is
+ * lost. In either case the browser gets the active token (docs/specification/wire.md 10 b, c). Only hashes are stored,
+ * so the active token must be computable from the presented token: a token is the HMAC of its parent, with a salt from
+ * its row and a key from outside the database. A holder of a parent token could get its child anyway; a reader of the
+ * database can compute nothing.
  *
- * Threat: an owner and a thief who hold the same token alternate. One rotates it, the other presents the parent and gets the
- * active token, and so on; reuse would never be detected. After the reuse window the parent is therefore accepted only as
- * often and as long as a lost response needs:
+ * Threat: an owner and a thief who hold the same token alternate. One rotates it, the other presents the parent and
+ * gets the active token, and so on; reuse would never be detected. After the reuse window the parent is therefore
+ * accepted only as often and as long as a lost response needs:
  * - Not twice in a row. A token that was reissued for a late parent is not accepted as a late parent itself. An honest
- *   browser uses the token that it got, so its next refresh presents the active token. Of two parties who share a session,
- *   the slower one is late again at the next refresh, and the session ends.
- * - Not after two days. A journal is opened once a day: a response that was lost when the phone was put away is requested
- *   again on the next evening.
+ *   browser uses the token that it got, so its next refresh presents the active token. Of two parties who share a
+ *   session, the slower one is late again at the next refresh, and the session ends.
+ * - Not after two days. A journal is opened once a day: a response that was lost when the phone was put away is
+ *   requested again on the next evening.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Selectable } from 'kysely';
@@ -27,7 +28,9 @@ const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;
 /** How many used tokens a session stores to detect reuse: about eight days of hourly refreshes. */
 const MAX_STORED_GENERATIONS = 200;
 
-/** Issued tokens have 43 characters; the range also accepts those of other issuers. */
+/**
+ * Issued tokens have 43 characters. The range also accepts other issuers' tokens: they are then unknown, not malformed.
+ */
 export const hasRefreshTokenFormat = (token: string): boolean => /^[A-Za-z0-9_-]{12,128}$/.test(token);
 
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();

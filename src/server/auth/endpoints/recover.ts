@@ -14,7 +14,8 @@ export const recover: Endpoint = async (context, deps) => {
   if (input === '') throw new AuthError('recovery_without_email');
   const email = parseEmail(input);
   const redirectTo = redirectTarget(context, deps.config);
-  // Looked up after the response, so neither its content nor its timing reveals whether the account exists.
+  // The account is looked up after the response. So neither the response's content nor its timing reveals whether the
+  // account exists.
   deps.mailer.prepare(async () => {
     const service = deps.database.asService('recover an account');
     const user = await findUserByEmail(service, email);

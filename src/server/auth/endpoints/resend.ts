@@ -20,7 +20,7 @@ export const resend: Endpoint = async (context, deps) => {
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
   const address = parseEmail(email);
   const redirectTo = redirectTarget(context, deps.config);
-  // After the response, as in recover.ts.
+  // The account is looked up after the response, which therefore does not reveal whether the account exists.
   deps.mailer.prepare(() => resendMail(deps, type, address, redirectTo));
   return context.json({});
 };

@@ -1,10 +1,11 @@
 /**
  * POST /signup: creates an account (docs/specification/wire.md 8).
  *
- * Threat: account enumeration. Without autoconfirm the response is the same for a new address, one that waits for
- * confirmation and one with an account (docs/specification/accounts.md 2). So is its timing: a password is hashed in each
- * case, and every response takes a minimum time. The "obfuscated user" of supabase/auth has no identities and a new id at
- * each call, which reveals it; here it is built like a new user, with ids that are stable per address.
+ * Threat: account enumeration. Without autoconfirm the response is the same for a new, an unconfirmed and a taken
+ * address (docs/specification/accounts.md 2). So is its timing: a password is hashed or verified in each case, and
+ * every response takes a minimum time. For a taken address supabase/auth returns an "obfuscated user" without
+ * identities and with a new id at each call, which gives the address away. Here the response looks like a new user,
+ * with ids that are stable per address.
  */
 import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
@@ -71,7 +72,7 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await sessionResponse(accessTokens, signedUp.account, signedUp.started));
 }
 
-/** Longer than any difference in database writes between the cases. */
+/** Every sign-up response takes at least this long, which hides how long the database writes of its case take. */
 const MIN_SIGN_UP_MS = 150;
 
 async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
@@ -84,7 +85,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
   const existing = await findUserByEmail(service, email);
   let created: Account | null = null;
   if (existing) {
-    // Takes as long as hashing.
+    // Verifying takes as long as hashing the password of a new account.
     const matches = await passwords.matches(newUser.password, existing.password_hash);
     if (!matches) await clearUnconfirmedPassword(service, existing.id);
   } else {
@@ -125,7 +126,9 @@ async function createAccountIfFree(
 
 type SignUpFields = { userId: string; identityId: string; email: string; data: JsonObject; now: Date };
 
-/** The response of all three cases, built only from the request and two ids. */
+/**
+ * The response for a new, an unconfirmed and a taken address alike, built only from the request, the time and two ids.
+ */
 function signUpResponse({ userId, identityId, email, data, now }: SignUpFields) {
   const at = now.toISOString();
   const facts = { ...data, ...emailIdentityData(userId, email, false) };

@@ -1,7 +1,8 @@
 /**
  * POST /token?grant_type=refresh_token: renews the tokens of a session (docs/specification/wire.md 10).
  *
- * A valid token never gets a 429, because clients treat it as final and sign the user out. Only failures are rate limited.
+ * A valid token never gets a 429, because clients treat a 429 as final and sign the user out. Only failures are rate
+ * limited.
  */
 import type { Endpoint } from '../auth-deps.ts';
 import { getAccount, isBanned } from '../accounts/accounts.ts';

@@ -39,7 +39,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   const reauthentication =
     changesEmail || password !== '' ? await requireReauthentication(deps, { user, session, nonce, password }) : null;
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, password);
-  // A repeated request for the same address gets the same response and sends no mail.
+  // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
   const sendsAddressMail = changesEmail && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
   const service = deps.database.asService('change an account');
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
@@ -109,7 +109,10 @@ async function claimAddressMail(
   throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
 }
 
-/** Also ends every other session and outstanding link, which locks out anyone with the old password (docs/specification/wire.md 12). */
+/**
+ * Also ends every other session, link and code, which locks out anyone with the old password
+ * (docs/specification/wire.md 12).
+ */
 async function changePassword(deps: AuthDeps, user: UserRow, session: SessionRow | null, passwordHash: string) {
   const ended = await deps.database.transactAsService('change a password', async (transaction) => {
     const change = { password_hash: passwordHash, updated_at: deps.clock.now() };

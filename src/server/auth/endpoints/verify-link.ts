@@ -33,7 +33,8 @@ export const followLink: Endpoint = async (context, deps) => {
   const form = new URLSearchParams(await context.req.text());
   const { type, token } = parseLink(form.get('type'), form.get('token'));
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
-  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account.
+  // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request
+  // consumes nothing and is redirected to the page with the button.
   if (isCrossSiteRequest(context, deps.config)) {
     const query = new URLSearchParams({ token, type, redirect_to: target });
     return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);

@@ -2,8 +2,8 @@
  * Issues access tokens, valid for an hour, and verifies them on every request.
  *
  * Verifying a signature costs more than reading a day, so the claims of verified tokens are cached by token. A session can
- * end before its token expires: its existence is checked on first use and then every 30 seconds, and signing out invalidates
- * that cache at once.
+ * end before its token expires. `verify` therefore checks that the session exists and caches the result for 30 seconds;
+ * a sign-out on this server drops the cached result at once.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
@@ -99,7 +99,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
       .run(
         queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
       );
-    // A concurrent sign-out may have overtaken this query; its result is then used once and not cached.
+    // A sign-out may have happened during this query; the query's result is then used once and not cached.
     if (rows.length > 0 && invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
     return rows.length > 0;
   }

@@ -24,7 +24,7 @@ export type SigningKeys = {
 
 type Source = { signingKeyFile: string | null; dataDir: string };
 
-/** Throws an Error that names the file when the operator's key cannot be used. */
+/** Throws an Error that names the file when the key cannot be used. */
 export async function loadSigningKeys({ signingKeyFile, dataDir }: Source): Promise<SigningKeys> {
   const file = signingKeyFile ?? join(dataDir, 'signing-key.json');
   const text = signingKeyFile === null ? await readOrCreateKey(file, dataDir) : await readFile(file, 'utf8');

@@ -1,4 +1,7 @@
-/** Issues a token and queues the account email that carries it. An email within the interval is dropped silently. */
+/**
+ * Queues account emails, and issues the token that an email carries. `claimInterval` silently drops an email that
+ * follows another of its kind too soon; the callers of `mailAddressChange` check the interval themselves.
+ */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import {
@@ -59,7 +62,7 @@ export async function mailReauthentication(parts: AuthDeps, service: AsService, 
   parts.mailer.send(reauthenticationMail({ to: user.email, code, resetLink: resetLinkOf(parts) }));
 }
 
-/** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free one. */
+/** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free address. */
 export async function mailAccountExists(parts: AuthDeps, service: AsService, owner: UserRow) {
   if (owner.email === null || !(await claimInterval(parts, service, owner.id, 'existing_account_notice_sent_at')))
     return;
@@ -70,8 +73,9 @@ export async function mailAccountExists(parts: AuthDeps, service: AsService, own
 type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | null; redirectTo: string };
 
 /**
- * Sends one email to each address, because both must confirm (docs/specification/wire.md 13). If the new address is taken, its
- * owner gets a notice instead of a link: the change can never be completed, and the caller learns nothing.
+ * Sends one email to the old and one to the new address, because both addresses must confirm
+ * (docs/specification/wire.md 13). If the new address is taken, its owner gets a notice instead of a link: the change
+ * can never be completed, and the signed-in user does not learn that the address is taken.
  */
 export async function mailAddressChange(parts: AuthDeps, service: AsService, change: AddressChange) {
   const { user, newEmail, ownerOfNew, redirectTo } = change;

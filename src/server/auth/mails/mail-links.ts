@@ -11,8 +11,9 @@ const PAGES = {
 } as const satisfies Record<LinkType, string>;
 
 /**
- * Our own pages consume the token only after a click: mail scanners open every link and would use it up. The page of
- * another application takes no token, so its link opens GET /verify, which issues a session after a click.
+ * Our own pages consume the token only after a click: mail scanners open every link and would use the token up. The
+ * page of another application takes no token, so its link opens GET /verify. The button on that page redirects to the
+ * application with a session.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (isOwnOrigin(redirectTo, config)) {

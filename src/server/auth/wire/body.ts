@@ -1,4 +1,6 @@
-/** Reads a JSON body and its fields by type. Any input yields a value or an AuthError. */
+/**
+ * Reads a JSON body and its fields by type. Invalid input throws an AuthError, too large a body a BodyTooLargeError.
+ */
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -8,7 +10,10 @@ import { AuthError } from './errors.ts';
 
 /** Deeper than any valid request, and shallow enough for PostgreSQL and recursive JSON code. */
 const MAX_DEPTH = 32;
-/** User metadata is limited to 8 KB, so no valid body holds as many. Threat: guests can send these bodies too. */
+/**
+ * User metadata is limited to 8 KB, so no valid body holds this many values. Threat: a client without a session sends a
+ * megabyte of values, and parsing them blocks the event loop.
+ */
 const MAX_VALUES = 5_000;
 
 export class Body {
@@ -18,14 +23,14 @@ export class Body {
     this.#fields = fields;
   }
 
-  /** A missing or null field is empty, as clients send it (docs/specification/wire.md 2). */
+  /** A missing or null field counts as an empty text (docs/specification/wire.md 2). */
   text(name: string): string {
     const value = this.#fields[name] ?? '';
     if (typeof value !== 'string') throw new AuthError('bad_json', `${name} must be a string`);
     return value;
   }
 
-  /** Null if missing. */
+  /** Returns null if the field is missing or null. */
   object(name: string): JsonObject | null {
     const value = this.#fields[name] ?? null;
     if (value === null) return null;
@@ -38,7 +43,10 @@ export class Body {
   }
 }
 
-/** Throws `bad_json`, or `validation_failed` for text that PostgreSQL cannot store. */
+/**
+ * Throws `bad_json`, or `validation_failed` for too many values, too deep nesting or text that PostgreSQL cannot store.
+ * A body over the size limit throws BodyTooLargeError.
+ */
 export async function readBody(context: Context<AppEnv>): Promise<Body> {
   let parsed: unknown;
   try {

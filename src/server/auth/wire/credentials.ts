@@ -1,4 +1,7 @@
-/** Validates addresses, passwords and metadata by the rules of the wire, which are looser than those of the product's forms. */
+/**
+ * Validates addresses, passwords and metadata by the rules of the wire. The product's forms have rules of their own
+ * (src/domain/account/account.ts).
+ */
 import {
   EMAIL_MAX_LENGTH,
   PASSWORD_MAX_BYTES,
@@ -10,9 +13,9 @@ import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 
 /**
- * The rule of the HTML standard for `type=email`: printable ASCII before the @, one or more host labels after it. Threat:
- * header injection. Spaces, quotes, angle brackets, commas and line breaks are excluded, so no address can add a header or
- * a command to a mail.
+ * The rule of the HTML standard for `type=email`, in lower case: a set of printable ASCII before the @, one or more
+ * host labels after it. Threat: header injection. Spaces, double quotes, angle brackets, commas and line breaks are
+ * excluded, so no address can add a header or a command to a mail.
  */
 const ADDRESS =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;

@@ -1,18 +1,19 @@
 /**
  * Device cookies: choose the rate-limit bucket of a password attempt, that of a known device or that of the account.
  *
- * Threat: a distributed guessing attack on one account from thousands of addresses, which no limit per address detects. A
- * limit per account stops it, but would let a stranger lock the owner out with wrong guesses. A browser that has signed in
- * to the account before therefore carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies")
- * and has its own bucket, so the owner can always sign in on known devices. On a new device the owner uses a recovery link,
- * which makes that device known as well.
+ * Threat: a distributed guessing attack on one account from thousands of addresses, which no limit per address detects.
+ * A limit per account stops it, but would let a stranger lock the owner out with wrong guesses. A browser that has
+ * signed in to the account before therefore carries a device cookie (OWASP, "Slow Down Online Guessing Attacks with
+ * Device Cookies") and has its own bucket, so the owner can always sign in on known devices. On a new device the owner
+ * uses a recovery link, which makes that device known as well.
  *
- * A browser holds one cookie, for the account that signed in last. The cookie grants no access; a thief gains the ten
- * guesses of one more bucket. It is signed over the address, so it cannot be forged for another account, and an address
- * without an account is limited like any other.
+ * A browser holds one cookie, for the account that signed in last. The cookie grants no access; a thief gains the
+ * guesses of one more bucket (`rate-limits.ts`). The cookie is signed over the address, so it cannot be forged for
+ * another account, and an address without an account is limited like any other.
  *
  * Threat: login CSRF. A page of another site signs the browser in to the attacker's account and overwrites the owner's
- * cookie. Threat: a session thief renews the session to get one new cookie after another, each with its own guesses.
+ * cookie. A response to a cross-site request therefore sets no cookie. Threat: a session thief renews the session to
+ * get one new cookie after another, each with its own guesses. All renewals of a session therefore set the same cookie.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -38,7 +39,7 @@ type DeviceUser = {
   sessionId?: string;
 };
 
-/** Call with every response that signs a user in. A known device keeps its cookie. */
+/** Call with every response that signs a user in or renews a session. A known device keeps its cookie. */
 export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email, sessionId }: DeviceUser): void {
   const key = deps.secrets.devices;
   if (email === null || readDevice(context, key, email) !== null || isCrossSiteRequest(context, deps.config)) return;

@@ -11,7 +11,10 @@ import { AuthError } from './errors.ts';
 const VERSION_HEADER = 'X-Supabase-Api-Version';
 const NEW_FORMAT_VERSION = '2024-01-01';
 
-/** PostgreSQL is unreachable, shutting down or out of connections, or a lock timed out: the client may retry. */
+/**
+ * SQLSTATE classes of connection failures, rollbacks (deadlock), exhausted resources, lock time-outs and shutdowns: the
+ * client may retry.
+ */
 const TRANSIENT_SQLSTATE_CLASSES = ['08', '40', '53', '55', '57'];
 const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
 const TRANSIENT_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;

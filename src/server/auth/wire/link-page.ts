@@ -1,8 +1,10 @@
 /**
- * The confirmation page between a mail's link and a third-party app: it states what the link does and waits for a click.
+ * The confirmation page between a mail's link and a third-party app: it states what the link does and waits for a
+ * click.
  *
- * The page is not part of the client's build, so its style is inline and allowed by hash in the policy. Its content does not
- * depend on the token: it does not reveal whether the token is valid, and it names no account.
+ * The page is not part of the client's build, so its style is inline and allowed by hash in the
+ * Content-Security-Policy. The token is not looked up: the page does not reveal whether the token is valid, and it
+ * names no account.
  */
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
@@ -70,7 +72,10 @@ export function linkPage({ type, token, target, isOwnSite }: LinkPage) {
   return { body, headers: pageHeaders(url) };
 }
 
-/** Threat: spoofing. For an app's scheme only the scheme decides which app opens; its host part may be any name. */
+/**
+ * Threat: spoofing. With an app's scheme, the scheme alone decides which app opens, and the host part may be any name.
+ * The page therefore names the scheme of such a target, not its host.
+ */
 const siteName = (url: URL): string => (isWebProtocol(url) ? url.host : url.protocol.slice(0, -1));
 
 /**

@@ -1,4 +1,7 @@
-/** Redirect targets of links in mails, limited to the operator's allow-list (docs/specification/wire.md 6). */
+/**
+ * Redirect targets of links in mails, limited to the origin of PUBLIC_URL and the operator's allow-list
+ * (docs/specification/wire.md 6).
+ */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';
 import { matchesPattern } from '#server/config/redirect-patterns.ts';
@@ -28,7 +31,7 @@ function isAllowed(target: string, { publicUrl, auth }: AuthDeps['config']): boo
   return auth.redirectPatterns.some((pattern) => matchesPattern(url, pattern));
 }
 
-/** Letters, digits and hyphens, or an IPv6 address. `;` and `'` are legal in a URL's host but special in a CSP header. */
+/** A name, an IPv4 or an IPv6 address. `;` and `'` are legal in a URL's host but special in a CSP header. */
 const PLAIN_HOST = /^[a-z0-9_.-]*$|^\[[0-9a-f:]+\]$/i;
 /** A separator or control character that a server may decode after the path has been matched. */
 const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
@@ -42,7 +45,7 @@ function parseUnambiguousUrl(target: string): URL | null {
   const url = URL.parse(target);
   if (url === null || url.username !== '' || url.password !== '') return null;
   if (!PLAIN_HOST.test(url.hostname) || ENCODED_SEPARATOR.test(url.pathname)) return null;
-  // The parser normalizes an obfuscated host, so the text then no longer begins with it.
+  // The parser normalizes an obfuscated host, so the text then does not begin with the parsed host.
   const authority = /^[^:]+:\/\/[^/?#]*/.exec(target)?.[0].toLowerCase();
   return authority === `${url.protocol}//${url.host}`.toLowerCase() ? url : null;
 }
