@@ -46,7 +46,7 @@ export function createJournalEditor(options: EditorOptions): JournalEditorHandle
     injectCSS: false,
     // Asterisks and underscores in pasted text are literal.
     enablePasteRules: false,
-    // Diffs the document after every deletion, for an event without listeners here.
+    // TipTap's delete extension diffs the document after every change, for an event that nothing here listens to.
     enableCoreExtensions: { delete: false },
     editorProps: {
       attributes: {
@@ -106,8 +106,8 @@ function focusAtHeight(editor: Editor, clientY: number): void {
 }
 
 /**
- * Replaces the text by changing only what differs, so that the caret stays in its sentence, and as a separate undo step.
- * `preventUpdate` suppresses `onEdit`: the user has not edited the text.
+ * Replaces the text by changing only what differs, so that the caret stays in its sentence, and as a separate undo
+ * step. `preventUpdate` suppresses `onEdit`: the user has not edited the text.
  */
 function replaceText(editor: Editor, html: string): void {
   const { doc, tr } = editor.state;

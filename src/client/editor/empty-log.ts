@@ -18,9 +18,9 @@ export const emptyLog = Extension.create<{ placeholder: () => string }>({
     return [
       new Plugin({
         /**
-         * Restores the list after the user deletes all text, which leaves an empty paragraph. Backspace in an empty item
-         * leads to the same document, but there the user wants plain text: so only when the change removed text. Not
-         * during IME composition, which a replaced node would break.
+         * Restores the list after the user deletes all text, which leaves an empty paragraph. Backspace in an empty
+         * item leads to the same document, but there the user wants plain text, so only a change that removed text
+         * restores the list. No-op during an IME composition, which a replaced node would break.
          */
         appendTransaction(transactions, before, after) {
           const hasChanged = transactions.some((transaction) => transaction.docChanged);

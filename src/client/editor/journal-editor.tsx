@@ -1,4 +1,4 @@
-/** The editor as a React component, in a separate chunk: `StoredLog` shows the text until it has loaded. */
+/** The editor as a React component, in a separate chunk: `StoredLog` shows the text until that chunk has loaded. */
 import { useEffect, useEffectEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { createJournalEditor } from './create-editor.ts';
 import type { JournalEditorHandle } from './create-editor.ts';
@@ -51,7 +51,7 @@ export function JournalEditor(props: JournalEditorProps) {
     const close = handleOpen(opened);
     setHandle(opened);
     return () => {
-      // Before `destroy`, because it reads the last text.
+      // Runs before `destroy`, because `close` reads the last text from the editor.
       close();
       setHandle(null);
       opened.editor.destroy();

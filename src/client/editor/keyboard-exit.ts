@@ -7,7 +7,7 @@ export const KEYBOARD_HELP =
 
 export const keyboardExit = Extension.create({
   name: 'keyboardExit',
-  // Before the list extension's Tab handler.
+  // Sees keys before the list extension's Tab handler does.
   priority: 1_000,
 
   addProseMirrorPlugins() {

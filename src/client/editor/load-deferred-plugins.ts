@@ -17,7 +17,9 @@ export const loadDeferredPlugins = (): Promise<unknown> =>
     () => (loading = null),
   ));
 
-/** Waits for the end of an IME composition: registering a plugin redraws the editor, which would break it. */
+/**
+ * Waits for the end of an IME composition: registering a plugin redraws the editor, which would break the composition.
+ */
 function registerPlugins(editor: Editor): void {
   if (editor.isDestroyed) return;
   if (editor.view.composing) setTimeout(() => registerPlugins(editor), RETRY_COMPOSING_MS);

@@ -1,6 +1,7 @@
 /**
- * Serialises the editor's document to HTML. ProseMirror's nodes are immutable and an edit replaces only the nodes on its
- * path, so the HTML of all other nodes is cached: a log of 20,000 words costs as much as its last sentence.
+ * Serialises the editor's document to HTML. ProseMirror's nodes are immutable and an edit replaces only the nodes on
+ * its path, so the HTML of all other nodes is cached: after an edit of a long log, only the changed nodes are
+ * serialised.
  */
 import { DOMSerializer } from '@tiptap/pm/model';
 import type { Node } from '@tiptap/pm/model';

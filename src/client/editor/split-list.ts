@@ -1,4 +1,7 @@
-/** List items cannot start with a heading, quote or code block, so such a block splits its list in two, in one undo step. */
+/**
+ * List items cannot start with a heading, quote or code block, so such a block splits its list in two, in one undo
+ * step.
+ */
 import { Extension, InputRule } from '@tiptap/core';
 import type { Editor } from '@tiptap/core';
 import type { Node, Schema } from '@tiptap/pm/model';
@@ -21,7 +24,10 @@ function trimEnd(list: Node): Node | null {
   return items.length > 0 ? list.type.create(list.attrs, items) : null;
 }
 
-/** The second half. Children of the removed line move up into its place, because an item must begin with a paragraph. */
+/**
+ * The second half of a split list; null if nothing remains. Children of the removed line move up into its place,
+ * because an item must begin with a paragraph.
+ */
 function trimStart(list: Node): Node | null {
   const [item, ...items] = list.children;
   const [first, ...blocks] = item!.children;
@@ -79,8 +85,8 @@ function createBlocks(
 }
 
 /**
- * Converts the selected lines of a list to blocks of this format, which split the list, and keeps them selected. Returns
- * false if no single list contains all selected lines.
+ * Converts the selected lines of a list to blocks of this format, which split the list, and keeps them selected.
+ * Returns false if no single list contains all selected lines.
  */
 function formatListLines({ state, view }: Editor, format: BlockFormat, attributes: BlockAttributes): boolean {
   const { doc, schema, selection, tr } = state;
@@ -105,8 +111,8 @@ function formatListLines({ state, view }: Editor, format: BlockFormat, attribute
 }
 
 /**
- * Applies a block format to the selected lines, or turns them into paragraphs if they have it. Lines of a list leave the
- * list first, because an item must begin with a paragraph.
+ * Applies a block format to the selected lines, or turns lines with that format into paragraphs. Lines of a list leave
+ * the list first, because an item must begin with a paragraph.
  */
 export function toggleBlockFormat(editor: Editor, format: BlockFormat, attributes: BlockAttributes = {}): boolean {
   if (editor.isActive(format, attributes)) return editor.chain().clearNodes().setParagraph().run();

@@ -1,6 +1,7 @@
 /**
- * Stores unacknowledged text synchronously in this browser: a buffer for crashes, closed tabs and dead connections, never
- * the archive. The key contains the user id, so users of a shared device cannot read each other's drafts.
+ * Stores unacknowledged text synchronously in this browser: a buffer for crashes, closed tabs and dead connections,
+ * never the archive. The key contains the user id, so the page never shows a user the drafts of another user of this
+ * browser.
  */
 import { isDay } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -11,12 +12,12 @@ export type DayDraft = {
   html: string;
   /** The stored revision that the text is based on; null if the day had no row. */
   baseRevision: number | null;
-  /** The row that the text is based on: finds out whether a missing log was moved to another day. */
+  /** The id of the row that the text is based on: a read by this id finds a log that was moved to another day. */
   baseId?: string | undefined;
   at: number;
-  /** The text of that revision, empty without a row: tells a deleted line from a line that never existed. */
+  /** The text of `baseRevision`, empty without a row: tells a line deleted here from a line added elsewhere. */
   base?: string | undefined;
-  /** Texts sent since without an answer: the server may have stored any of them. */
+  /** Texts sent without an answer: the server may have stored any of these texts. */
   sent?: readonly string[] | undefined;
 };
 
@@ -40,8 +41,8 @@ function parse(json: string | null): (DayDraft & { sent: readonly string[] }) | 
 }
 
 /**
- * `writer` identifies this page: each tab stores its own draft. If all tabs shared one draft, a tab closed while offline
- * would lose its text as soon as another tab wrote on that day.
+ * `writer` identifies this page: each tab stores its own draft. If all tabs shared one draft, a tab closed while
+ * offline would lose its text as soon as another tab wrote on that day.
  */
 export function createDayDrafts(storage: Storage, userId: string, writer: string) {
   const prefix = `${PREFIX}${userId}:`;

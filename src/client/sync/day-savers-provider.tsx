@@ -96,7 +96,10 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
   return <JournalContext value={journal}>{children}</JournalContext>;
 }
 
-/** Flushes when the page is hidden or left, retries when the network returns or the page is visible again. */
+/**
+ * Recovers drafts, flushes when the page is hidden or left, and retries when it is visible again or the network
+ * changes.
+ */
 function watchPage(savers: DaySavers): () => void {
   void savers.recover();
   const persist = (): void => savers.persist();

@@ -62,7 +62,10 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     /** The saver of a day that was opened earlier. */
     get: (date: Day): DaySaver | null => savers.get(date) ?? null,
 
-    /** Applies a move to both days at once. A read that was sent earlier does not undo it. */
+    /**
+     * Applies a move to the savers of `from` and `to`, except a saver with unsaved text. A read sent earlier cannot
+     * undo the move.
+     */
     applyMove(from: Day, to: Day, log: StoredLog): void {
       for (const [date, stored] of [
         [from, null],
@@ -73,7 +76,10 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       }
     },
 
-    /** Merges a day's unsaved text into the day that its log was moved to. False if that day cannot be read now. */
+    /**
+     * Merges a day's unsaved text into the day that its log was moved to. False if the log did not move or that day
+     * cannot be read.
+     */
     async addToMovedLog(date: Day): Promise<boolean> {
       const saver = savers.get(date);
       const conflict = saver?.view().conflict;
@@ -83,7 +89,7 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       if (outcome.kind !== 'read') return false;
       const target = this.open(conflict.moved.date, outcome.stored, askedAt);
       target.write(saver.mergeWith(target.text()), 0);
-      // Store this draft before the other one is dropped.
+      // Store the target's draft before `takeTheirs` drops the draft of the old day.
       target.storeDraft();
       saver.takeTheirs();
       return true;
@@ -106,8 +112,8 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
     },
 
     /**
-     * Restores and sends the drafts that a crash or a closed tab left, including those of days that are not open. The
-     * draft of a day that is now locked is shown and stays unsent.
+     * Restores and sends the drafts of days without a saver: a crash, a closed tab or another tab left them. The draft
+     * of a day that is now locked is restored and stays unsent. `only` limits this to one day.
      */
     async recover(only?: Day): Promise<void> {
       for (const date of drafts.days()) {
@@ -165,7 +171,10 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
 
     close: () => allSavers().forEach((saver) => saver.close()),
 
-    /** True if any text is newer than a sign-out that asked about unsent text at `at`. Its draft is stored again. */
+    /**
+     * True if any text is newer than a sign-out that asked about unsent text at `at`. Schedules a new draft of such
+     * text.
+     */
     redraftIfNewer: (at: number): boolean => allSavers().filter((saver) => saver.redraftIfNewer(at)).length > 0,
 
     /** The user has signed out and all local copies are deleted: no later call may store a draft. */

@@ -50,7 +50,7 @@ function linesOf(html: string): Line[] {
     .filter((line) => line.text.trim() !== '');
 }
 
-/** True if `whole` has every line of `part`, or a longer text with that beginning at the same position. */
+/** True if each line of `part` is a line of `whole`, or begins the line of `whole` that has the same index. */
 export function containsLog(whole: string, part: string): boolean {
   const wholeLines = linesOf(whole);
   const texts = new Set(wholeLines.map((line) => line.text));
@@ -61,7 +61,10 @@ export function containsLog(whole: string, part: string): boolean {
 
 export const isSameText = (a: string, b: string): boolean => entryText(a) === entryText(b);
 
-/** Appends to `mine` the lines of `theirs` that it lacks: an item to the last list if that is of the same kind. */
+/**
+ * Appends to `mine` the lines of `theirs` that `mine` lacks. An item joins the last block if that is a list of its
+ * kind.
+ */
 export function mergeLogs(mine: string, theirs: string): string {
   const texts = new Set(linesOf(mine).map((line) => line.text));
   const missing = linesOf(theirs).filter((line) => !texts.has(line.text));

@@ -8,7 +8,7 @@ export type StoredLog = Version & { html: string; savedAt: number };
 export type Failure =
   /** The session has ended; the server stored no change. */
   | { kind: 'signedOut' }
-  /** A retry cannot succeed. `reason` is shown to the user. */
+  /** The server rejects the request, so an automatic retry would fail again. `reason` is shown to the user. */
   | { kind: 'refused'; reason: string }
   /** The plan locks this day for now: its row can be neither read nor changed. */
   | { kind: 'locked' }
@@ -23,14 +23,18 @@ export type ReadOutcome = { kind: 'read'; stored: StoredLog | null; moved?: Move
 export type WriteOutcome =
   | ({ kind: 'stored'; savedAt: number } & Version)
   | { kind: 'removed' }
-  /** The row is not the version that the save is based on: another page inserted, changed or removed it. */
+  /** The row is not the version that the save is based on: another page inserted, changed, moved or removed it. */
   | { kind: 'changed' }
   | Failure;
 
-/** Never rejects. A write names the version it is based on (optimistic lock), so a late or repeated one is a no-op. */
+/**
+ * Never rejects. An update or removal names the version that it is based on (optimistic lock), and an insert needs a
+ * day without a row: a stale or repeated write is a no-op.
+ */
 export type EntryTransport = {
   /**
-   * `id`: the row that previously held this day. If that row now belongs to another day, the outcome includes it as `moved`.
+   * `id`: the row that previously held this day. If that row now belongs to another day, the outcome includes it as
+   * `moved`.
    */
   read: (date: Day, id?: string) => Promise<ReadOutcome>;
   insert: (date: Day, html: string) => Promise<WriteOutcome>;

@@ -1,7 +1,8 @@
 /**
- * Scrolls the caret's line into view, clear of the day bar, the formatting bar and an on-screen keyboard: after typing and
- * caret keys (through ProseMirror), when the visible area changes (keyboard, rotation) and when the caret moves without a
- * key (the cursor control of a phone's keyboard). Never scrolls against the user's own scrolling.
+ * Scrolls the caret's line into view, clear of the day bar, the formatting bar and an on-screen keyboard: after typing
+ * and caret keys (through ProseMirror), when the visible area changes (keyboard, rotation) and when the caret moves
+ * without a key (the cursor control of a phone's keyboard). A change of the visible area does not scroll back a user
+ * who has scrolled away from the caret.
  */
 import { Extension } from '@tiptap/core';
 import type { Storage } from '@tiptap/core';
@@ -27,7 +28,7 @@ export const DAY_BAR_PX = 68;
 const visibleArea = (): Pick<VisualViewport, 'offsetTop' | 'height' | 'scale'> =>
   window.visualViewport ?? { offsetTop: 0, height: innerHeight, scale: 1 };
 
-/** In the coordinates of `getBoundingClientRect`. */
+/** The part of the window that no bar and no keyboard covers, in the coordinates of `getBoundingClientRect`. */
 function visibleSpan(footPx: number): Span {
   const { offsetTop, height } = visibleArea();
   return { top: Math.max(offsetTop, DAY_BAR_PX), bottom: offsetTop + height - footPx };
@@ -43,7 +44,8 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
   onSelectionUpdate({ transaction }) {
     const { footPx, isPointerDown } = this.storage;
     const { docChanged, selection } = transaction;
-    // A mouse click is on visible text; a tap may be where the formatting bar is about to appear.
+    // Without the formatting bar (`footPx` is 0), a pointer sets the caret in visible text. A tap may set it behind the
+    // bar.
     if (docChanged || !selection.empty || isPointerDown || (transaction.getMeta('pointer') && footPx === 0)) return;
     if (this.editor.isFocused) follow(this.editor.view, footPx);
   },
@@ -81,7 +83,8 @@ export const followCaret = Extension.create<object, Storage['followCaret']>({
           };
           const onResize = (): void => {
             const { height, scale } = visibleArea();
-            // Some browsers overlay the keyboard on the page: extend the page, so that its end can be scrolled into view.
+            // Some browsers overlay the keyboard on the page: extend the page, so that its end can be scrolled into
+            // view.
             const keyboardPx = Math.max(0, innerHeight - height * scale);
             document.documentElement.style.setProperty('--keyboard', `${keyboardPx}px`);
             const hasRotated = width !== innerWidth;

@@ -1,12 +1,12 @@
 export type Span = { top: number; bottom: number };
 
-/** About two lines. */
+/** About three lines of a log. */
 const MAX_MARGIN_PX = 80;
 
 /**
  * Returns the pixels to scroll down, or up when negative, so that the caret's line has a margin; 0 if it has one.
- * `visible` is the part of the window that no bar and no on-screen keyboard covers. The margin shrinks with it, because a
- * phone in landscape shows only a few lines.
+ * `visible` is the part of the window that no bar and no on-screen keyboard covers. The margin shrinks with `visible`,
+ * because a phone in landscape shows only a few lines.
  */
 export function scrollForCaret(line: Span, visible: Span): number {
   const spare = visible.bottom - visible.top - (line.bottom - line.top);

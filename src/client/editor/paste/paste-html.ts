@@ -1,7 +1,7 @@
 /**
- * Converts pasted HTML to HTML that the editor's schema parses as the user saw it. Word writes lists as paragraphs, Google
- * Docs marks bold with styles and puts nested lists beside their item, and the schema would join the cells of a table and
- * drop the address of a link. The HTML is parsed in an inert document, which loads nothing and runs nothing.
+ * Converts pasted HTML to HTML that the editor's schema parses as the user saw it. Word writes lists as paragraphs,
+ * Google Docs marks bold with styles and puts nested lists beside their item, and the schema would join the cells of a
+ * table and drop the address of a link. The HTML is parsed in an inert document, which loads nothing and runs nothing.
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { joinCells } from '#domain/log/pasted-markdown.ts';
@@ -45,7 +45,10 @@ function rename(element: Element, tag: string): Element {
   return renamed;
 }
 
-/** Logs store no links, so append the address to the link's text. Not in code, which it would change. */
+/**
+ * Logs store no links, so append the address to the link's text, or replace the text. An address in code would change
+ * the code.
+ */
 function keepAddresses(root: Element): void {
   for (const link of root.querySelectorAll('a[href]')) {
     if (link.closest('pre, code')) continue;
@@ -113,7 +116,9 @@ function openList(paragraph: Element, parent: Element | undefined, marker: strin
   return list;
 }
 
-/** Moves a list that is a direct child of a list into the item before it. */
+/**
+ * Moves a list that is a direct child of a list into the item before that list. Without such an item, unwraps the list.
+ */
 function nestStrayLists(root: Element): void {
   for (const list of root.querySelectorAll('ul > ul, ul > ol, ol > ul, ol > ol')) {
     const item = list.previousElementSibling;
@@ -147,7 +152,7 @@ function stylesToMarks(root: Element): void {
   }
 }
 
-/** Word processors use empty paragraphs as spacing. */
+/** Removes empty paragraphs and the line breaks between blocks, which word processors use as spacing. */
 function removeBlankLines(root: Element): void {
   for (const block of root.querySelectorAll('p, div'))
     if (textOf(block) === '' && !block.querySelector('li')) block.remove();

@@ -17,7 +17,7 @@ const NUMBER = /^\(?(?:\d{1,3}|[a-z])[.)]\s+(?=\S)/;
 const BULLET = /^(?:[-*+•◦▪‣·–—]\s+(?=\S)|o\t+(?=\S))/;
 /** Not `✓`, which programs print before a success message. */
 const CHECKBOX = /^(?:\[[ xX]?\]|[☐☑☒])\s+(?=\S)/;
-/** An empty line of a quoted mail, a signature separator, a horizontal rule. */
+/** Matches an empty line of a quoted mail, a signature separator or a horizontal rule. */
 const NO_WORDS = /^[\s>=_*-]*$/;
 
 const indentOf = (line: string): number => {
@@ -25,7 +25,7 @@ const indentOf = (line: string): number => {
   return spaces.length + (spaces.split('\t').length - 1) * (TAB_WIDTH - 1);
 };
 
-/** Removes a leading list marker. */
+/** Removes a leading list marker and a checkbox. A checkbox without a list marker counts as a bullet. */
 export function withoutMarker(line: string): { text: string; marker: PastedLine['marker'] } {
   const trimmed = line.trim();
   const numbered = trimmed.replace(NUMBER, '');

@@ -43,15 +43,19 @@ function createList(lines: PastedLine[], schema: Schema): Node {
 
 const isProse = (node: Node): boolean => ['paragraph', 'orderedList', 'bulletList'].includes(node.type.name);
 
-/** Headings, quotes and code stay blocks. Paragraphs and lists are merged into the line at the caret. */
+/**
+ * Paragraphs and lists alone are merged into the line at the caret. With a heading, quote or code block, all blocks
+ * stay whole.
+ */
 function markdownToSlice(html: string, schema: Schema): Slice {
   const { content } = DOMParser.fromSchema(schema).parse(parseInert(html), { preserveWhitespace: true });
   return content.content.every(isProse) ? Slice.maxOpen(content) : new Slice(content, 0, 0);
 }
 
 /**
- * Parses plain text as Markdown if it is, otherwise as lines. Several lines become items if they have markers or the caret
- * is in a list, otherwise paragraphs. `plain`: pasted with Shift, so Markdown is literal.
+ * Parses plain text as Markdown if `readPastedMarkdown` recognises it, otherwise as lines. Several lines become items
+ * if they have markers or the caret is in a list, otherwise paragraphs. `plain`: pasted with Shift, so Markdown is
+ * literal.
  */
 export function textToSlice(text: string, at: ResolvedPos, plain = false): Slice {
   const { schema } = at.doc.type;
@@ -115,7 +119,7 @@ function dispatchPaste(view: EditorView, slice: Slice): void {
   view.dispatch(closeHistory(view.state.tr));
 }
 
-/** Pastes plain text without a paste event, for one that has already been handled. */
+/** Pastes plain text without a paste event, for a caller that has already handled the event. */
 export function pasteText(view: EditorView, text: string): void {
   const { $from } = view.state.selection;
   if ($from.parent.type.spec.code === true) view.pasteText(text);

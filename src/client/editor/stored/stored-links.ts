@@ -1,4 +1,4 @@
-/** Finds the addresses in a read-only log. In a separate chunk, because most logs have none. */
+/** Finds the addresses in stored HTML for `StoredLog`. In a separate chunk, because most logs have no addresses. */
 import { linkTexts } from '#domain/log/links.ts';
 import type { LinkedText } from '#domain/log/links.ts';
 
@@ -6,7 +6,7 @@ export type StoredLinks = ReadonlyMap<Node, LinkedText[]>;
 
 const BLOCKS = 'p, h1, h2, h3, pre, li, blockquote';
 
-/** Maps each text node of a line with addresses to its parts, split at the ends of the addresses. */
+/** Maps each text node of a line with addresses to its parts, split where an address begins or ends. */
 export function findStoredLinks(root: Element): StoredLinks {
   const links = new Map<Node, LinkedText[]>();
   let line: Text[] = [];

@@ -11,8 +11,8 @@ const ALLOWED: ReadonlySet<string> = new Set(ENTRY_TAGS);
 const TEXT_BLOCKS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3']);
 
 /**
- * Threat: a compromised or foreign server stores scripts. Although the server cleans logs, this creates only elements of
- * the allow-list, without attributes except a list's `start`.
+ * Threat: a compromised or foreign server stores scripts. Although the server cleans logs, this creates only elements
+ * of the allow-list, without attributes except a list's `start`, and `<a>` elements for addresses in the text.
  */
 function renderNode(node: Node, key: number, links: StoredLinks | undefined): ReactNode {
   if (node.nodeType === Node.TEXT_NODE) {
@@ -57,7 +57,7 @@ function useFindLinks(html: string): FindLinks | undefined {
 type StoredLogProps = {
   html: string;
   label: string;
-  /** The placeholder of an empty log; only if an editor is about to replace it. */
+  /** The placeholder of an empty log; set only if an editor is about to replace this component. */
   placeholder?: string | null;
 };
 

@@ -5,7 +5,7 @@ type Size = { width: number; height: number };
 const GAP_PX = 8;
 const MARGIN_PX = 8;
 
-/** All values in CSS pixels of the viewport. `topBarPx`: the height at its top that the day bar covers. */
+/** All values in CSS pixels of the viewport. `topBarPx`: the height of the day bar, which covers the viewport's top. */
 export function positionToolbar(
   selection: Box,
   toolbar: Size,

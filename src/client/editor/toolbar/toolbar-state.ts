@@ -1,4 +1,4 @@
-/** The toolbar's state as an external store. It notifies only when the toolbar changes, so typing never re-renders it. */
+/** The toolbar's state as an external store. The store notifies only when the toolbar changes, not at every key. */
 import type { Editor } from '@tiptap/core';
 import { BLOCK_ACTIONS, MARK_ACTIONS } from './toolbar-actions.ts';
 
@@ -12,7 +12,10 @@ export type ToolbarState = {
   pressed: () => Pressed;
   /** Alt+F10: shows the toolbar even without a selection. */
   open: () => void;
-  /** Escape: hides the toolbar until the selection changes. */
+  /**
+   * Escape: hides the floating toolbar until the selection changes. With `always`, the bar stays while the editor has
+   * the focus.
+   */
   dismiss: () => void;
 };
 
@@ -37,7 +40,7 @@ export function createToolbarState(editor: Editor, always: boolean): ToolbarStat
       ? ACTIONS.filter((action) => action.isActive(editor)).map((action) => action.name)
       : null;
     const { from, to } = editor.state.selection;
-    // The key includes the selection, because the toolbar moves with it.
+    // The key includes the selection, because the floating toolbar moves with the selection.
     const nextKey = names === null ? '' : `${always ? '' : `${from}-${to}`} ${names.join()}`;
     if (nextKey === key && (names === null) === (shown === null)) return;
     key = nextKey;

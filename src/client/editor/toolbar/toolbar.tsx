@@ -1,6 +1,6 @@
 /**
- * The formatting toolbar. It floats beside the selection; on touch screens, where the system's menu covers a selection, it
- * is a bar above the keyboard. Roving tabindex: arrow keys move between the buttons, Escape returns to the text.
+ * The formatting toolbar. It floats beside the selection; on touch screens, where the system's menu covers a selection,
+ * it is a bar above the keyboard. Roving tabindex: arrow keys move between the buttons, Escape returns to the text.
  */
 import type { Editor } from '@tiptap/core';
 import { Pilcrow } from 'lucide-react';
@@ -184,7 +184,7 @@ function useFloating(ref: BarProps['ref'], editor: Editor, touch: boolean): void
     visualViewport?.addEventListener('resize', place);
     visualViewport?.addEventListener('scroll', place);
     return () => {
-      // When the whole editor unmounts, React has destroyed it before this cleanup runs.
+      // When `JournalEditor` unmounts, its cleanup destroys the editor before this cleanup runs.
       if (!editor.isDestroyed) editor.storage.followCaret.footPx = 0;
       removeEventListener('scroll', place, moved);
       removeEventListener('resize', place);

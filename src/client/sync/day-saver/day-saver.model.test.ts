@@ -83,7 +83,7 @@ async function takeStep(world: DaySaverHarness, taken: Step, written: string[]):
     case 'readPlan':
       return readPlan(world);
     case 'reload':
-      // As on `pagehide`; the old page's requests continue, as keepalive requests do.
+      // Stores a last draft, as `pagehide` does. The old page's requests continue, as keepalive requests do.
       world.saver.close();
       return world.loadPage();
     case 'flush':
@@ -93,7 +93,7 @@ async function takeStep(world: DaySaverHarness, taken: Step, written: string[]):
     case 'keepBoth':
       return world.saver.keepBoth();
     case 'offer':
-      // The reader of a locked day finds out that it is locked, not empty.
+      // The read of a locked day tells the page that the plan locks the day, so the page does not take it for empty.
       return world.isLocked ? readPlan(world) : world.saver.offer(world.row, world.timers.now());
     case 'moveElsewhere':
       if (world.row && !world.moved) world.moveElsewhere();
@@ -155,7 +155,8 @@ test(
       {
         weight: 2,
         arbitrary: fc.constantFrom<ServerMode>('fine', 'fine', 'down', 'lost').map(
-          // Constant latency keeps requests in order. If a read overtook an earlier save, it could restore a deleted line.
+          // Constant latency keeps requests in order. If a read overtook an earlier save, it could restore a deleted
+          // line.
           (serverMode): Step => ({ do: 'serverMode', serverMode, latencyMs: 20, isOnline: true }),
         ),
       },

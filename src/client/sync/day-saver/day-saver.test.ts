@@ -475,7 +475,7 @@ describe('drafts', () => {
   });
 
   describe('of a page that closed before its save', () => {
-    /** Types the text and closes the page; its requests do not arrive. */
+    /** Types the text and closes the page before a request is sent; only the draft remains. */
     const leaveWith = (html: string): void => {
       world.type(html);
       world.saver.close();

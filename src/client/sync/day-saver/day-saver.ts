@@ -26,7 +26,7 @@ export type DaySaverOptions = {
   timers: Timers;
   isOnline: () => boolean;
   drafts: { store: (draft: DayDraft) => boolean; drop: () => void };
-  /** The server has acknowledged this row; null means that it was deleted. */
+  /** The server has confirmed this row; null means that the day has no row. */
   onStored: (stored: StoredLog | null) => void;
 };
 
@@ -97,7 +97,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
         return void transport.remove(date, effect.version).then(onWritten);
       case 'storeDraft': {
         const { html, baseRevision, at } = effect.draft;
-        // Stores the draft without its base if the storage quota is exceeded.
+        // If the browser rejects the draft, for example because storage is full, store it without base and sent texts.
         const isStored = drafts.store(effect.draft) || drafts.store({ html, baseRevision, at });
         return dispatch({ type: isStored ? 'draftStored' : 'draftRejected' });
       }
@@ -175,7 +175,10 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     /** Takes over text that a closed tab or a crash left. `isReadable`: the plan opens the day. */
     restore: (draft: DayDraft, isReadable = true) => dispatch({ type: 'draftFound', draft, isReadable }),
 
-    /** The server's row, read at `askedAt`. It is ignored if anything here is newer. */
+    /**
+     * The server's row, read at `askedAt`. Ignored if text is unsaved, the row is stale or an input method is
+     * composing.
+     */
     offer: (row: StoredLog | null, askedAt: number) => dispatch({ type: 'remoteChanged', stored: row, askedAt }),
 
     /** The log was moved to or from this day. Ignored while text is unsaved. */
@@ -192,7 +195,9 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     /** The network, the session or the plan may be back, or the user asks to try again. */
     retry: () => dispatch({ type: 'retryRequested' }),
 
-    /** Stores a draft at once, because the page may be closed. False if the browser rejected it. */
+    /**
+     * Stores unsaved text in a draft at once, because the page may be closed. False if the browser rejected the draft.
+     */
     storeDraft,
 
     /** Saves every line of both versions. */
@@ -201,12 +206,14 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
     /** Takes the other version; undo in the editor brings this one back. */
     takeTheirs: () => dispatch({ type: 'theirsTaken' }),
 
-    /** The text with the lines of `html` that it lacks. */
+    /**
+     * Returns the text with the lines of `html` that the text lacks; unchanged if `html` is what the text is based on.
+     */
     mergeWith: (html: string) => (text(), mergeWith(state, html)),
 
     /**
-     * True if this text is newer than every draft at that time, so a sign-out at that time did not ask about it. Schedules
-     * a new draft, because the sign-out deletes the user's drafts.
+     * True if no draft at the time `at` had all of the unsaved text, so a sign-out at that time did not ask about it.
+     * Then schedules a new draft, because the sign-out deletes the user's drafts.
      */
     redraftIfNewer(at: number): boolean {
       const isNewer = hasTextNewerThan(state, at);
@@ -214,7 +221,10 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       return isNewer;
     },
 
-    /** True if closing the page now would lose no unsaved text. */
+    /**
+     * False if the browser rejected the latest draft of unsaved text. Call `storeDraft` first to include the latest
+     * edits.
+     */
     isSafe: () => isSafe(state),
 
     /** The user has signed out: stores a last draft, stops all timers and ignores later events. */

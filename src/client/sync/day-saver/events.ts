@@ -1,4 +1,6 @@
-/** The inputs and outputs of the saving engine. Both are plain data, so that a history can be recorded and replayed. */
+/**
+ * The reducer's events and effects. Events and effects are plain data, so that a history can be recorded and replayed.
+ */
 import type { Version } from '#domain/log/entry.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
@@ -16,7 +18,7 @@ export type DaySaverEvent =
   /** The debounce or the backoff of the next save is over. */
   | { type: 'saveTimerElapsed' }
   | { type: 'draftTimerElapsed' }
-  /** Sends now instead of when the debounce ends. */
+  /** Sends unsaved text now, before the debounce ends. */
   | { type: 'flushRequested' }
   /** The network, the session or the plan may be back, or the user asks to try again. */
   | { type: 'retryRequested' }
@@ -25,16 +27,18 @@ export type DaySaverEvent =
   | { type: 'saveConflicted' }
   | { type: 'readSucceeded'; stored: StoredLog | null; moved?: MovedLog | undefined }
   | { type: 'requestFailed'; failure: Failure }
-  /** Another reader found this row. `askedAt` is when its request was sent. */
+  /** A query outside the saver read this row. `askedAt` is when that query's request was sent. */
   | { type: 'remoteChanged'; stored: StoredLog | null; askedAt: number }
   /** The log was moved between this day and another; `stored` is this day's row afterwards. */
   | { type: 'logMoved'; stored: StoredLog | null }
-  /** A draft of an earlier page or another tab, now this page's own. Not readable: the plan does not open the day. */
+  /**
+   * A draft of an earlier page or another tab, now this page's own. `isReadable` is false if the plan locks the day.
+   */
   | { type: 'draftFound'; draft: DayDraft; isReadable: boolean }
   | { type: 'draftRequested' }
   | { type: 'draftStored' }
   | { type: 'draftRejected' }
-  /** A sign-out deletes the user's drafts; text that is newer needs one again. */
+  /** A sign-out deletes the user's drafts; text that is newer than the sign-out needs a new draft. */
   | { type: 'draftsWiped' }
   /** The user resolved a conflict by keeping every line of both versions. */
   | { type: 'bothKept' }
@@ -42,11 +46,13 @@ export type DaySaverEvent =
   | { type: 'theirsTaken' }
   | { type: 'disposed' };
 
-/** Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed. */
+/**
+ * Added by the driver. `isComposing`: an input method is in the middle of a word, so the editor must not be changed.
+ */
 export type EventContext = { now: number; isComposing: boolean };
 
 export type DaySaverEffect =
-  /** Replaces the timer of that name; null only stops it. */
+  /** Replaces the timer of that name; with `at` null, only stops that timer. */
   | { type: 'setTimer'; timer: TimerName; at: number | null }
   /** With the id of the row that the text is based on, the answer also says where that row was moved. */
   | { type: 'read'; rowId: string | undefined }
@@ -55,6 +61,6 @@ export type DaySaverEffect =
   | { type: 'remove'; version: Version }
   | { type: 'storeDraft'; draft: DayDraft }
   | { type: 'dropDraft' }
-  /** As one step that undo takes back. */
+  /** Replaces the editor's text as one undo step. */
   | { type: 'replaceEditorText'; html: string }
   | { type: 'notifyStored'; stored: StoredLog | null };

@@ -1,6 +1,6 @@
 /**
  * The reducer in a simulated page: random events, a server that answers late, never or not at all, an editor, a draft
- * store and crashes. Every step checks the invariants that the page, , rely on.
+ * store and crashes. Every step checks the invariants that the driver and the screens rely on.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -114,7 +114,7 @@ function createSimulation() {
     }
   }
 
-  /** The server has the text, or a text that holds every line of it, or the user chose the other version. */
+  /** Asserts that a draft may be dropped: the stored text has every line of it, or the user chose the other version. */
   function expectMayDrop(before: DaySaverState, event: DaySaverEvent): void {
     if (event.type === 'theirsTaken') {
       written = written.filter((line) => itemsOf(row?.html ?? '').includes(line));
@@ -193,7 +193,10 @@ function createSimulation() {
     readElsewhere(isComposing: boolean): void {
       dispatch({ type: 'remoteChanged', stored: row, askedAt: now }, isComposing);
     },
-    /** `lost`: the server carries the request out and the answer does not arrive. */
+    /**
+     * `lost`: the server stores the write, but no answer arrives. `unheard`: no request arrives. Number: index in
+     * `failures`.
+     */
     answer(how: 'arrives' | 'lost' | 'unheard' | number, isComposing: boolean): void {
       const answered = request;
       if (!answered) return;

@@ -1,6 +1,6 @@
 /**
- * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which `day-saver.ts`
- * drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
+ * The saving engine of one day as a pure state machine: no clock, network, storage or editor, all of which
+ * `day-saver.ts` drives. The rules are in docs/specification/days-and-saving.md 5, 6 and 8.
  */
 import { mergeLogs } from '../merge-logs.ts';
 import type { DaySaverEffect, DaySaverEvent, EventContext, TimerName } from './events.ts';
@@ -36,8 +36,8 @@ export function reduce(state: DaySaverState, event: DaySaverEvent, context: Even
 }
 
 /**
- * The editor must be read before this event. Not for `typed`, which comes at every key, nor for an acknowledgement: what was
- * typed during a request is sent by the next one.
+ * True if the editor must be read before this event. `typed` is excluded because it comes at every key, `saveSucceeded`
+ * because text typed during a request is sent by the next request.
  */
 export const needsText = ({ isEditorAhead }: DaySaverState, { type }: DaySaverEvent): boolean =>
   isEditorAhead && type !== 'typed' && type !== 'saveSucceeded';
@@ -116,12 +116,18 @@ function apply(step: Step, event: DaySaverEvent): void {
   }
 }
 
-/** The write in flight certainly stored nothing; an earlier one without an answer may have. */
+/**
+ * Removes the write in flight, which certainly stored nothing. Earlier writes without an answer may have stored their
+ * text.
+ */
 function forgetWrite(step: Step): void {
   set(step, { unacknowledged: step.state.unacknowledged.slice(0, -1) });
 }
 
-/** A row from another query replaces the text unless the local text is newer. */
+/**
+ * A row from another query replaces the text, unless text is unsaved, the query is stale or an input method is
+ * composing.
+ */
 function takeRemote(step: Step, { stored, askedAt }: Extract<DaySaverEvent, { type: 'remoteChanged' }>): void {
   const { isUnsaved, acknowledgedAt, stored: before } = step.state;
   if (isUnsaved || askedAt <= acknowledgedAt || step.isComposing) return;
@@ -140,7 +146,10 @@ function keepBoth(step: Step): void {
   beginAttempt(step);
 }
 
-/** Compares text that an earlier page left with the row that this page has read. */
+/**
+ * Takes over an earlier page's draft: merges it into unsaved text, otherwise compares it with the row that this page
+ * read.
+ */
 function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { type: 'draftFound' }>): void {
   const { state } = step;
   const { html, base, baseId, baseRevision, sent = [] } = draft;
@@ -149,7 +158,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     return markUnsaved(step, 0);
   }
   const isKnown = isSettled(state, html);
-  // Other texts of the earlier page may still be in flight: then only a later read shows the stored one.
+  // The earlier page's requests with other texts may still be in flight: only a later read shows which text was stored.
   if (isReadable && isKnown && sent.every((text) => text === html)) {
     step.effects.push({ type: 'dropDraft' });
     return;
@@ -163,6 +172,7 @@ function takeDraft(step: Step, { draft, isReadable }: Extract<DaySaverEvent, { t
     draftBasis: { base, baseId, baseRevision },
     hold: isReadable ? null : { kind: 'locked' },
   });
-  // If the row no longer exists, only a read by its id tells whether it was moved.
+  // If the day no longer has the draft's row, only the next attempt's read by the row's id tells whether the log was
+  // moved.
   if (isReadable && (state.stored !== null || baseId === undefined)) reconcile(step, state.stored);
 }

@@ -1,4 +1,4 @@
-/** The state of saving one day: serialisable data that only `reducer.ts` changes, and its selectors. */
+/** The state of saving one day: serialisable data that only the reducer changes, and its selectors. */
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import type { DayDraft } from '../day-drafts.ts';
 import { mergeLogs } from '../merge-logs.ts';
@@ -8,44 +8,59 @@ import type { SaveStatus } from '../save-status.ts';
 /** The text, row and revision that an unsaved text is based on. */
 export type Basis = Pick<DayDraft, 'base' | 'baseId' | 'baseRevision'>;
 
-/** The day was changed elsewhere and the user must choose. `theirs` is null if the row was deleted or `moved`. */
+/**
+ * The day was changed elsewhere and the user must choose. `theirs` is the day's row on the server, null if the day has
+ * none. `moved` is set if the log that the text is based on was moved to another day.
+ */
 export type Conflict = { kind: 'conflict'; theirs: StoredLog | null; moved?: MovedLog | undefined };
 
-/** Why unsaved text is not sent. It stays until the user or an answer of the server releases it. */
+/**
+ * Why unsaved text is not sent. The hold stays until an edit, a retry, the user's choice or a server response clears
+ * it.
+ */
 export type Hold = Conflict | Exclude<Failure, { kind: 'unreachable' }>;
 
 /**
- * A save in progress: at most one request is in flight. It starts with a read when the outcome of an earlier write is not
- * known, and repeats when the row's revision has changed but the text may still be sent. `writes` counts the writes so far.
+ * A save in progress: at most one request is in flight. The attempt starts with a read if an earlier write got no
+ * answer or a draft is not yet compared with the row. A write that finds a changed row leads to a read and, if the text
+ * may still be sent, to another write. `writes` counts the writes so far.
  */
 export type Attempt = { request: 'read'; writes: number } | { request: 'write'; writes: number; html: string };
 
 export type DaySaverState = Readonly<{
-  /** The newest text known here, saved or not. */
+  /** The newest text in this state, saved or not. The editor may hold a newer one: see `isEditorAhead`. */
   text: string;
-  /** The editor holds a newer text: a key press does not serialise the document. */
+  /** The editor holds a newer text than `text`, because a key press does not serialise the document. */
   isEditorAhead: boolean;
-  /** The row as the server last answered or acknowledged it; null if the day has none. */
+  /**
+   * The server's row that this page last accepted; null for a day without a readable row. In a conflict, `hold` has the
+   * newer row.
+   */
   stored: StoredLog | null;
-  /** When the server last acknowledged a change. A read that was sent earlier is stale. */
+  /** When `acknowledge` last set `stored`, in milliseconds. The answer to a read that was sent earlier is stale. */
   acknowledgedAt: number;
 
   /** The server does not have `text`, as far as is known. */
   isUnsaved: boolean;
-  /** The first edit since the last request; limits how long the debounce may postpone a save. */
+  /** When the first edit since the last write was made; limits how long the debounce may postpone a save. */
   unsavedSince: number | null;
   /** When the debounce or the backoff ends. */
   saveDueAt: number;
   attempt: Attempt | null;
-  /** Texts that were sent without an answer. A row with one of them is this page's own write, not a conflict. */
+  /**
+   * Texts sent by this page, or by the page that left the draft, without an answer. A row with such a text is no
+   * conflict.
+   */
   unacknowledged: readonly string[];
-  /** Attempts in a row that did not reach the server; sets the backoff. */
+  /** Consecutive attempts that ended as `unreachable`; determines the backoff. */
   failures: number;
   hold: Hold | null;
-  /** The basis of an earlier page's draft, until it is compared with the server's row. If null, the basis is `stored`. */
+  /**
+   * The basis of an earlier page's draft, until the text may be sent or is replaced. If null, the basis is `stored`.
+   */
   draftBasis: Basis | null;
 
-  /** The first edit that no draft contains. */
+  /** When the first edit that no draft contains was made. */
   draftPendingSince: number | null;
   draftDueAt: number | null;
   /** When a draft last received text that no draft contained. */
@@ -81,13 +96,15 @@ export const initialState = (stored: StoredLog | null): DaySaverState => ({
 export const basisOf = ({ draftBasis, stored }: DaySaverState): Basis =>
   draftBasis ?? { base: stored?.html ?? '', baseId: stored?.id, baseRevision: stored?.revision ?? null };
 
-/** The stored row already equals this text. An empty log is never stored. */
+/**
+ * True if the stored row has this text. Without a row an empty text is settled, because an empty log is never stored.
+ */
 export const isSettled = ({ stored }: DaySaverState, html: string): boolean =>
   stored === null ? isEmptyLog(html) : html === stored.html;
 
 /**
- * Unsaved text may be sent. A locked day is not sent automatically, unless an earlier attempt found no connection: that says
- * nothing about the plan. `evenLocked`: the plan may have changed.
+ * True if unsaved text may be sent now. Text of a locked day is sent only with `evenLocked`, when the plan may have
+ * changed, or after such a retry got no answer (`failures`), which says nothing about the plan.
  */
 export const canSave = (
   { isUnsaved, isDisposed, attempt, hold, failures }: DaySaverState,
@@ -95,15 +112,21 @@ export const canSave = (
 ): boolean =>
   isUnsaved && !isDisposed && !attempt && (!hold || (hold.kind === 'locked' && (evenLocked || failures > 0)));
 
-/** Every line written here, and those of `html` that this text was not based on. */
+/**
+ * Appends the lines of `html` that the text lacks, unless `html` equals the text's base: then those lines were deleted
+ * here.
+ */
 export const mergeWith = (state: DaySaverState, html: string): string =>
   html === basisOf(state).base ? state.text : mergeLogs(state.text, html);
 
-/** No draft of that time or earlier contains all of the text. */
+/** True if no draft stored at `at` or earlier contains all of the unsaved text. */
 export const hasTextNewerThan = ({ isUnsaved, draftPendingSince, draftStoredAt }: DaySaverState, at: number): boolean =>
   isUnsaved && (draftPendingSince !== null || (draftStoredAt !== null && draftStoredAt > at));
 
-/** The page may be closed: all unsaved text is in a draft, or the user has signed out. */
+/**
+ * True unless the browser rejected the latest draft of unsaved text. Edits since that draft count only once they are
+ * stored.
+ */
 export const isSafe = ({ isUnsaved, isDraftSafe, isDisposed }: DaySaverState): boolean =>
   !isUnsaved || isDraftSafe || isDisposed;
 

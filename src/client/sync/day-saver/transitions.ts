@@ -1,4 +1,4 @@
-/** The steps that the reducer is composed of. Each replaces the state of a step and appends effects to it. */
+/** The functions that the reducer is composed of. Each replaces `step.state` and may append to `step.effects`. */
 import { AUTO_SAVE_MAX_WAIT_MS } from '#domain/log/entry.ts';
 import { isEmptyLog } from '#domain/log/entry-text.ts';
 import { containsLog, isSameText } from '../merge-logs.ts';
@@ -69,7 +69,7 @@ export function acknowledge(step: Step, stored: StoredLog | null): void {
   step.effects.push({ type: 'notifyStored', stored });
 }
 
-/** Everything typed is on the server: ends the attempt and drops the draft. */
+/** The text equals the server's row: ends the attempt and drops the draft. */
 export function settle(step: Step): void {
   set(step, {
     isUnsaved: false,
@@ -119,7 +119,7 @@ export function read(step: Step, writes: number): void {
 export function write(step: Step, writes: number): void {
   if (writes >= MAX_WRITES) return fail(step, { kind: 'unreachable' });
   const { text: html, stored, unacknowledged } = step.state;
-  // Later edits start a new debounce.
+  // The maximum wait for a save starts anew with the next edit.
   set(step, { unsavedSince: null });
   if (isSettled(step.state, html)) return settle(step);
   set(step, {
@@ -139,8 +139,8 @@ function holdConflict(step: Step, conflict: Omit<Conflict, 'kind'>): false {
 }
 
 /**
- * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that row.
- * False: the attempt is over, because the row replaced the text or the user must choose.
+ * Three-way comparison of the base, the unsaved text and the server's row. True: the text may be sent, based on that
+ * row. False: the attempt is over, because the row replaced the text or the user must choose.
  */
 export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog): boolean {
   const { text, unacknowledged } = step.state;
@@ -152,7 +152,7 @@ export function reconcile(step: Step, theirs: StoredLog | null, moved?: MovedLog
     return true;
   }
   if (moved) {
-    // Sending it would put lines of the moved log on both days.
+    // Sending the text would put lines of the moved log on its old and its new day.
     if (isComposing || !containsLog(moved.html, text)) return holdConflict(step, { theirs, moved });
     takeStored(step, theirs);
     return false;

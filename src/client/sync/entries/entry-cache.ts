@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 
-/** The first element of every query key whose result depends on the entries of many days. */
+/** The prefix of every query key whose result depends on the entries of many days. */
 export const ENTRY_CACHE_KEY = ['entries'] as const;
 
 /** Call after a day changes. Refetches active queries and removes inactive ones, which would show stale numbers. */

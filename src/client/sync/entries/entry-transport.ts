@@ -27,8 +27,8 @@ export const storedLog = (row: Row): StoredLog => ({
 });
 
 /**
- * Sends every request with this user's token. To a guest or another user, row-level security would return no rows, which
- * looks like an empty day.
+ * Sends a request only with this user's token. To a guest or another user, row-level security would return no rows,
+ * which looks like an empty day.
  */
 export const createEntryFetch = (userId: string): typeof fetch =>
   fetchAsUser(userId, (input, init) => {
@@ -67,8 +67,8 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
   const ofUser = { user_id: userId };
 
   /**
-   * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads the
-   * current plan and applies the server's rule.
+   * For a locked day row-level security returns no rows, which looks like an empty day. To tell them apart, this loads
+   * the current plan and applies the server's rule.
    */
   async function emptyOrLocked(date: Day): Promise<ReadOutcome> {
     const today = earliestToday(new Date());
@@ -88,7 +88,7 @@ export function createEntryTransport(data: DataClient, userId: string, onLocked:
     return outcome;
   }
 
-  /** Reads the day and its earlier row in one query, so that a moved log is found at exactly one of two days. */
+  /** Reads the day's row and the row `id` in one query: two queries could miss a log that is moved between them. */
   async function readDayAndRow(date: Day, id: string): Promise<ReadOutcome> {
     const answer = await entries()
       .select(`date, ${COLUMNS}`)

@@ -90,8 +90,8 @@ function createWorld(browsers: 1 | 2) {
         const moved = id !== undefined && elsewhere ? { date: elsewhere[0], html: elsewhere[1].html } : undefined;
         return { kind: 'read' as const, stored: rows.get(date) ?? null, moved };
       }),
-    // Not lost: with its response the page would lose the row's id, could not find the row after another device moved it,
-    // and would put its lines on both days.
+    // Not lost: with its response the page would lose the row's id, could not find the row after another device moved
+    // it, and would put its lines on both days.
     insert: (date, html) =>
       request(page, () => (rows.has(date) ? { kind: 'changed' } : put(date, `row ${(ids += 1)}`, 1, html)), false),
     update: (date, html, version) =>
@@ -153,7 +153,7 @@ function createWorld(browsers: 1 | 2) {
 
 test.each([
   { name: 'a move on two devices loses no line and puts none on two days', browsers: 2 },
-  // The second tab claims unsent drafts of the first, so both may send them.
+  // The second tab claims unsent drafts of the first tab, so both tabs may send the same lines.
   { name: 'a move in two tabs of a browser loses no line', browsers: 1 },
 ] as const)(
   '$name',

@@ -1,6 +1,6 @@
 /**
- * Moves a log to another day: sends unsaved text first, then changes the row's date by one request. That request names the
- * row, its day and its revision, so it is idempotent and can neither lose nor duplicate the log.
+ * Moves a log to another day: sends unsaved text first, then changes the row's date by one request. That request names
+ * the row, its day and its revision, so it is idempotent and can neither lose nor duplicate the log.
  */
 import type { Day } from '#domain/day/day.ts';
 import type { Version } from '#domain/log/entry.ts';
@@ -19,10 +19,13 @@ export type MoveOutcome =
   | { kind: 'taken' }
   /** Another page changed, moved or removed the log. */
   | { kind: 'changed' }
-  /** The plan locks one of the two days. */
+  /**
+   * The server refuses `to`: the plan locks that day, or it is in the future. With a locked `from`, the kind is
+   * `changed`.
+   */
   | { kind: 'closed' }
   | { kind: 'signedOut' }
-  /** No answer: the log may have been moved. A retry with this version finds out. */
+  /** No usable answer: the log may have been moved. A retry with this version finds out. */
   | { kind: 'unreachable'; version: Version };
 
 export type Move = { from: Day; to: Day };
@@ -53,7 +56,7 @@ export function createSendMove(data: DataClient, userId: string): SendMove {
       .select(COLUMNS);
     if (answer.error) return failure(answer, version);
     if (answer.data[0]) return { kind: 'moved', log: storedLog(answer.data[0]) };
-    // An earlier request may have moved the row before it was edited: then the move succeeded as well.
+    // An earlier request without an answer may have moved the row, which was edited since: that counts as moved.
     const atTarget = await entries().select(COLUMNS).match({ user_id: userId, id, date: to }).retry(false);
     if (atTarget.error) return failure(atTarget, version);
     return atTarget.data[0] ? { kind: 'moved', log: storedLog(atTarget.data[0]) } : { kind: 'changed' };
