@@ -1,4 +1,4 @@
-/** The Find dialog over the journal. Its results include unsaved text of this browser. */
+/** The Find dialog over the journal. Its results include unsaved text of this page. */
 import { useState } from 'react';
 import { FindDialog } from '#client/features/find/find-dialog.tsx';
 import { useJournal } from '#client/sync/day-savers-provider.tsx';

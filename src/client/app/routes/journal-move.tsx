@@ -113,7 +113,7 @@ function useMove(onMoved: () => void) {
       onMoved();
       await navigate({ to: ROUTES.journal.path, search: { date: request.to } as never });
     }
-    // The cached state of the two days is stale, or may be.
+    // The cached log of the old day and the cached dates may be stale.
     else for (const queryKey of [entryKey(request.from), DATES_KEY]) void queries.invalidateQueries({ queryKey });
     return outcome;
   }

@@ -62,7 +62,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
     const { data } = auth.onAuthStateChange((event, session) => {
       clearTimeout(timeout);
-      // Threat: the next user of the same tab would see the address.
+      // Threat: the next user of the same tab would see the email address that this user typed.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       const now = latest.current;
       // The mark of an earlier session would turn an expiry of this one into a sign-out.

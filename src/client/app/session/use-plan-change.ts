@@ -11,7 +11,7 @@ export function usePlanChange(premium: boolean | null, queries: QueryClient): vo
     if (expired) return;
     let isRefreshing = false;
     const refresh = async (): Promise<void> => {
-      // A tab that comes to the front fires both events.
+      // A tab that comes to the front fires `focus` and `visibilitychange`.
       if (isRefreshing || document.visibilityState === 'hidden') return;
       isRefreshing = true;
       await refreshProfile();
@@ -31,7 +31,7 @@ export function usePlanChange(premium: boolean | null, queries: QueryClient): vo
     const hasChanged = previous.current !== null && previous.current !== premium;
     previous.current = premium;
     if (!hasChanged) return;
-    // All cached responses depend on the previous plan.
+    // Any cached response may depend on the previous plan.
     queries.removeQueries({ type: 'inactive' });
     void queries.invalidateQueries();
   }, [premium, queries]);

@@ -1,4 +1,7 @@
-/** Reads the signed-in user's profile row, and retries once after two seconds without one (docs/specification/accounts.md 10). */
+/**
+ * Reads the signed-in user's profile row (docs/specification/accounts.md 10). If there is no row or the read fails,
+ * reads once more after two seconds.
+ */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Profile } from '#domain/log/entry.ts';
 import type { SessionState } from '#client/lib/session/session.ts';
@@ -9,8 +12,8 @@ const PROFILE_TIMEOUT_MS = 10_000;
 const PROFILE_RETRY_MS = 2_000;
 
 /**
- * A row; null for a new user without one (docs/specification/accounts.md 10); or a failure, which says nothing about the
- * plan. After `timedOut` the screen stops waiting; after the first `failed` it waits for the retry.
+ * A row; null for a new user without one (docs/specification/accounts.md 10); or a failure, which says nothing about
+ * the plan. After `timedOut` the screen stops waiting; after the first `failed` it waits for the retry.
  */
 type ReadResult = Profile | null | 'failed' | 'timedOut';
 

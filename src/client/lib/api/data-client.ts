@@ -1,4 +1,6 @@
-/** The client of /rest/v1, typed with the product's tables. Only protected screens load it. */
+/**
+ * The client of /rest/v1, typed with the product's tables. In a separate chunk, which the account screens do not need.
+ */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { createContext, use } from 'react';
 import type { Day } from '#domain/day/day.ts';
@@ -80,7 +82,10 @@ export const createDataClient = (supabase: Supabase): DataClient =>
 
 export const DataContext = createContext<DataClient | null>(null);
 
-/** For a save that must outlive the page: `data.from('entries', { fetch: (url, init) => fetch(url, { ...init, keepalive: true }) })`. */
+/**
+ * Returns the data client. A request that must outlive the page passes its own fetch:
+ * `data.from('entries', { fetch: (url, init) => fetch(url, { ...init, keepalive: true }) })`.
+ */
 export function useData(): DataClient {
   const data = use(DataContext);
   if (!data) throw new Error('useData needs a DataContext above it');

@@ -1,4 +1,6 @@
-/** Sends requests only with the token of a given user. Threat: another tab may have signed in a different user since. */
+/**
+ * Sends requests only with the token of a given user. Threat: another tab may have signed in a different user since.
+ */
 
 /** The user id in the request's token; null without a token. */
 function userIdOf(headers: Headers): string | null {
@@ -13,8 +15,8 @@ function userIdOf(headers: Headers): string | null {
 }
 
 /**
- * Answers a request without this user's token with 401 instead of sending it. `withSession` sees that status like one of
- * the server, and renews or ends the session.
+ * Answers a request without this user's token with 401 instead of sending it; offline, rejects like `fetch`.
+ * `withSession` treats the 401 like one of the server, and renews or ends the session.
  */
 export function fetchAsUser(userId: string, send: typeof fetch): typeof fetch {
   return async (input, init) => {

@@ -1,10 +1,10 @@
-/** The client of /auth/v1 and /functions/v1. `data-client.ts`, loaded later, is the one of /rest/v1. */
+/** The client of /auth/v1 and /functions/v1. `data-client.ts`, loaded later, has the client of /rest/v1. */
 import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
-/** At most one session renewal within this time: refreshing a token that is rejected again would loop. */
+/** At most one renewal after a 401 within this time: renewing a token that the server rejects again would loop. */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
 
 type Fetch = typeof fetch;
@@ -21,8 +21,10 @@ export type Supabase = {
   createMemoryAuth: () => Auth;
   apiUrl: string;
   /**
-   * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session. Without
-   * a session it sends nothing: row-level security would return no rows to a guest, which looks like an empty journal.
+   * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
+   * Without a session it answers 401 and sends nothing: row-level security would return no rows to a guest, which looks
+   * like an empty journal. If the session could not be renewed for lack of a connection, the request is sent without a
+   * token.
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
@@ -55,7 +57,8 @@ export function createSupabase(config: ClientConfig): Supabase {
     const { data, error } = await auth.getSession();
     if (!data.session && !isAuthRetryableFetchError(error)) {
       void renewOrEndSession(auth);
-      // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's chunk.
+      // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
+      // chunk.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });
     }
     const headers = new Headers(init?.headers);

@@ -1,7 +1,7 @@
 /**
- * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font, and
- * redirects a signed-in user from the landing page to the journal. On the journal's page it prefetches the day while the
- * app's code loads.
+ * Runs before the first paint on every page: removes the tokens of an auth link from the URL, applies theme and font,
+ * and redirects a signed-in user from the landing page to the journal. On the journal's page it prefetches today's log,
+ * the dates of all logs and the profile while the app's code loads.
  */
 import type { ClientConfig } from '#domain/client-config.ts';
 import { dayOf } from '#domain/day/day.ts';
@@ -34,8 +34,8 @@ try {
 
 /**
  * Threat: tokens that stay in the URL end up in bookmarks, shared links and the history. The landing and legal pages
- * cannot handle an auth link, so they pass it to the app in a fragment, which is not sent to a server and not kept in the
- * history.
+ * cannot handle an auth link, so they pass it to the app in a fragment, which is not sent to a server and not kept in
+ * the history.
  */
 function consumeAuthLink({ path, params }: AuthLink): void {
   history.replaceState(null, '', page === 'app' ? path : location.pathname);
@@ -51,7 +51,10 @@ function settings(): Settings {
   return { apiUrl: apiUrl || location.origin, publishableKey };
 }
 
-/** The journal's first requests. The URLs must equal those of `entry-transport.ts`, `entry-dates.ts` and `use-profile.ts`. */
+/**
+ * The journal's first requests. The URLs must equal those of `entry-transport.ts`, `entry-dates.ts` and
+ * `use-profile.ts`.
+ */
 function prefetchJournal({ apiUrl, publishableKey }: Settings): void {
   const session = publishableKey === '' ? null : readStoredSession(apiUrl);
   if (!session) return;

@@ -1,6 +1,6 @@
 /**
- * Hands the responses that the boot script prefetched to the app's first request with the same URL and token. Everything
- * that checks requests and responses stays in the callers, around this.
+ * Hands the responses that the boot script prefetched to the app's first request with the same URL and token. The
+ * callers still check every request and response.
  */
 type Prefetched = { authorization: string; response: Promise<Response> };
 
@@ -8,7 +8,9 @@ declare global {
   var hustleForgePrefetched: Map<string, Prefetched> | undefined;
 }
 
-/** After this time the day may have been changed on another device. */
+/**
+ * Discards older responses, because another device may have changed the day since. Also the time-out of the requests.
+ */
 const MAX_AGE_MS = 10_000;
 
 /** Called by the boot script, with the token of the session stored in this browser. */

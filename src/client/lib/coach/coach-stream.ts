@@ -31,7 +31,10 @@ type CoachRequest<Result> = {
   isResult: (data: unknown) => data is Result;
 };
 
-/** Rejects only when `request.signal` aborts, with an AbortError. That also ends the request to the AI service. */
+/**
+ * Rejects only when `request.signal` aborts, with an AbortError. An abort also ends the server's request to the AI
+ * service.
+ */
 export async function askCoach<Result>(
   supabase: Supabase,
   request: CoachRequest<Result>,
@@ -112,7 +115,7 @@ async function refusalOf(response: Response, name: CoachRequest<unknown>['name']
     return { kind: 'refused', reason: 'signed_out', message: AI_MESSAGES.signedOut, retryAt: null };
   }
   const body = (await response.json().catch(() => null)) as { code?: unknown; error?: unknown } | null;
-  // Such as the error page of a proxy: a connection problem, unrelated to the log.
+  // The body is no JSON, such as the error page of a proxy: a connection problem, unrelated to the log.
   if (body === null) return unreadable('network', name);
   const { code, error } = body;
   if (typeof code !== 'string' || typeof error !== 'string') {

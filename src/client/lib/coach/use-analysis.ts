@@ -10,7 +10,7 @@ export type AnalysisView = {
   text: string;
   score: number | null;
   failure: CoachFailure | null;
-  /** Consecutive failed attempts. Refusals don't count as failures. */
+  /** Consecutive failed attempts. A refusal does not count as a failure, and resets the count. */
   failures: number;
 };
 
@@ -18,14 +18,17 @@ type StreamHandlers = { signal: AbortSignal; onScore: (score: number) => void; o
 
 const IDLE: AnalysisView = { phase: 'idle', text: '', score: null, failure: null, failures: 0 };
 
-/** Refusals that show that this page's copy of the profile is stale. Reading it again makes the screen show the reason. */
+/**
+ * Refusals that show that this page's copy of the profile is stale. Once the profile is read again, the screen shows
+ * the reason.
+ */
 const PROFILE_REASONS: ReadonlySet<CoachFailure['reason']> = new Set(['premium', 'ai_consent']);
 const ACCOUNT_REASONS: ReadonlySet<CoachFailure['reason']> = new Set([...PROFILE_REASONS, 'signed_out']);
 const INPUT_REASONS: ReadonlySet<CoachFailure['reason']> = new Set(['no_entry', 'too_short', 'canned', 'unsaved']);
 
 /**
- * `run` starts an analysis unless one is in flight, and awaits `onDone` before the view shows the end. Unmounting cancels
- * it. `inputKey`: changes with the analysed text.
+ * `run` starts an analysis unless one is in flight, and awaits `onDone` before the view shows the end. Unmounting
+ * aborts the analysis. `inputKey`: changes with the analysed text.
  */
 export function useAnalysis<Result>(inputKey = '') {
   const [view, setView] = useState<AnalysisView>(IDLE);
@@ -85,7 +88,9 @@ export function useAnalysis<Result>(inputKey = '') {
   return { view, run, cancel };
 }
 
-/** Clears a failure for one of these reasons when its cause, identified by `causeKey`, has changed. Sends no request. */
+/**
+ * Clears a failure for one of these reasons when its cause, identified by `causeKey`, has changed. Sends no request.
+ */
 function useClearFailureOnChange(
   setView: Dispatch<SetStateAction<AnalysisView>>,
   reasons: ReadonlySet<CoachFailure['reason']>,

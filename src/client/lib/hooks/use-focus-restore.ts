@@ -5,7 +5,10 @@
 import { useCallback, useEffect, useRef } from 'react';
 import type { FocusEvent } from 'react';
 
-/** `fallbackRef`: the element that receives the focus. `areaProps`: for the element that contains all focusable ones. */
+/**
+ * `fallbackRef`: the element that receives the focus. `areaProps`: for the element that contains all focusable
+ * elements.
+ */
 export function useFocusRestore() {
   const fallback = useRef<HTMLElement>(null);
   const fallbackRef = useCallback((element: HTMLElement | null) => void (fallback.current = element), []);

@@ -45,7 +45,10 @@ export function chooseTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-/** Applies theme changes of the system (unless the user has chosen a theme) and of other tabs. Returns the unsubscriber. */
+/**
+ * Applies theme changes of the system (unless the user has chosen a theme), and theme and font changes of other tabs.
+ * `onChange` is called for theme changes alone. Returns the unsubscriber.
+ */
 export function subscribeToTheme(onChange: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const follow = () => {
@@ -77,8 +80,8 @@ export function applyEditorFont(font: EditorFont = storedEditorFont()): void {
 }
 
 /**
- * Only a Closer can choose a font. The choice is suspended when the plan ends, so that the next page does not start in a
- * font that is removed a moment later, and restored when the plan starts again.
+ * Only a Closer can choose a font. The choice is suspended when the plan ends, so that the next page does not start in
+ * a font that is removed a moment later, and restored when the plan starts again.
  */
 export function syncEditorFontWithPlan(premium: boolean): void {
   const [from, to] = premium ? [SUSPENDED_FONT_KEY, FONT_KEY] : [FONT_KEY, SUSPENDED_FONT_KEY];

@@ -1,7 +1,7 @@
 /** The keys of localStorage and sessionStorage. The boot script reads some of them too. */
 export const THEME_KEY = 'theme';
 export const FONT_KEY = 'fontFamily';
-/** The chosen font of a user whose plan has ended, restored when it starts again. */
+/** The chosen font of a user whose plan has ended, restored when the plan starts again. */
 export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 /** The line, in plain text, that a visitor typed on the landing page. It becomes the first log after sign-up. */
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
@@ -10,5 +10,8 @@ export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 
-/** The key that supabase-js uses, so that any Supabase client on this origin finds the session (docs/specification/wire.md 18). */
+/**
+ * The key that supabase-js uses, so that any Supabase client on this origin finds the session
+ * (docs/specification/wire.md 18).
+ */
 export const sessionStorageKey = (apiUrl: string): string => `sb-${new URL(apiUrl).hostname.split('.')[0]}-auth-token`;

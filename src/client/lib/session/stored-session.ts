@@ -1,4 +1,7 @@
-/** Reads the session that auth-js stores in this browser, synchronously, so that the journal starts without waiting for it. */
+/**
+ * Reads the session that auth-js stores in this browser, synchronously, so that the journal starts without waiting for
+ * auth-js.
+ */
 import type { Session } from '@supabase/auth-js';
 import { sessionStorageKey } from './storage-keys.ts';
 

@@ -16,7 +16,7 @@ type SignOutState = {
   busy: 'sending' | 'signingOut' | null;
   /** Set while the dialog asks about unsaved text. */
   question: SignOutQuestion | null;
-  /** The server was unreachable. */
+  /** The server was unreachable while no dialog was open. A dialog gets the `problem` instead. */
   unreachable: boolean;
 };
 const IDLE: SignOutState = { busy: null, question: null, unreachable: false };
@@ -26,7 +26,7 @@ export type SignOutFlow = ReturnType<typeof useSignOut>;
 export function useSignOut() {
   const { signOut, sendUnsavedText } = useSession();
   const [state, setState] = useState(IDLE);
-  /** Incremented by every choice, so that a cancelled sign-out does not continue when its send completes. */
+  /** Incremented by every send and cancel, so that a cancelled sign-out does not continue when its send completes. */
   const choiceId = useRef(0);
   useEffect(() => () => void (choiceId.current += 1), []);
 
