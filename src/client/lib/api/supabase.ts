@@ -23,8 +23,8 @@ export type Supabase = {
   /**
    * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
    * Without a session it answers 401 and sends nothing: row-level security would return no rows to a guest, which looks
-   * like an empty journal. If the session could not be renewed for lack of a connection, the request is sent without a
-   * token.
+   * like an empty journal. If the session's renewal failed for lack of a connection or with a server error, the request
+   * is sent without a token.
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
