@@ -1,6 +1,6 @@
 /** Validation of names, mail addresses and passwords. Each validator returns the message to show, or null if valid. */
 export const PASSWORD_MIN_LENGTH = 6;
-/** In UTF-8 bytes: the limit of the auth API (docs/specification/limits.md 2). */
+/** Maximum length in UTF-8 bytes, which the auth API enforces (docs/specification/limits.md 2). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
@@ -23,10 +23,10 @@ const COMMON_PASSWORDS = new Set(
   ).split(' '),
 );
 
-/** `aaaaaa`, `ababab`, `123123`. */
+/** Matches a password that repeats one to three characters: `aaaaaa`, `ababab`, `123123`. */
 const REPEATED_UNIT = /^(.{1,3})\1+$/;
 
-/** Consecutive characters, up or down: `123456`, `654321`, `abcdefg`. */
+/** True for consecutive characters, up or down: `123456`, `654321`, `abcdefg`. */
 function isSequence(password: string): boolean {
   const step = password.charCodeAt(1) - password.charCodeAt(0);
   if (Math.abs(step) !== 1) return false;

@@ -1,7 +1,7 @@
 /**
  * Citations of lines of a log. The coach cites a line by its ref: the list number that the page shows (`3`, or `3.2` for an
  * item nested in item 3), or the line's first words if it has no number or the number is not unique. The prompt, the reply
- * parser, the export and the benchmark share this rule.
+ * parser and the feedback panel share this rule. The numbers come from `logLines`, like those of the text export.
  */
 import { isItem, logLines } from '../export/log-lines.ts';
 import type { Line } from '../export/log-lines.ts';
@@ -13,17 +13,18 @@ export type CitableLine = { readonly ref: string | null; readonly text: string; 
 /** `line` is the 1-based position among the lines of the log that contain text. */
 export type Citation = { readonly ref: string; readonly line: number };
 
-/** Length of a ref made of words: the default, and the maximum if other lines start alike. In code points. */
+/** Number of words in a ref made of words: the default, and the maximum if other lines start alike. */
 const REF_WORDS = { default: 6, max: 14 } as const;
+/** Length of a ref made of words, in code points: of the default number of words, and of more words. */
 const REF_CHARS = { default: 40, max: 80 } as const;
-/** Of the text in brackets, which may cite several lines. */
+/** Maximum length of the text in brackets, in UTF-16 units. The text may cite several lines: `[1, 3]`. */
 export const MAX_CITATION_LENGTH = 200;
 
-/** Excluded from refs, because they have a meaning in a citation, in Markdown or in the prompt's JSON. */
+/** Characters that a ref excludes, because they have a meaning in a citation, in Markdown or in the prompt's JSON. */
 const RESERVED = /[\s[\]()*_`<>|~#!"“”„«»\\,;]+/gu;
 const NUMBER = /^(?:items?\s)?(\d{1,7}(?:\.\d{1,7}){0,40})\.?$/i;
 
-/** The lines of a log that contain text, in order. Refs are unique, except for lines with the same text. */
+/** The lines of a log that contain text, in order. Lines share a ref only if their longest candidate refs are equal. */
 export function citableLines(html: string): CitableLine[] {
   const lines = logLines(html);
   const numbers = lines.map((line, index) => pageNumber(line, lines[index - 1]));
@@ -62,7 +63,7 @@ function candidateRefs(text: string): string[] {
   return starts;
 }
 
-/** The shortest unique prefix; lines without one share the longest prefix. */
+/** The shortest unique prefix of a line, else its longest prefix; null for a line without letters. */
 function firstWords(text: string, starts: ReadonlyMap<string, number>): string | null {
   const own = candidateRefs(text);
   return own.find((start) => starts.get(start) === 1) ?? own.at(-1) ?? null;
@@ -82,7 +83,7 @@ function countEach(texts: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Resolves the text in brackets of a reply: a ref, or any unambiguous prefix of a line's text. */
+/** Resolves one part of the text in brackets: a ref, or an unambiguous prefix of a line's text. */
 export type FindCitation = (bracketed: string) => Citation | null;
 
 export function createCitationFinder(lines: readonly CitableLine[]): FindCitation {
@@ -103,7 +104,7 @@ export function createCitationFinder(lines: readonly CitableLine[]): FindCitatio
   };
 }
 
-/** Of a prefix that is not a ref. */
+/** Minimum length of a prefix that is not a ref, in UTF-16 units. */
 const MIN_PREFIX_LENGTH = 8;
 
 const isNumber = (text: string): boolean => NUMBER.test(text.trim());
@@ -119,7 +120,10 @@ const CITATION = new RegExp(`(?<![ \\t])([ \\t]*)\\[([^\\[\\]\\n]{1,${MAX_CITATI
 /** An incomplete citation at the end of a streamed text, including the blanks before it. */
 export const PARTIAL_CITATION = new RegExp(`(?<!\\s)\\s*(?:\\[[^\\[\\]\\n]{0,${MAX_CITATION_LENGTH}})?$`);
 
-/** Calls `replace` with the comma-separated parts of each citation; null keeps the citation unchanged. */
+/**
+ * Calls `replace` with the parts of each citation, separated by commas or semicolons. Null keeps the citation as it is;
+ * an empty string removes it.
+ */
 function replaceCitations(text: string, replace: (parts: string[]) => string | null): string {
   return text.replaceAll(CITATION, (whole, blanks: string, inside: string) => {
     const replaced = replace(inside.split(/[,;]/).map((part) => part.trim()));
@@ -142,7 +146,7 @@ export function resolveCitations(text: string, find: FindCitation): { text: stri
   return { text: resolved, cited };
 }
 
-/** From the two stored columns. `refs` is null for analyses of an earlier version: see `labelLineNumbers`. */
+/** Converts `cited` and `cited_refs` of a stored analysis. `refs` is null for an older version: `labelLineNumbers`. */
 export const toCitations = (lines: readonly number[], refs: readonly string[] | null): Citation[] =>
   lines.map((line, index) => ({ line, ref: refs?.[index] ?? lineLabel(line) }));
 

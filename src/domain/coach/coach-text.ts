@@ -15,16 +15,16 @@ export type CoachSpan =
 
 export type CoachBlock = { kind: 'paragraph'; spans: CoachSpan[] } | { kind: 'list' | 'numbers'; items: CoachSpan[][] };
 
-/** Nested lists are flattened. */
+/** Ignores indentation, so nested lists are flattened. */
 const BULLET = /^\s{0,12}[-*•]\s+(?=\S)/;
 const NUMBER = /^\s{0,3}(\d{1,3})[.)]\s+(?=\S)/;
 const HEADING = /^\s{0,3}#{1,6}\s+(.*)$/;
 const QUOTE = /^\s{0,3}(?:>\s{0,3})*>(?=\s|$)/;
-/** With an optional language name. */
+/** A code fence. Only a fence of backticks may carry a language name. */
 const FENCE = /^\s{0,3}(?:`{3,}[\w+#.-]{0,30}|~{3,})\s*$/;
-/** `---`, `===`. */
+/** A line of `---`, `===`, `***` or `___`. */
 const HORIZONTAL_RULE = /^\s{0,3}(?:[-=*_]\s{0,3}){3,}$/;
-/** `|---|---|`. */
+/** The delimiter row of a table: `|---|---|`. */
 const TABLE_RULE = /^\s{0,3}\|[\s|:-]*$/;
 const TABLE_ROW = /^\s{0,3}\|/;
 /** `[label](address "title")`, or an image. The lookahead tells an address from a remark in parentheses. */
@@ -37,9 +37,9 @@ const PARTIAL_LINK =
 const NO_REFS: ReadonlySet<string> = new Set();
 
 /**
- * `isPartial`: the text is still being streamed. Open emphasis then extends to the end of its line, and characters that may
- * become markup are held back, so that displayed text never changes when the rest arrives.
- * `refs`: the lines that can be cited; other bracketed text remains text.
+ * `isPartial`: the text is still being streamed. Unclosed emphasis then extends to the end of the text, and characters
+ * that may become markup are held back. The rest of the text may change emphasis, but never retracts displayed words.
+ * `refs`: the refs of the lines that can be cited (citations.ts). Brackets without such a ref remain text.
  */
 export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS } = {}): CoachBlock[] {
   const spansOf = (source: string, isSpanPartial: boolean) => parseSpans(source, isSpanPartial, refs);
@@ -100,7 +100,7 @@ function removeUnsupportedMarkdown(sourceLine: string, isPartial: boolean): stri
   return cells.filter((cell) => cell !== '').join(' · ');
 }
 
-/** A numeric label is a citation. */
+/** Returns the label of a link. A numeric label keeps its brackets, because it is a citation. */
 const linkLabel = (_link: string, label: string): string => (/^[\d\s,.]+$/.test(label) ? `[${label}]` : label);
 
 /** `## Wins ##` becomes `Wins`. */
@@ -110,10 +110,10 @@ const withoutClosingHashes = (heading: string): string =>
     .replace(/(?<!#)#+$/, '')
     .trimEnd();
 
-/** The next delta may turn it into emphasis, a citation or a date. */
+/** The end of a streamed text that the next delta may turn into emphasis, a citation or a date. */
 const PARTIAL_TOKEN = /[*_]{1,3}$|\[[\d\s,.]*$|(?<![\w-])\d{4}(?:-\d{0,2}){0,2}$/;
 const DELIMITER = /\*\*|[*_]/;
-/** Of nested emphasis; deeper delimiters remain text. */
+/** Limits the nesting of emphasis; deeper delimiters remain text. */
 const MAX_DEPTH = 4;
 
 /** `unclosed` caches delimiters without a closing one in the rest of the text, to keep the search linear. */

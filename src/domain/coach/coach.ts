@@ -1,6 +1,6 @@
 /**
  * The coach's limits, requests, results and messages (docs/specification/coach.md 2 and docs/specification/messages.md 7).
- * The database and `src/server/coach` enforce the limits; the screens check them only to save a request.
+ * The database and `src/server/coach` enforce the limits.
  */
 import type { Citation } from './citations.ts';
 import type { Day } from '../day/day.ts';
@@ -9,14 +9,14 @@ import { MESSAGES } from '../messages.ts';
 import { matchQuickEntry } from '../log/quick-entries.ts';
 import type { ReviewPeriod } from '../plan/review-period.ts';
 
-/** Shorter logs get no feedback. */
+/** Logs with a shorter text get no feedback. */
 const MIN_FEEDBACK_CHARS = 10;
 /** Earlier days sent as context with the analysed one; logs shorter than `MIN_CONTEXT_CHARS` are left out. */
 export const CONTEXT_DAYS = 3;
 export const MIN_CONTEXT_CHARS = 11;
 /** A review needs at least one log of this length. */
 export const MIN_TREND_ENTRY_CHARS = 11;
-/** Shorter replies are invalid. */
+/** A shorter reply of the model is invalid: the first minimum is for feedback, the second for a review. */
 export const MIN_REPLY_CHARS = 10;
 export const MIN_TREND_REPLY_CHARS = 50;
 export const SCORE_RANGE = { min: 1, max: 10 } as const;
@@ -73,7 +73,7 @@ export type CoachRefusal =
 
 export type CoachRefusalAnswer = { success: false; code: CoachRefusal; error: string };
 
-/** The bodies of the functions. Days are in the user's time zone. */
+/** The request bodies of the functions `ai-feedback` and `trend-analysis`. Days are in the user's time zone. */
 export type FeedbackRequest = { date: Day; force?: boolean };
 export type TrendRequest = { period: ReviewPeriod; from: Day; to: Day; force?: boolean };
 
@@ -84,7 +84,7 @@ export type FeedbackResult = {
   cited: Citation[];
   /** The one fact that would have made the log clearer; null if none is missing. */
   missingFact: string | null;
-  /** ISO time at which the analysed text was read. */
+  /** ISO time at which the analysed text was read; earlier than the log's `updated_at` if `upToDate` is false. */
   analyzedAt: string;
   /** False if the log changed during the analysis. */
   upToDate: boolean;

@@ -17,13 +17,16 @@ const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)
 export type ScoredText = {
   score: number | null;
   missingFact: string | null;
-  /** The reply without these lines. Append-only while the reply is streamed. */
+  /** The reply without score lines and fact lines. Append-only while the reply is streamed. */
   text: string;
   /** The scores contradict each other, or the score is out of range. */
   isInvalid: boolean;
 };
 
-/** `isComplete`: false while the reply is streamed; the result then holds only what later text cannot change. */
+/**
+ * `isComplete`: false while the reply is streamed. The last line is then left out until it is longer than
+ * `MAX_SCORE_LINE_LENGTH`, because it may still become a score line or a fact line.
+ */
 export function parseScoredText(modelText: string, isComplete: boolean): ScoredText {
   const lines = modelText.split('\n');
   if (!isComplete && visibleText(lines.at(-1)!).length <= MAX_SCORE_LINE_LENGTH) lines.pop();

@@ -22,12 +22,12 @@ export function firstLines(logs: readonly { date: Day; html: string }[]): DayTex
     .sort((a, b) => (a.date < b.date ? -1 : 1));
 }
 
-/** The heading of the list of wins in an analysis, in any language. */
+/** The accepted headings of the list of wins. An analysis in any language uses this English heading. */
 const WINS_HEADINGS = ['**Wins**', '**Wins**:', '**Wins:**'];
 export const [WINS_HEADING] = WINS_HEADINGS as [string];
 
 export const isWinsHeading = (line: string): boolean => WINS_HEADINGS.includes(line.trim());
-/** An incomplete heading in a streamed text. */
+/** True for a streamed line that may become the heading of the wins, also for an empty line. */
 export const isWinsHeadingPrefix = (line: string): boolean =>
   WINS_HEADINGS.some((heading) => heading.startsWith(line.trim()));
 

@@ -3,7 +3,7 @@
  *
  * A day is a string on purpose. A JavaScript `Date` is an instant, and converting an instant to a day needs a time zone:
  * journals that store instants shift old entries by a day when the user travels or daylight saving time changes.
- * `dayOf` is the only conversion, in the user's own zone. Afterwards days are only compared, counted and formatted.
+ * The browser converts with `dayOf`, in the user's own zone. Afterwards days are only compared, counted and formatted.
  * The arithmetic below runs in UTC, where every day has 24 hours.
  */
 declare const dayBrand: unique symbol;
@@ -98,8 +98,8 @@ export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)
 /**
  * The earliest and the latest civil date anywhere on Earth at an instant (UTC-12 and UTC+14).
  * The server does not know the user's time zone and checks against these; the browser uses the exact day
- * (docs/specification/days-and-saving.md 2). `database/migrations/app` repeats them in SQL; tests/policies runs both on
- * the same rows.
+ * (docs/specification/days-and-saving.md 2). `database/migrations/app` repeats this rule in SQL, and
+ * tests/policies/local-days.test.ts compares SQL with these functions.
  */
 export const earliestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() - 12 * MS_PER_HOUR));
 export const latestToday = (instant: Date): Day => fromUtc(new Date(instant.getTime() + 14 * MS_PER_HOUR));

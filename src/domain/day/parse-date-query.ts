@@ -29,7 +29,7 @@ function parseRelativeDate(text: string, today: Day): Day | null {
   return monthsBefore(today, unit === 'year' ? 12 * amount : amount);
 }
 
-/** The most recent one before today: on a Friday, `friday` means a week ago. */
+/** The most recent day with that weekday before today: on a Friday, `friday` means a week ago. */
 function lastWeekday(name: string, today: Day): Day | null {
   for (let back = 1; back <= 7; back += 1) {
     const before = addDays(today, -back);
@@ -42,7 +42,7 @@ function lastWeekday(name: string, today: Day): Day | null {
 const isAbbreviationOf = (name: string, typed: string): boolean =>
   typed.length >= 3 && name.toLowerCase().startsWith(typed);
 
-/** The same day of the month, clamped to the last day of that month. */
+/** The same day of an earlier month, clamped to the last day of the earlier month. Null before year 1. */
 function monthsBefore(from: Day, count: number): Day | null {
   const [year, month, date] = from.split('-').map(Number) as [number, number, number];
   const months = year * 12 + (month - 1) - count;
@@ -81,7 +81,7 @@ function parseMonthAndDay(text: string, today: Day): Day | null {
   return year === undefined ? mostRecent(month, date, today) : dayFromParts(Number(year), month, date);
 }
 
-/** Searches eight years, because two leap days can be eight years apart (1896 and 1904). */
+/** Searches this year and the eight before it, because two leap days can be eight years apart (1896 and 1904). */
 function mostRecent(month: number, date: number, today: Day): Day | null {
   const thisYear = Number(today.slice(0, 4));
   for (let year = thisYear; year >= thisYear - 8; year -= 1) {

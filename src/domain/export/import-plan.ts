@@ -5,7 +5,7 @@ import { entryText } from '../log/entry-text.ts';
 import type { ImportedDay, Refusal } from './exported-entry.ts';
 import type { ImportEntry } from './import-wire.ts';
 
-/** Ten times the size of ten years of very large logs. */
+/** About ten times the size of ten years with a log of 1.8 KB a day. */
 export const IMPORT_FILE_MAX_BYTES = 64 * 1024 * 1024;
 /** More than a hundred years. */
 export const IMPORT_MAX_DAYS = 40_000;
@@ -32,7 +32,7 @@ export type ExistingDay = Version & { date: Day; content: string; hasFeedback: b
 export type Verdict = 'new' | 'same' | 'feedback' | 'differs';
 export type Choice = 'mine' | 'file' | 'both';
 
-/** Between the two versions of a merged day. */
+/** Separates the stored version and the file's version of a merged day. */
 const SEPARATOR = '<h3>From the imported file</h3>';
 
 export function compareDays(imported: ImportedDay, stored: ExistingDay | undefined, exact: boolean): Verdict {

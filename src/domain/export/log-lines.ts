@@ -3,7 +3,7 @@
  * return identical text; each line also has its position (lists, quotes, heading).
  *
  * HTML that joins two blocks without a line end (`<li>a<ul><li>b`, which other clients may send and `entryText` reads as
- * `ab`) is one line here too. A line belongs to the container of its first character.
+ * `ab`) is one line here too. A line belongs to the container of its first non-blank character.
  */
 import { withoutDateHeader } from '../log/entry-html.ts';
 
@@ -36,7 +36,7 @@ const isTextBlock = (tag: string): tag is Block['kind'] => BLOCK_TAGS.has(tag);
 
 const isBlank = (text: string): boolean => /^[ \t]*$/.test(text);
 
-/** In the same order as `entryText`. */
+/** Decodes character references in the same order as `entryText`. */
 function decodeReferences(text: string): string {
   if (!text.includes('&')) return text;
   return text
@@ -55,7 +55,7 @@ function forEachToken(html: string, onTag: (tag: string) => void, onText: (text:
     const next = html.indexOf('<', at + 1);
     const end = next === -1 ? html.length : next;
     if (html.charCodeAt(at) === 60 /* < */) {
-      // Cached for all tags before it: a text of many `<` takes quadratic time otherwise.
+      // `close` is kept for every `<` before it: searching for `>` again takes quadratic time on a text of many `<`.
       if (close < at) close = html.indexOf('>', at);
       if (close === -1) close = html.length;
       if (close < end) {

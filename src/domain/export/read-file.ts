@@ -44,7 +44,7 @@ export function* parseExportFile(text: string, today: Day): Generator<number, Im
 
 function readerOf(text: string): { exact: boolean; reads: Iterable<ParsedDay> } {
   if (/^\s*[{[]/.test(text)) return { exact: true, reads: readJson(jsonEntries(text)) };
-  // Text above the first day's heading does not matter.
+  // Matches a day's heading on any line, because the parser ignores text above the first day.
   const isMarkdown = /^# [A-Z][a-z]+day - /m.test(text);
   return { exact: false, reads: isMarkdown ? readMarkdown(text) : readText(text) };
 }
@@ -75,7 +75,10 @@ function refusalOf(read: ParsedDay, dates: ReadonlySet<Day>, today: Day): { labe
   return isEmptyLog(content) ? refuse('empty') : null;
 }
 
-/** UTF-8 length, without `TextEncoder` or `Buffer`, which the domain layer must not use. */
+/**
+ * The UTF-8 length, without `TextEncoder` or `Buffer`, which the domain layer must not use. Returns the length in
+ * UTF-16 units for a text that is too short to exceed `ENTRY_MAX_BYTES`.
+ */
 function byteLength(text: string): number {
   if (text.length * 3 <= ENTRY_MAX_BYTES) return text.length;
   let bytes = 0;

@@ -2,14 +2,14 @@
  * The matching rules of the search in logs. All terms must match. The last term matches as a prefix, because results appear
  * while the user types. Case and accents are ignored. Scripts without spaces between words match as substrings.
  *
- * The server stores the normalized form of each log (`toSearchForm`) in `entry_words` and updates it after a change of the
- * log. A change of the rules here requires a migration that empties `entry_words`, otherwise stale forms remain.
+ * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
+ * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
  */
 
-/** Longer queries are cut. */
+/** Longer queries are cut: to 200 UTF-16 units and to 8 words. */
 export const QUERY_MAX_LENGTH = 200;
 export const QUERY_MAX_WORDS = 8;
-/** Of a response, newest days first. */
+/** Maximum number of days in a response, newest days first. */
 export const FIND_MAX_RESULTS = 50;
 
 /**
@@ -26,7 +26,7 @@ const IGNORED_MARKS = new RegExp(
   'gu',
 );
 
-/** Letters without a Unicode decomposition, and what users type instead. Either Turkish i matches both. */
+/** Letters without a Unicode decomposition, and what users type instead. `i` and the Turkish `ı` match each other. */
 const LETTER_SUBSTITUTES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th', ø: 'o', ł: 'l' },
   ...{ đ: 'd', ð: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' },
@@ -55,7 +55,7 @@ function fold(text: string): string {
 
 /** A character of a script without spaces between words (Han, kana, Thai, …), or an emoji. */
 const UNSPACED = String.raw`(?=[\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{Extended_Pictographic}])[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]`;
-/** A run of those characters, or a word of letters and digits. */
+/** A run of `UNSPACED` characters, or a word of letters and digits. */
 const TOKEN = new RegExp(String.raw`(?:${UNSPACED})+|(?:(?!${UNSPACED})[\p{L}\p{N}\p{M}])+`, 'gu');
 const ASCII_TOKEN = /[0-9a-z]+/g;
 const STARTS_UNSPACED = new RegExp(String.raw`^${UNSPACED}`, 'u');
@@ -141,7 +141,7 @@ function findMatchesInRun(terms: readonly SearchTerm[], run: string, start: numb
 }
 
 const SNIPPET_LENGTH = 160;
-/** Context before the first match, in characters. */
+/** Maximum context before the first match, in UTF-16 units. */
 const SNIPPET_LEAD = 40;
 
 /** An excerpt around the first match. Line breaks are shown as ` · `. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { entryText, isEmptyLog } from './entry-text.ts';
 
-/** tests/policies runs the database's `public.entry_text` on the same rows. */
+/** tests/policies/entry-text.test.ts compares the SQL function `public.entry_text` with `entryText`. */
 describe('entryText', () => {
   test.each([
     ['', ''],

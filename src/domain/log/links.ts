@@ -96,7 +96,8 @@ const ADDRESS_MAX_LENGTH = 2_000;
 
 /**
  * Logs store no link elements, so the address of a pasted link is kept as text: `suffix` follows the link's label,
- * `replacement` replaces it. Both are null if the label is the address, or if logs don't link it (`javascript:`, relative).
+ * `replacement` replaces the label. `suffix` and `replacement` are null if the label is the address, if the label has
+ * no letter or digit, or if logs don't link the address (`javascript:`, relative).
  */
 export function linkAsText(label: string, href: string): { suffix: string | null; replacement: string | null } {
   const shown = label.trim();
@@ -132,7 +133,7 @@ function plainTextAddress(href: string): string | null {
 const percentEncoded = (character: string): string =>
   encodeURIComponent(character.toWellFormed()).replace(/[()]/g, (bracket) => `%${bracket.charCodeAt(0).toString(16)}`);
 
-/** Without scheme, `www.` and trailing slash. */
+/** The address in lower case, without scheme, `www.` and trailing slash. */
 const comparable = (address: string): string =>
   address
     .toLowerCase()

@@ -5,9 +5,9 @@ import type { Day } from '../day/day.ts';
 /** PayPal's order id: 17 capital letters or digits. */
 export const isOrderId = (text: unknown): text is string => typeof text === 'string' && /^[A-Z0-9]{17}$/.test(text);
 
-/** Repeated only by the check constraint in `database/migrations/app/0004_payments.sql`. */
+/** The check constraint `payments_known_status` in `database/migrations/app/0004_payments.sql` repeats this list. */
 export const PAYMENT_STATUSES = [
-  /** The row exists, the PayPal order perhaps; not approved by the payer. */
+  /** The row exists, the PayPal order may not exist yet, and the payer has not approved the order. */
   'created',
   /** Approved by the payer, not captured. */
   'approved',
@@ -45,7 +45,7 @@ export function revokeYear(validUntil: Day, year: { from: Day; until: Day }, tod
   return isBefore(today, left) ? left : null;
 }
 
-/** The renewal notice is shown this many days before the plan ends. */
+/** The renewal notice is shown from this many days before the plan ends. */
 export const RENEWAL_NOTICE_DAYS = 30;
 /** Reminder mails are sent this many days before the plan ends. */
 export const REMINDER_DAYS = [30, 3] as const;
@@ -55,13 +55,13 @@ const EEA_COUNTRIES: ReadonlySet<string> = new Set(
   'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK IS LI NO'.split(' '),
 );
 export const COOLING_OFF_DAYS = 14;
-/** More analyses count as significant use (docs/specification/plans-and-money.md 7). */
+/** More analyses than this count as significant use (docs/specification/plans-and-money.md 7). */
 export const MAX_COOLING_OFF_ANALYSES = 3;
 
 export type Purchase = {
   country: string | null;
   paidOn: Day;
-  /** Use since the purchase. */
+  /** The number of analyses and of exports since the purchase. */
   analyses: number;
   exports: number;
 };

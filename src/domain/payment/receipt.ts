@@ -1,4 +1,4 @@
-/** The texts of a receipt, shared by the screen, the print view and the mail. */
+/** The texts of a receipt, shared by the receipt screen, the payment history and the mails. */
 import type { Day } from '../day/day.ts';
 
 export const RECEIPT_ITEM = 'Hustle Forge Closer, one year';

@@ -16,7 +16,7 @@ export const FREE_WINDOW_DAYS = 30;
 /** The plan's columns of a profile row. `access_valid_until` is the last valid day; null means no end. */
 export type PlanColumns = { subscription_plan: PlanId; access_valid_until: Day | null };
 
-/** The browser passes the user's today, the server the earliest today on Earth. */
+/** `today` is the user's today, or the earliest today on Earth to reproduce the server's check (entry-transport.ts). */
 export function isPremium(plan: PlanColumns | null | undefined, today: Day): boolean {
   if (plan?.subscription_plan !== 'premium') return false;
   return plan.access_valid_until === null || !isBefore(plan.access_valid_until, today);

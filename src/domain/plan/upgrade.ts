@@ -17,7 +17,7 @@ const ASK_FREELY = 'Ask as often as you like';
 const PATTERNS = 'Pattern recognition over 7 and 30 days';
 const UNLIMITED_BENEFITS: ReadonlySet<string> = new Set([FEEDBACK, REVIEWS, ASK_FREELY, PATTERNS]);
 
-/** docs/specification/product.md 2. */
+/** The benefits of the Closer plan (docs/specification/product.md 2). */
 const CLOSER_BENEFITS: readonly string[] = [
   'Unlimited history',
   FEEDBACK,
@@ -44,7 +44,7 @@ export function upgradeOffer(feature: UpgradeFeature, coach: boolean): UpgradeOf
 export const fairUseNote = (benefits: readonly string[]): string | null =>
   benefits.some((benefit) => UNLIMITED_BENEFITS.has(benefit)) ? FAIR_USE_NOTE : null;
 
-/** Null for zero. */
+/** `214 of your logs are waiting.`; null for zero. */
 export function lockedLogsLabel(count: number): string | null {
   if (count === 0) return null;
   return `${count.toLocaleString('en')} of your logs ${count === 1 ? 'is' : 'are'} waiting.`;

@@ -66,7 +66,10 @@ function blockLines(lines: readonly Line[]): string[] {
   return texts.map((text, index) => (kind === 'p' && index < texts.length - 1 ? `${text}\\` : text));
 }
 
-/** A blank line, unless the second block starts an item that needs none. */
+/**
+ * The lines between two blocks: a blank line, or `LIST_BOUNDARY` between two lists of one kind. No line before an item
+ * that continues a list or may interrupt a paragraph.
+ */
 function separator(before: Line, line: Line, shared: number): string[] {
   const blank = continuationPrefix(line.path.slice(0, shared)).trimEnd();
   const opened = line.path[shared];
@@ -78,7 +81,7 @@ function separator(before: Line, line: Line, shared: number): string[] {
       ? [blank, continuationPrefix(line.path.slice(0, shared)) + LIST_BOUNDARY, blank]
       : [blank];
   }
-  // In CommonMark, only these items may interrupt a paragraph, and only if they contain text.
+  // In CommonMark, only a bullet item or an item numbered 1 may interrupt a paragraph, and only if it contains text.
   const canInterrupt = line.path[shared - 1]?.kind === 'item' && /^(?:1\.|-)$/.test(opened.marker) && line.text !== '';
   return canInterrupt && closed === undefined ? [] : [blank];
 }

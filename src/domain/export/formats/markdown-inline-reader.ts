@@ -1,7 +1,6 @@
 /**
- * Parses inline Markdown of one line with CommonMark's delimiter rules: the `*` in `2 * 3` and the
- * `_` in `snake_case` are plain text. Logs contain no
- * link elements, so a link becomes `text (address)`. Linear in the length of the line.
+ * Parses inline Markdown of one line with CommonMark's delimiter rules: the `*` in `2 * 3` and the `_` in `snake_case`
+ * are plain text. Logs contain no link elements, so a link becomes `text (address)`. Linear in the length of the line.
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { escapeHtml } from '../escape-html.ts';
@@ -90,7 +89,7 @@ function endOfCode(text: string, ticks: string, from: number): number {
 
 const SPACE = /^$|\s/u;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
-/** Tags between a delimiter and its word: our export writes `~~<em>word</em>~~`. */
+/** A tag or a backtick between a delimiter and its word: our export writes `~~<u>word</u>~~`. */
 const MARK_AT_END = /(?:`|<\/?(?:strong|em|u|s|code)>)$/i;
 const MARK_AT_START = /^(?:`|<\/?(?:strong|em|u|s|code)>)/i;
 const MARK_MAX_LENGTH = '</strong>'.length;
@@ -121,7 +120,7 @@ function delimiter(text: string, run: string, at: number): Delimiter {
 /** Pairs each closing delimiter with the nearest opening one. */
 function pairDelimiters(parts: readonly Part[]): void {
   const openers: Delimiter[] = [];
-  /** CommonMark's `openers_bottom`: no opener of this delimiter below, so that each opener is visited once. */
+  /** CommonMark's `openers_bottom`: below this index no opener has this sign, so that each opener is visited once. */
   const bottoms: Record<string, number> = { '*': 0, _: 0, '~': 0 };
   for (const part of parts) {
     if (part.kind !== 'delimiter') continue;
@@ -148,7 +147,7 @@ function pairDelimiters(parts: readonly Part[]): void {
   }
 }
 
-/** Replaces `[label](address)`, whose `[` is the part at `from`. */
+/** Replaces `[label](address)` by text. `from` is the index of the part `[`, `href` is the address. */
 function closeLink(parts: Part[], from: number, href: string): void {
   const inside = parts.slice(from + 1);
   const label = inside.map((part) => (part.kind === 'text' || part.kind === 'code' ? part.text : '')).join('');

@@ -9,7 +9,7 @@ const DELIMITERS = { strong: '**', em: '*', s: '~~', u: null, code: null } as co
   string | null
 >;
 const WORD_AT_BOTH_ENDS = /^[\p{L}\p{N}](?:.*[\p{L}\p{N}])?$/su;
-/** An underscore between letters needs no escape: `snake_case`. */
+/** An underscore between letters or digits needs no escape: `snake_case`. */
 const LETTER_AT_END = /[\p{L}\p{N}]$/u;
 const LETTER_AT_START = /^[\p{L}\p{N}]/u;
 const SPACES = { ' ': '&#32;', '\t': '&#9;' } as const;
@@ -17,7 +17,7 @@ const SPACES = { ' ': '&#32;', '\t': '&#9;' } as const;
 const encodeSpaces = (blanks: string): string =>
   blanks.replace(/[ \t]/g, (blank) => SPACES[blank as keyof typeof SPACES]);
 
-/** Preserves leading and trailing spaces, and escapes a start that would read as a list or a heading. */
+/** Preserves leading and trailing spaces, and escapes a start that would read as a heading, a quote or a list. */
 export function markdownLine(runs: readonly Run[]): string {
   const line = inline(runs, 0);
   const preserved = /^[ \t]|[ \t]$/.test(line) ? line.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, encodeSpaces) : line;

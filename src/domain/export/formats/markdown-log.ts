@@ -11,7 +11,7 @@ const HEADING = /^(#{1,6})(?: +(.*))?$/s;
 const BLANK = /^[ \t]*$/;
 const RULE = /^(?:-{3,}|\*{3,}|_{3,})$/;
 const COMMENT = /^<!--[^]*-->$/;
-/** A list takes two of the `ENTRY_MAX_DEPTH` levels. */
+/** Maximum nesting of quotes and items. An item takes two of the `ENTRY_MAX_DEPTH` levels (`entry-html.ts`). */
 const MAX_DEPTH = 30;
 
 export type MarkdownSource =

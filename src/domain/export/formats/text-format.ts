@@ -15,7 +15,7 @@ import type { Item } from '../log-lines.ts';
 
 const MARKER = /^(?:(-?\d{1,8})\.|-)(?: (.*))?$/s;
 const DASHES = /^-{3,}$/;
-/** Deeper lists are flattened to this depth: a list takes three of the `ENTRY_MAX_DEPTH` levels. */
+/** Deeper lists are flattened to this depth. A list takes two of the `ENTRY_MAX_DEPTH` levels (`entry-html.ts`). */
 const MAX_DEPTH = 30;
 
 export const textWriter = (): FormatWriter => ({
