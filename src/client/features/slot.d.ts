@@ -1,6 +1,6 @@
 /**
- * Elements that the server replaces in a prerendered page: `<hf-slot name="…">` becomes the operator's text, and
- * `<hf-when name="…">` is kept only if its condition holds. They do not nest.
+ * Elements that the server replaces in a prerendered page: `<hf-slot name="…">` becomes the operator's text, and the
+ * content of `<hf-when name="…">` is kept only if its condition holds. These elements do not nest.
  */
 import 'react';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** Buttons. A screen has at most one with the tone `primary`. */
+/** Buttons. The tone `primary` is for the main action of a form, a card or a dialog. */
 import type { ComponentProps, ReactNode } from 'react';
 import styles from './button.module.css';
 

@@ -54,7 +54,7 @@ export function useOpenChunk(): (chunk: Loadable, open: () => void, byUser?: boo
     (chunk, open, byUser) => {
       // Synchronously: the next key may already be meant for the chunk.
       if (chunk.isLoaded()) return open();
-      // Opened in the task that restores the focus: a key between the two would go into the log.
+      // `flushSync` opens the chunk in the task that restores the focus: a key typed in between would go into the log.
       void loadChunk(chunk.load, byUser).then((isLoaded) => isLoaded && flushSync(open));
     },
     [loadChunk],
@@ -62,7 +62,7 @@ export function useOpenChunk(): (chunk: Loadable, open: () => void, byUser?: boo
 }
 
 /**
- * Returns a function that loads a chunk and resolves with whether that worked. A failure has been shown by then.
+ * Returns a function that loads a chunk and resolves with whether the chunk has loaded. A toast shows a failure later.
  *
  * `onGone` replaces the error toast when the server is reachable but the file is gone: only a page of the new release
  * knows the new name of the file.
@@ -105,7 +105,7 @@ function blurActiveElement(): () => void {
   };
 }
 
-/** Preloads chunks, so that opening one later needs no connection. Returns a function that cancels it. */
+/** Preloads chunks, so opening one later needs no connection. Returns a function that cancels a pending preload. */
 export function preloadChunksWhenIdle(wanted: readonly Load[] = loads): () => void {
   const preload = (): void => wanted.forEach((load) => void tryLoad(load));
   // Safari has no requestIdleCallback.
@@ -124,7 +124,7 @@ export function isServerReachable(): Promise<boolean> {
   );
 }
 
-/** Vite requests each stylesheet of a chunk only once, even when that request failed. */
+/** Requests failed stylesheets again: Vite requests each stylesheet of a chunk only once, even after a failure. */
 async function reloadFailedStylesheets(): Promise<void> {
   const links = [...failedStylesheets];
   failedStylesheets.clear();

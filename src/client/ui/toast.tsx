@@ -7,7 +7,7 @@ import { Button, IconButton } from './button.tsx';
 import styles from './toast.module.css';
 
 const TOAST_MS = 5_000;
-/** For a toast with a link or a button. It must end, because on a phone a toast covers the menu button. */
+/** For a toast with a link, or with a button unless it is an error. On a phone a toast covers the menu button. */
 const LONG_TOAST_MS = 20_000;
 /** A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is added. */
 const ANNOUNCE_DELAY_MS = 100;

@@ -1,4 +1,4 @@
-/** Shown after sign-up when the email address must be confirmed: takes the code and sends the email again. */
+/** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
 import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';

@@ -21,7 +21,7 @@ export function EmailField(field: EmailFieldProps) {
   );
 }
 
-/** Keeps the typed address between sign-in and sign-up, also across a page load. */
+/** Keeps the typed address when the user changes to another account form, also across a page load. */
 const rememberedAddress = () => ({
   defaultValue: sessionStorage.getItem(TYPED_ADDRESS_KEY) ?? '',
   onInput: ({ currentTarget }: InputEvent<HTMLInputElement>) =>

@@ -8,7 +8,7 @@ type Change = Pick<PlanChange, 'access_valid_until' | 'reason' | 'changed_at' | 
 
 export type Receipt = {
   payment: Paid;
-  /** In UTC, like the mailed receipt, because both are one document. */
+  /** In UTC, because the mailed receipt of this payment shows the UTC day too. */
   paidOn: Day;
   period: { from: Day; until: Day } | null;
   returned: Day | null;
@@ -36,7 +36,10 @@ export function buildReceipt(
   };
 }
 
-/** `valid_from` uses the latest time zone on Earth; the receipt shows the day of the payment instead. */
+/**
+ * `valid_from` is a day in the latest time zone on Earth. For a year that starts at once, the receipt shows the day of
+ * the payment instead; a renewal starts later and keeps `valid_from`.
+ */
 const periodOf = (paidOn: Day, from: Day, until: Day): { from: Day; until: Day } => ({
   from: daysBetween(paidOn, from) <= 1 ? paidOn : from,
   until,

@@ -1,7 +1,10 @@
 /** Asks the server to capture an order, and reduces its answer to what the screen distinguishes. */
 import type { FunctionAnswer, Supabase } from '#client/lib/api/supabase.ts';
 
-/** Longer than the server waits for PayPal. A repeated request is harmless, because a capture is idempotent. */
+/**
+ * Longer than one call of the server to PayPal (`paypal-client.ts`). A repeated request is harmless, because a capture
+ * is idempotent.
+ */
 const ANSWER_LIMIT_MS = 45_000;
 
 export type CaptureOutcome =

@@ -90,7 +90,7 @@ function Renewal({ validUntil }: { validUntil: Day | null }) {
   );
 }
 
-/** Names what this server does not offer, before the user pays. */
+/** Lists the benefits. Before the user pays, it also says if this server has no coach. */
 function Benefits({ of, more = null }: { of: readonly string[]; more?: string | null }) {
   const { features } = useClientConfig();
   const fairUse = fairUseNote(of);

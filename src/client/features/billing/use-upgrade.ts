@@ -14,7 +14,7 @@ export function useUpgrade(): (country: string) => Promise<string | null> {
 
   return async (country) => {
     if (country !== profile?.country) {
-      // The server reads the order's country from the profile; it decides the refund rule.
+      // The server reads the order's country from the profile; the country decides the refund rule.
       const { error, status } = await data.from('profiles').update({ country }).eq('id', user.id);
       if (error) return providerMessage({ code: error.code, message: error.message, status });
       void refreshProfile();

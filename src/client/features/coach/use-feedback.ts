@@ -17,7 +17,7 @@ type DayFeedback = { hasLog: boolean; feedback: StoredFeedback | null };
 
 /** The state of the open day that the feedback panel needs. */
 export type OpenLog = {
-  /** Incremented by every save. */
+  /** The revision of the stored log; null without a stored log. */
   revision: number | null;
   /** True if the day has unsaved text. */
   unsaved: boolean;

@@ -21,7 +21,7 @@ import type { SearchState, FoundLog, UnsavedLog } from './use-find.ts';
 type FindDialogProps = {
   unsaved: readonly UnsavedLog[];
   onClose: () => void;
-  /** Called for a locked day. */
+  /** Called for a locked day and by the upgrade link. */
   onUpgrade: () => void;
 };
 

@@ -94,7 +94,7 @@ function stateOf(
 
 /**
  * A day with a draft is matched by the draft, not by the server's version. The server includes days that are open in any
- * time zone; in this one the oldest of them may be locked.
+ * time zone; in the user's time zone the oldest of these days may be locked.
  */
 function mergeResults(
   words: readonly SearchTerm[],

@@ -2,12 +2,12 @@
 
 /** Typing for this long starts the focus mode. */
 const WRITING_MS = 3_000;
-/** A longer pause ends a stretch of writing. */
+/** After a longer pause, the next input starts a new stretch of typing. */
 const MAX_PAUSE_MS = 5_000;
 const SCROLL_STEP_PX = 12;
 const BAR_HEIGHT_PX = 64;
 
-/** Returns a function that stops it. */
+/** Returns a function that removes the listeners. */
 export function startFocusMode(page: HTMLElement): () => void {
   const listeners = new AbortController();
   const { signal } = listeners;
@@ -40,7 +40,7 @@ function watchWriting(page: HTMLElement, signal: AbortSignal): void {
   addEventListener('keydown', onKey, { signal });
 }
 
-/** Sets `data-scrolled` while the page scrolls down; the style sheet uses it on small screens only. */
+/** Sets `data-scrolled` on scrolling down, removes it on scrolling up. Only small screens use it in the style sheet. */
 function watchScrolling(page: HTMLElement, signal: AbortSignal): void {
   let last = scrollY;
   const onScroll = (): void => {

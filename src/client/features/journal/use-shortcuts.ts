@@ -12,7 +12,7 @@ const isApple = (): boolean => /Mac|iPhone|iPad/.test(navigator.platform);
 const isDayKey = (event: KeyboardEvent): boolean =>
   event.altKey && !event.metaKey && !event.shiftKey && event.ctrlKey === isApple();
 
-/** On a Mac, Control+K deletes to the end of the line. */
+/** Ctrl+K, but Cmd+K on a Mac, where Control+K deletes to the end of the line. */
 const isFindKey = (event: KeyboardEvent): boolean =>
   event.metaKey === isApple() && event.ctrlKey !== isApple() && !event.altKey && !event.shiftKey;
 

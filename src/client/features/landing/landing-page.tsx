@@ -1,4 +1,4 @@
-/** The landing page, prerendered at build time; its only script is `landing-entry.ts`. */
+/** The landing page, prerendered at build time; its only scripts are the boot script and `landing-entry.ts`. */
 import type { ReactNode } from 'react';
 import { FAIR_USE_NOTE } from '#domain/coach/coach.ts';
 import { FIRST_LINE_MAX_LENGTH } from '#domain/log/entry.ts';

@@ -1,3 +1,3 @@
-/** Loads the style sheets of the legal pages; they have no script. */
+/** Loads the style sheets of the legal pages. The legal pages have no code of their own. */
 import '#client/ui/page/brand.module.css';
 import './legal-page.module.css';

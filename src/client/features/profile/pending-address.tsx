@@ -33,7 +33,7 @@ function AddressCode({ address }: { address: string }) {
         const { data, error } = await auth.verifyOtp({ email: address, token, type: 'email_change' });
         if (error) return { error };
         if (!data.session) return { outcome: { kind: 'success', text: MESSAGES.firstCodeAccepted } };
-        // The new session hides this notice.
+        // The user of the new session has no `new_email`, so `PendingAddress` disappears.
         toast({ kind: 'success', text: 'Your email address was changed.' });
         return { outcome: null };
       }}

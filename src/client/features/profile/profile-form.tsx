@@ -59,7 +59,7 @@ export function ProfileForm() {
     return { kind: 'success', text: MESSAGES.profileUpdated };
   });
 
-  // Shown under the sign-in overlay, and outdated after the user has signed in again.
+  // "No user is signed in" is shown under the sign-in overlay and hidden after the user has signed in again.
   const isResolved = outcome?.text === MESSAGES.notSignedIn && !expired;
 
   return (

@@ -1,4 +1,4 @@
-/** The profile page: subscription, name, address, password and payments. */
+/** The profile page: subscription, name, address, password, consent to the coach, and payments. */
 import { useTitle } from '#client/lib/hooks/use-title.ts';
 import { BackToJournal } from '#client/ui/page/back-to-journal.tsx';
 import { Page, Section } from '#client/ui/page/page.tsx';

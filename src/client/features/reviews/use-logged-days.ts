@@ -14,7 +14,7 @@ const ALWAYS_REFETCH = { staleTime: 0, networkMode: 'always' } as const;
 
 export type LoggedDay = { date: Day; score: number | null };
 
-/** One query serves the entry counts, the score plot and the year map. */
+/** One query serves the entry counts and all charts. */
 const loggedDaysQuery = (data: DataClient, userId: string, today: Day) =>
   queryOptions({
     queryKey: [...ENTRY_CACHE_KEY, 'scores', today],

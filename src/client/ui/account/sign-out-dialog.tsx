@@ -8,7 +8,7 @@ import { Dialog } from '../dialog.tsx';
 import { Notice } from '../notice.tsx';
 import styles from './sign-out-dialog.module.css';
 
-/** Renders nothing while there is no question. */
+/** Renders nothing while `signingOut` has no question for the user. */
 export function SignOutDialog({ signingOut }: { signingOut: SignOutFlow }) {
   const { busy, question, retrySend, discard, cancel } = signingOut;
   const { expired } = useSession();

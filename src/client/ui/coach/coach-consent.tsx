@@ -1,4 +1,4 @@
-/** Asks for consent, once per account, before any log is sent to an AI service. */
+/** Asks for consent before any log is sent to an AI service: once per account, and again after a provider change. */
 import { Link } from '@tanstack/react-router';
 import type { Ref } from 'react';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** The link back to the journal on every other protected screen. */
+/** The link back to the journal on the reviews, settings and profile screens. */
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import { ROUTES } from '#domain/routes.ts';

@@ -1,4 +1,4 @@
-/** The layout of the screens besides the journal: a back link, a heading and one column. */
+/** The layout of the reviews, settings and profile screens: a back link, a heading and one column. */
 import type { ReactNode } from 'react';
 import styles from './page.module.css';
 
@@ -16,7 +16,7 @@ export function Page({ title, back, children }: { title: string; back: ReactNode
   );
 }
 
-/** A section with a heading. `locked` dims it for users whose plan does not include it. */
+/** A section with a heading. `locked` marks a section that the user's plan does not include. */
 export function Section({
   title,
   children,

@@ -12,7 +12,7 @@ export function PlanPlaceholder() {
   return profileState === 'unavailable' ? <PlanUnavailable /> : <LoadingText />;
 }
 
-/** Shows a failure inline, because the menu or a panel would cover a toast. */
+/** Shows a failed refresh inline, a successful one as a toast: once the plan is known, this component disappears. */
 export function PlanUnavailable() {
   const { refreshProfile } = useSession();
   const toast = useToast();

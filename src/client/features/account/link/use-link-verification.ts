@@ -28,7 +28,7 @@ type LinkState =
   | { step: 'firstConfirmed' }
   | { step: 'verified'; account: VerifiedAccount };
 
-/** The client throws for malformed tokens. */
+/** The result for malformed tokens, for which the auth client throws instead of returning an error. */
 const MALFORMED_TOKENS = { data: { session: null, user: null }, error: new AuthSessionMissingError() } as const;
 
 type Step = 'checking' | 'awaitingClick' | 'firstConfirmed' | { rejected: string } | { account: VerifiedAccount };
@@ -60,7 +60,7 @@ export function useLinkVerification(link: MailLink): LinkState {
       else {
         const account = { auth, user: data.user };
         const adopted = adopt?.(account) ?? null;
-        // The link is used up, so the next click uses this session.
+        // The link cannot be used again, so the next click uses the session of this account.
         if (adopted === null || (await adopted) !== null) setStep({ account });
       }
       return null;

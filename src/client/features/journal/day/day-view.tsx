@@ -25,7 +25,7 @@ type DayViewProps = {
   today: Day;
   locked: boolean;
   onUpgrade: () => void;
-  /** The user has no logs, so this one takes the first line from the landing page. */
+  /** The user has no logs, so the log of today takes the line that was typed on the landing page. */
   isFirstLog: boolean;
 };
 

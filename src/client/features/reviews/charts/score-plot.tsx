@@ -21,7 +21,7 @@ import type { LoggedDay } from '../use-logged-days.ts';
 
 const HEIGHT = 260;
 const MARGIN = { top: 14, right: 26, bottom: 34, left: 34 };
-/** Half of the minimum touch target (WCAG 2.5.8). A tap cannot distinguish days that are closer. */
+/** Half of the minimum touch target (WCAG 2.5.8). A tap cannot distinguish days less than twice this radius apart. */
 const TOUCH_RADIUS = 12;
 
 type Point = { date: Day; score: number };

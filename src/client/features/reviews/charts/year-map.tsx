@@ -12,7 +12,7 @@ import { useRovingTabindex } from './use-roving-tabindex.ts';
 import type { LoggedDay } from '../use-logged-days.ts';
 import styles from './year-map.module.css';
 
-/** Shades, lightest first. One hue in five shades is readable with colour blindness. */
+/** No shade, then five shades of one hue, lightest first. One hue is readable with colour blindness. */
 const SHADES = [
   { shade: 'none', words: 'No log' },
   { shade: 'log', words: 'Logged' },
@@ -126,7 +126,10 @@ function useStickToEnd(box: RefObject<HTMLElement | null>): void {
   }, [box]);
 }
 
-/** Left and right move by a week, up and down by a day, Home and End to the ends of the row; null for other keys. */
+/**
+ * Left and right move by a week, up and down by a day, PageUp and PageDown by four weeks, Home and End to the ends of
+ * the row. Null for other keys.
+ */
 function moveInYear(rows: readonly (readonly (Day | null)[])[], weeks: number, key: string, at: number): number | null {
   const row = Math.floor(at / weeks);
   const week = at % weeks;

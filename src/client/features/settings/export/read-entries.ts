@@ -23,7 +23,7 @@ export class EntryReadError extends Error {
 export type EntryReader = {
   /** Oldest first. */
   dates: (signal: AbortSignal) => Promise<Day[]>;
-  /** The logs of the dates that still exist, oldest first. */
+  /** The logs between the first and the last of `dates`, at most as many as `dates`, oldest first. */
   days: (dates: readonly Day[], signal: AbortSignal) => Promise<StoredDay[]>;
 };
 

@@ -40,7 +40,7 @@ export function ImportCard() {
         Import the JSON, Markdown or plain text file of an export. You see a preview first, and no log is overwritten
         unless you choose so.
       </p>
-      {/* Hidden: the button opens it. */}
+      {/* The file input is visually hidden; the button "Choose a File" opens it. */}
       <input
         ref={picker}
         type="file"

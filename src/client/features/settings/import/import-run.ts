@@ -42,7 +42,7 @@ async function textOf(file: File): Promise<string> {
   throw new UnreadableFileError('notText');
 }
 
-/** Reads only the days that are also in the file, and keeps only those that differ. */
+/** Compares the file with the stored logs. Keeps a stored log only if the verdict is not `same`, to save memory. */
 export async function planImport(
   file: ImportedFile,
   name: string,
@@ -163,7 +163,7 @@ export function createImportRun({ plan, choiceOf, send, reader }: Deps) {
     if (conflicts.length > 0) await resolveConflicts(conflicts, signal);
   }
 
-  /** After a lost response, a retry reports our own write as "changed"; comparing the text detects that. */
+  /** After a lost response, the server reports our own write as `changed`; comparing the text detects such a write. */
   async function resolveConflicts(tasks: readonly Task[], signal: AbortSignal): Promise<void> {
     const dates = tasks.map(({ entry }) => entry.date).sort();
     const rows = new Map<Day, string>();
