@@ -27,7 +27,7 @@ const USAGE = `Commands:
 /** An expected failure: wrong arguments, an unknown account, a refused refund. */
 class CommandError extends Error {}
 
-/** Returns the line to print. */
+/** Returns the text to print. */
 export async function runAdminCommand(args: readonly string[]): Promise<string> {
   const { positionals, values } = readArguments(args);
   const [command, subject, ...rest] = positionals;
@@ -72,7 +72,7 @@ async function grant(database: Database, address: string, until: Day | null): Pr
   const userId = await accountOf(database, address);
   return database.transactAsService('operator grant', async (transaction) => {
     const { subscription_plan: plan, access_valid_until: before } = (await lockPlan(transaction, userId))!;
-    // Granting never shortens a plan, which may be paid for; only `plan:revoke` does.
+    // Granting never shortens a plan, because the user may have paid for the longer one.
     if (plan === 'premium' && until !== null && (before === null || isBefore(until, before))) {
       return `${address} stays a Closer ${endText(before)}, which is later than ${until}: nothing changes.`;
     }

@@ -1,6 +1,7 @@
 /**
- * The settings: read once from the environment, validated together, then frozen. No other module reads `process.env`.
- * Every variable has a default for development; production requires the values that only an operator knows. The table in docs/operations.md and `.env.example` list the same names.
+ * The settings: read once from the environment, validated together, then frozen. No other module reads settings from
+ * `process.env`. Every variable has a default for development; production requires the values that only an operator
+ * knows. The table in docs/operations.md and `.env.example` list the same names.
  */
 import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
@@ -88,7 +89,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     dataDir: resolve(settings.text('DATA_DIR', './data')),
     databaseUrl,
     logLevel: settings.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
-    // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded.
+    // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded, so
+    // the default in production is `off`.
     metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
     sandbox: {
       on: settings.onOff('SANDBOX', !production),

@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 import { isLoopback } from './loopback.ts';
 
-/** RFC 1918, 6598 (also VPNs'), 3927, 4193 and 4291. */
+/** The ranges of RFC 1918 (private), 6598 (carrier NAT and VPNs), 4193 (unique local), 3927 and 4291 (link-local). */
 const PRIVATE = new BlockList();
 PRIVATE.addSubnet('10.0.0.0', 8);
 PRIVATE.addSubnet('172.16.0.0', 12);

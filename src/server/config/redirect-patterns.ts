@@ -3,7 +3,7 @@
  *
  * Threat: matching a pattern against the whole text fails where a browser parses the text differently:
  * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a listed
- * one. Here a host pattern sees the parsed host alone, and its wildcards stop where a label ends.
+ * one. Here a host pattern is compared with the whole parsed host, and its `*` stops where a label ends.
  */
 import { isIP } from 'node:net';
 import { isLoopback } from './loopback.ts';
@@ -21,7 +21,7 @@ export type RedirectPattern = {
 };
 
 const PATTERN = /^([a-z][a-z0-9+.-]*:)\/\/([^/?#:[\]\\@\s]*|\[[0-9a-f:]+\])(?::(\d{1,5}|\*))?(\/[^#\\\s]*)?$/i;
-/** Host labels with `*` for a part of one; `**` may stand for whole labels, on the left side alone. */
+/** Host labels with `*` for a part of a label; `**` may stand for whole labels, on the left side alone. */
 const HOST_PATTERN = /^(?:\*\*(?:\.|$))?(?:[a-z0-9*_-]+(?:\.[a-z0-9*_-]+)*)?$/i;
 /** These URLs run as script or show attacker-controlled content. */
 const DANGEROUS_PROTOCOLS = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:', 'about:']);
@@ -57,7 +57,7 @@ export const isWebProtocol = ({ protocol }: Pick<RedirectPattern, 'protocol'>): 
 export const matchesHost = (url: URL, { protocol, host, port }: RedirectPattern): boolean =>
   url.protocol === protocol && host.test(url.hostname) && (port === '*' || url.port === port);
 
-/** Compares labels case-insensitively. */
+/** Matches case-insensitively. `*` stands for a part of a label, `**` for one or more labels. */
 function hostExpression(pattern: string): RegExp {
   const label = '[a-z0-9_-]';
   const source = pattern
@@ -68,7 +68,7 @@ function hostExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`, 'i');
 }
 
-/** `*` stands for anything but a separator (`.` and `/`), `**` for anything, `?` for one character. */
+/** `*` stands for any characters except separators (`.` and `/`), `?` for one such character, `**` for anything. */
 function pathExpression(pattern: string): RegExp {
   const source = pattern.replace(/\*\*|[*?]|[^*?]+/g, (part) => {
     if (part === '**') return '.*';

@@ -2,22 +2,22 @@
  * Searches the user's logs, newest first, under row-level security like every other read.
  *
  * Threat: a full-text index over all users would leak through timing how often others write a word. Only the user's own
- * rows are scanned. That is fast enough: 3,650 logs of 2 KB take 10 ms (docs/decisions/0013).
+ * rows are scanned. The scan is fast enough: 3,650 logs of 2 KB take 10 to 15 ms (docs/decisions/0013).
  */
 import { setImmediate } from 'node:timers/promises';
 import { FIND_MAX_RESULTS, toSearchPattern, createSnippet } from '#domain/find/match-search.ts';
 import type { FoundDay, SearchTerm } from '#domain/find/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
-/** Far more than ten years of typical logs need; only a journal of maximum-size logs reaches it. */
+/** The time limit of the statement. Ten years of typical logs need far less; only maximum-size logs reach the limit. */
 const TIME_LIMIT_MS = 3_000;
 /** Longer logs are read only around the match for the snippet. */
 const MAX_WHOLE_READ_BYTES = 8_192;
 const SNIPPET_CONTEXT_CHARS = 2_000;
 
 /**
- * Builds the statement for a number of words; the words themselves are parameters, never SQL text. With $2, stale days
- * count as matches in date order: if none is returned, the result is complete up to its last day.
+ * Builds the statement for a number of words; the words themselves are parameters, never SQL text. If $2 is true, days
+ * with a stale index row count as matches. A result without such a day is complete up to its last day.
  */
 function statementFor(words: number): string {
   const conditions = Array.from({ length: words }, (_, index) => `strpos(w.words, $${index + 4}) > 0`);
@@ -34,7 +34,7 @@ function statementFor(words: number): string {
 
 type Row = { date: string; changed: boolean; text: string };
 
-/** Null when the index is stale (call `updateSearchIndex` first); `allowStale` skips that check. */
+/** Null when the index of a found day is stale (call `updateSearchIndex` first); `allowStale` skips that check. */
 export async function findDays(
   database: Database,
   { identity, userId }: { identity: Identity; userId: string },

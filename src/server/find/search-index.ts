@@ -11,7 +11,7 @@ import { setImmediate } from 'node:timers/promises';
 import { toSearchForm } from '#domain/find/match-search.ts';
 import type { Database, Identity } from '../database/database.ts';
 
-/** How much text is taken in hand at once. */
+/** A batch ends with the log that reaches this many bytes of text. */
 const BATCH_BYTES = 500_000;
 
 /** Stale logs, newest first, at least one per batch. `octet_length` does not decompress the text. */
@@ -53,7 +53,7 @@ export async function updateSearchIndex(
     const words: string[] = [];
     for (const { text } of rows) {
       words.push(toSearchForm(text));
-      // Some ten milliseconds for the longest log: others are answered in between.
+      // The longest log takes some ten milliseconds: yield to the event loop after each log.
       await setImmediate();
     }
     await service.statement(UPSERT_WORDS, [

@@ -1,6 +1,6 @@
 /**
- * Error responses outside the wires: unknown paths, oversized bodies, unexpected failures.
- * One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
+ * Error responses that no wire defines: unknown paths and hosts, oversized bodies, an unreachable sandbox, unexpected
+ * failures. One format serves every client: auth-js reads `code` and `message`, postgrest-js also `details` and `hint`.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';

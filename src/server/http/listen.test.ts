@@ -113,7 +113,7 @@ test.each(['no-such-host.invalid', '203.0.113.1'])('rejects HOST=%s with advice'
 test('disconnects a client that stops reading its response, but not one that keeps reading', async () => {
   const disconnected = Promise.withResolvers<void>();
   let isDisconnected = false;
-  /** Endless; the response of the reading client ends once the other client has been disconnected. */
+  /** Responds without end; the response of the reading client ends once the stuck client has been disconnected. */
   const respond = (incoming: Request): Response =>
     new Response(
       new ReadableStream({

@@ -9,14 +9,23 @@ import type { SecurityHeaders } from './security-headers.ts';
 import { disconnectSlowReaders } from './requests/slow-readers.ts';
 
 const HEADERS_TIMEOUT_MS = 15_000;
-/** The largest save is 256 KB, which fits on a bad connection. Threat: Slowloris clients that send one byte at a time. */
+/**
+ * A save of 256 KB, the largest log, arrives within this time even on a bad connection. Threat: Slowloris clients that
+ * send one byte at a time.
+ */
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Closes a connection without traffic in either direction. Threat: a client that never reads its response. */
+/**
+ * A connection without traffic in either direction is closed after this. Threat: a client that never reads its
+ * response.
+ */
 const IDLE_TIMEOUT_MS = 60_000;
 const MAX_STOP_MS = 10_000;
 
-/** Exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is answered with a page. */
+/**
+ * Matches the API's prefix and exactly one plain path segment: `/rest/v1/../../journal` begins like the API, but is
+ * answered with a page.
+ */
 const API = /^\/(?:rest|auth|functions)\/v1\/[\w-]+(?:\?|$)/;
 
 /** Errors of binding a name or an address that this machine does not have. */
@@ -56,7 +65,7 @@ export async function listen({
       maxHeaderSize: 16 * 1024,
     },
     (incoming: IncomingMessage, outgoing: ServerResponse) => {
-      // Set here instead of in the app, so that no route, error or stream can respond without them.
+      // The headers are set here instead of in the app, so that no route, error or stream can respond without them.
       const securityHeaders = API.test(incoming.url ?? '') ? headers.api : headers.page;
       for (const [name, value] of securityHeaders) outgoing.setHeader(name, value);
       if (isStopping) outgoing.setHeader('Connection', 'close');

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import type * as PromClient from 'prom-client';
 
 /**
- * The modules by their own paths: the package's index also loads its push gateway, cluster support and default metrics,
- * which is 8 MB of resident memory for code that never runs here (docs/decisions/0019).
+ * Loads the modules by their own paths: the package's index also loads its push gateway, cluster support and default
+ * metrics, which is 8 MB of resident memory for code that never runs here (docs/decisions/0019).
  */
 const load = createRequire(import.meta.url);
 const Registry = load('prom-client/lib/registry.js') as typeof PromClient.Registry;

@@ -1,4 +1,4 @@
-/** Reverse proxy from `/sandbox` to the simulators' process, so that both share one origin. Off in production. */
+/** Reverse proxy from `/sandbox` to the simulators' process, so the server and the simulators share one origin. */
 import type { Handler } from 'hono';
 import { proxy } from 'hono/proxy';
 import type { AppEnv } from './app-env.ts';

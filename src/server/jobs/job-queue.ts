@@ -1,5 +1,5 @@
 /**
- * Runs the jobs with pg-boss: its tables in our PostgreSQL coordinate several servers, so each job runs once
+ * Runs the jobs with pg-boss: its tables in our PostgreSQL coordinate several servers, so a due job runs on one of them
  * (docs/decisions/0011).
  */
 import { PgBoss } from 'pg-boss';
@@ -10,29 +10,29 @@ import type { Job, JobName } from './job.ts';
 import { JOBS_SCHEMA, pgBossDatabase } from './pg-boss-adapter.ts';
 import { installPgBossSchema } from './pg-boss-schema.ts';
 
-/** This server's own requests notify the worker; polling finds jobs of other servers that did not finish. */
+/** A request on this server notifies the worker at once; polling finds retries and unfinished jobs of other servers. */
 const POLL_SECONDS = 20;
-/** pg-boss's minimum. A crashed server's job is retried after this plus one monitor interval. */
+/** The minimum of pg-boss. The job of a crashed server is detected after this and at most one monitor interval. */
 const HEARTBEAT_SECONDS = 10;
 const MONITOR_SECONDS = 30;
-/** No job takes this long; one that does hangs. */
+/** No job takes this long: pg-boss fails a job that does, because it hangs. */
 const EXPIRE_SECONDS = 600;
 const MAX_RETRIES = 6;
 const HOUR_SECONDS = 3_600;
 
-/** How long a stop waits for running jobs. Unfinished ones are released for another server or the next start. */
+/** How long a stop waits for running jobs. Unfinished jobs are released for another server or the next start. */
 const STOP_LIMIT_MS = 4_000;
 
 export type JobQueue = {
-  /** Requests a run as soon as possible, on any server; a no-op if one is queued or running. */
+  /** Requests a run as soon as possible, on any server; a no-op if the job is queued or running, or after `stop`. */
   request(name: JobName): Promise<void>;
-  /** Running jobs end at their next row or are released. */
+  /** Running jobs end at their next row; a job that takes longer than the stop limit is released. */
   stop(): Promise<void>;
 };
 
 type Deps = { database: Database; log: Logger; jobs: readonly Job[]; stopLimitMs?: number };
 
-/** @throws the database's error; nothing is left running. */
+/** @throws the database's error if the queue cannot start; nothing is left running. */
 export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LIMIT_MS }: Deps): Promise<JobQueue> {
   await installPgBossSchema(database);
   const boss = new PgBoss({
@@ -44,13 +44,13 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     maintenanceIntervalSeconds: HOUR_SECONDS,
     // We need no cron, and its first time zone lookup costs 15 MB.
     schedule: false,
-    // For dependent jobs, which we do not use.
+    // pg-boss polls for jobs that depend on other jobs. We have none, so it polls once a day.
     flowIntervalSeconds: 24 * HOUR_SECONDS,
-    // Needs the table owner, and our tables stay small.
+    // Rebuilding an index needs the table owner, and our tables stay small.
     reindex: false,
     monitorVacuum: false,
   });
-  // Without a listener, each event would end the process. They carry statements and rows, so log only the message.
+  // Without a listener, an `error` event would end the process. Events carry statements and rows: log only the message.
   boss.on('error', ({ message }) => log.warn({ reason: message }, 'job queue error'));
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
 
@@ -70,7 +70,9 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
     throw error;
   }
 
-  /** pg-boss stores all properties of a thrown error in its tables, and ours may hold row data: throw a plain one. */
+  /**
+   * pg-boss stores all properties of a thrown error, and a job's error may hold row data: throw a plain error instead.
+   */
   async function run(job: Job): Promise<void> {
     if (!(await succeeds(job))) throw new Error(`${job.name} failed`);
   }
@@ -116,7 +118,10 @@ export async function startJobQueue({ database, log, jobs, stopLimitMs = STOP_LI
   };
 }
 
-/** Policy `exclusive`: at most one job per queue is waiting or running across all servers. Updates older options. */
+/**
+ * Creates the queue of a job, or updates the options of an existing queue. Policy `exclusive`: at most one job per
+ * queue is waiting or running across all servers.
+ */
 async function prepareQueue(boss: PgBoss, { name, everySeconds, retryDelaySeconds }: Job): Promise<void> {
   const options: QueueOptions = {
     expireInSeconds: EXPIRE_SECONDS,
@@ -125,7 +130,7 @@ async function prepareQueue(boss: PgBoss, { name, everySeconds, retryDelaySecond
     retryDelay: retryDelaySeconds,
     retryBackoff: true,
     retryDelayMax: HOUR_SECONDS,
-    // Keeps the job for the whole interval, so `singletonSeconds` rejects a second one.
+    // Keeps a finished job for the whole interval, so `singletonSeconds` rejects a second job in the interval.
     deleteAfterSeconds: Math.max(everySeconds, HOUR_SECONDS),
   };
   await boss.createQueue(name, { ...options, policy: 'exclusive' });

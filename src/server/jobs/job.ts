@@ -1,4 +1,6 @@
-/** Recurring background work that runs once across all servers of a database. */
+/**
+ * Recurring background work of the server, normally run by one server of a database at a time (docs/decisions/0011).
+ */
 
 export type JobName =
   | 'reconcile-payments'

@@ -7,8 +7,8 @@ import type { Database } from '../database/database.ts';
 import { JOBS_SCHEMA } from './pg-boss-adapter.ts';
 
 /**
- * Arbitrary, but not the migrations' key. Without this lock, two servers create the schema concurrently, and pg-boss leaves
- * the slower one's connection in a failed transaction.
+ * The key of an advisory lock: arbitrary, but not the migrations' key. Without this lock, two servers create the schema
+ * concurrently, and pg-boss leaves the slower server's connection in a failed transaction.
  */
 const LOCK_KEY = 4_871_203_945;
 

@@ -50,7 +50,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
     return { send: drop, prepare: drop, deliver: refuse, close: async () => {} };
   }
   const { smtpUrl } = config;
-  // Loaded lazily: it takes ten megabytes, and most servers send few mails.
+  // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
   let connecting: ReturnType<typeof connect> | null = null;
   const closing = new AbortController();
   const inFlight = new Set<Promise<void>>();

@@ -9,7 +9,7 @@ import type { EmailBlock } from './email-template.ts';
 type Receipt = {
   to: string;
   number: string;
-  /** `$24.00 USD`. */
+  /** For example `$24.00 USD`. */
   amount: string;
   paidOn: string;
   orderId: string;

@@ -1,6 +1,6 @@
 /**
- * Records expired plans. Access does not depend on it: every policy checks the date itself, so a plan ends on its day even
- * if this job has not run.
+ * Records expired plans. Access does not depend on that record: every policy checks the date itself, so a plan ends on
+ * its day even if this job has not run.
  */
 import { earliestToday } from '#domain/day/day.ts';
 import type { Clock } from '../clock.ts';

@@ -64,7 +64,7 @@ export async function lockPlan(transaction: AsService, userId: string): Promise<
   return plan;
 }
 
-/** Null when the plan's end no longer stems from this payment: it expired, or an operator overrode it. */
+/** Null when the year no longer counts: after its grant the plan has ended, or an operator has set the plan. */
 async function yearStillCounted(
   transaction: AsService,
   userId: string,

@@ -1,6 +1,6 @@
 /**
- * Mails Closers 30 and 3 days before their plan ends, once each. A late run sends only the nearest reminder; endless and
- * renewed plans get none.
+ * Mails Closers 30 and 3 days before their plan ends, once each. A late run sends only the nearest reminder. An endless
+ * plan gets none; a renewed plan gets those of its new end.
  */
 import { addDays, dateLabel, earliestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -24,7 +24,7 @@ type Deps = {
 };
 
 const PAGE_SIZE = 200;
-/** After this many deferred mails the mail server is considered down. */
+/** After this many deferred mails in one run, the mail server is considered down and the run ends. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 
 /** @throws MailDeferred when some mails were deferred: the next run sends them. */

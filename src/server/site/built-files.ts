@@ -36,7 +36,7 @@ const TYPES: Record<string, string> = {
 export const etagOf = (body: Uint8Array | string): string =>
   `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
 
-/** All build output except source maps and hidden folders. Empty without a build. */
+/** Reads the build output of the types in `TYPES` (no source maps), without hidden folders. Empty without a build. */
 export async function readBuiltFiles(folder: string): Promise<BuiltFiles> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const paths = names

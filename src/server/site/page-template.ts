@@ -16,7 +16,7 @@ export function templateValues(config: Config): Record<string, string> {
         ? ''
         : '<aside aria-label="Sandbox"><a class="sandbox-badge" href="/sandbox">Sandbox</a></aside>',
     contact: contact.email === undefined ? '' : link(`mailto:${contact.email}`, contact.email),
-    // Show an address that serves both purposes once.
+    // An address that is set for contact and for support is shown once.
     support:
       contact.supportEmail === undefined || contact.supportEmail === contact.email
         ? ''

@@ -17,7 +17,7 @@ export function staticFile(files: BuiltFiles, context: Context<AppEnv>): Respons
   return answerWith(file, context);
 }
 
-/** GET and HEAD with `ETag` and `Content-Encoding`; the caller has set `Cache-Control`. */
+/** Responds to GET and HEAD with `ETag` and `Content-Encoding`; the caller has set `Cache-Control`. */
 export function answerWith(file: BuiltFile, context: Context<AppEnv>): Response {
   context.header('ETag', file.etag);
   if (file.brotli) context.header('Vary', 'Accept-Encoding');

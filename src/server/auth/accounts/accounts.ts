@@ -75,7 +75,10 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
 
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
 
-/** The data of an e-mail identity. As in Supabase, callers also copy it into the user's metadata (wire.md 7). */
+/**
+ * The data of an e-mail identity. As in Supabase, callers also copy it into the user's metadata
+ * (docs/specification/wire.md 7).
+ */
 export const emailIdentityData = (userId: string, email: string, verified: boolean): JsonObject => ({
   email,
   email_verified: verified,

@@ -20,8 +20,8 @@ export function canonicalHost(config: HostConfig, isPage: (path: string) => bool
     const { method, path } = context.req;
     if ((method !== 'GET' && method !== 'HEAD') || !isPage(path)) return next();
     if (isHomeOrAllowed(context.req.header('host') ?? '', home, config.auth)) return next();
-    // Threat: open redirect and cache poisoning through `Host` or `X-Forwarded-Host`. The target is always PUBLIC_URL, the
-    // latter header is not read, and the response is not cached.
+    // Threat: open redirect and cache poisoning through `Host` or `X-Forwarded-Host`. The target is always PUBLIC_URL,
+    // `X-Forwarded-Host` is not read, and the response is not cached.
     context.header('Cache-Control', 'no-store');
     const { pathname, search } = new URL(context.req.url);
     return context.redirect(home.origin + pathname + search, 302);

@@ -1,11 +1,12 @@
 /**
  * A fair concurrency limiter with a bounded queue: bounds how many users run at once and how many requests each of them
- * runs. A user with many requests waits in their own queue and never delays another user.
+ * runs. A free slot goes to the first queued request whose user may run one more. So one user's many requests take only
+ * that user's slots and share of the queue.
  */
 import { dataError } from '#server/data/errors.ts';
 
 export type ConcurrencyLimiter = {
-  /** Resolves with `release` once the user has a slot. Throws PGRST000 when the queue is full. */
+  /** Resolves with `release` once the user has a slot. Throws PGRST000 when the queue, or the user's share, is full. */
   acquire(userId: string): Promise<() => void>;
 };
 
@@ -19,8 +20,8 @@ type Limits = {
 };
 
 /**
- * For every request of one wire. Six per user is more than a browser sends at once and fewer than the database has
- * connections.
+ * Creates the limiter for every request of the data wire. Six per user is as many as a browser sends at once over
+ * HTTP/1.1 and fewer than the connections of the database pool.
  */
 export const createPerUserLimiter = (): ConcurrencyLimiter =>
   createConcurrencyLimiter({ maxUsers: Infinity, maxPerUser: 6, maxQueued: 2_000, maxQueuedPerUser: 100 });

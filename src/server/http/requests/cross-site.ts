@@ -10,13 +10,13 @@ import type { AppEnv } from '../app-env.ts';
 
 /**
  * Browsers send `Sec-Fetch-Site` to https and loopback origins. Otherwise a form submission has an `Origin`, which is `null` for
- * a page with `no-referrer`. Programs send neither.
+ * a page with `no-referrer`. Clients other than browsers send neither header, and their requests are not cross-site.
  */
 export function isCrossSiteRequest(context: Context<AppEnv>, { publicUrl }: Pick<Config, 'publicUrl'>): boolean {
   const site = context.req.header('sec-fetch-site');
   if (site !== undefined) return site === 'cross-site' || site === 'same-site';
   const origin = context.req.header('origin');
   if (origin === undefined || origin === new URL(publicUrl).origin) return false;
-  // Pages are also served under the hosts of AUTH_REDIRECT_URLS.
+  // Pages are also served under the hosts of AUTH_REDIRECT_URLS, so a page of the requested host is not cross-site.
   return URL.parse(origin)?.host !== context.req.header('host');
 }

@@ -1,8 +1,8 @@
 /**
  * Limits the size of request bodies and reads them.
  *
- * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it, after
- * authentication; the body of a rejected request is discarded unread.
+ * Threat: unauthenticated clients exhaust memory with large bodies. The body is read only when a handler requests it,
+ * on protected routes after authentication; the body of a rejected request is discarded unread.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type { AppEnv } from '../app-env.ts';

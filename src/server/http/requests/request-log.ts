@@ -25,7 +25,7 @@ export function requestLog({ log, metrics }: { log: Logger; metrics: Metrics }):
   };
 }
 
-/** Only a 500 needs a human; 502 and 503 mean overload or an unreachable simulator. */
+/** Only a 500 needs a human: a 502 means an unreachable simulator, a 503 overload or another temporary failure. */
 function logLevel(status: number, route: string): 'error' | 'warn' | 'info' | 'debug' {
   if (status === 500) return 'error';
   if (status > 500) return 'warn';

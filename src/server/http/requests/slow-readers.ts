@@ -1,9 +1,9 @@
 /**
  * Bounds the memory of buffered responses.
  *
- * Threat: slow-read attack. A client requests a whole journal repeatedly and never reads it. Responses are buffered in memory
- * until they are read, so a few small requests could exhaust it. Above the limit the sockets with the largest buffers are
- * destroyed.
+ * Threat: slow-read attack. A client requests a whole journal repeatedly and never reads the responses. Responses are
+ * buffered in memory until they are read, so a few small requests could exhaust the memory. While all buffers together
+ * exceed the limit, the sockets with the largest buffers are destroyed.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ const CHECK_INTERVAL_MS = 1_000;
 
 type Options = {
   maxBufferedBytes?: number;
-  /** Calls `check` repeatedly and returns a function that stops it. */
+  /** Calls `check` repeatedly and returns a function that stops the calls. */
   schedule?: (check: () => void) => () => void;
 };
 
