@@ -1,6 +1,6 @@
 /**
- * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the mail
- * within seconds.
+ * Makes payment operations notify buyers: each operation triggers the job `send-receipts`, so that the buyer gets the
+ * mail within seconds.
  *
  * @param requestMails only a hint, and cheap when no mail is due
  */

@@ -17,7 +17,7 @@ export type PaymentDeps = {
 /** The stored status after a settlement, or why the stored status says too little. */
 export type Settlement =
   | PaymentStatus
-  /** The payer's bank or card refused. The status is `created` again: the approval page accepts another card. */
+  /** The payer must approve the order again or choose another card. The stored status is `created` again. */
   | 'instrument_declined'
-  /** PayPal did not answer. The sweep continues later. */
+  /** PayPal did not answer, or its error decides nothing about the payment. The sweep tries again later. */
   | 'unknown';

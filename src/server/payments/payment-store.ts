@@ -1,7 +1,7 @@
 /**
- * The storage that the payment state machine needs. `postgres-payment-store.ts` implements it in the database, the model
- * test in memory. Every method is one atomic transaction and never waits for PayPal. The process may die between any two
- * calls.
+ * The storage that the payment state machine needs. `postgres-payment-store.ts` implements it in the database,
+ * `tests/payments/memory-payment-store.ts` in memory. Every method makes its changes in one atomic step and never waits
+ * for PayPal. The process may die between any two calls.
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanColumns } from '#domain/plan/plan.ts';
@@ -18,7 +18,7 @@ export type Payment = {
   readonly status: PaymentStatus;
   readonly leaseUntil: Date | null;
   readonly dueAt: Date | null;
-  /** How many captures PayPal has rejected for good: the next one needs a new request id. */
+  /** How many captures PayPal has rejected for good: the next capture needs a new request id. */
   readonly refusedCaptures: number;
   readonly refundRequestedAt: Date | null;
   readonly approvalUrl: string | null;
@@ -30,12 +30,12 @@ export type Buyer = PlanColumns & { country: string | null };
 
 export type NewPayment = Pick<Payment, 'userId' | 'amountMinor' | 'currency' | 'country' | 'dueAt' | 'createdAt'>;
 
-/** Statuses from which our own capture can still complete a payment. */
+/** Statuses of an open payment: no captured money is booked, and the payment is not closed. */
 export const OPEN_STATUSES = ['created', 'approved', 'capturing', 'pending'] as const satisfies PaymentStatus[];
 export const isOpen = (status: PaymentStatus): boolean => (OPEN_STATUSES as readonly PaymentStatus[]).includes(status);
 /**
- * Captured money is booked once, and not while a person reviews the payment. It is booked also on a payment that we had
- * closed, because the money was taken.
+ * Captured money is booked once, and not while a person reviews the payment. Money captured on a payment that we had
+ * closed is booked too, because PayPal took it from the payer.
  */
 const NOT_BOOKABLE: readonly PaymentStatus[] = ['completed', 'refunded', 'reversed', 'needs_review'];
 export const canBookCapture = (status: PaymentStatus): boolean => !NOT_BOOKABLE.includes(status);
@@ -45,14 +45,14 @@ export type MoneyReturn = {
   /** A single refund or reversal that PayPal has named. */
   part: { ref: string; amountMinor: number } | null;
   /**
-   * The sum of all returned money, if PayPal reports it: an upper limit, and what no named part explains is booked as
-   * well. When all the money is returned, the paid year ends.
+   * The sum in cents of all money returned so far. Null when PayPal does not report the sum. Named parts are booked up
+   * to this sum, or up to the payment's amount if it is null. One more entry books the rest of the sum.
    */
   total: number | null;
   now: Date;
-  /** The next poll after a partial return. A requested refund has a schedule of its own and keeps it. */
+  /** The next poll unless all the money is returned. A payment with a requested refund keeps its own schedule. */
   dueAt: Date | null;
-  /** The next poll after a full return, for a refund that fails later. */
+  /** The next poll after a full return: it finds a refund that failed later. Null: no poll. */
   dueAtFullReturn: Date | null;
 };
 
@@ -71,30 +71,33 @@ export type PaymentStore = {
   saveOrder(id: string, order: CreatedOrder, dueAt: Date): Promise<Payment>;
 
   /**
-   * Takes a lease on the payment if its status is still the one that was read and no lease is running. Returns it as
-   * `capturing`, or null.
+   * Takes a lease on the payment if its status is still the one that was read and no lease is running. Returns the
+   * payment as `capturing`, or null without a lease.
    */
   claim(read: Payment, now: Date, leaseUntil: Date): Promise<Payment | null>;
   /** Ends the lease. No-op if the lease was lost. */
   release(claimed: Payment, to: Release): Promise<void>;
   /**
-   * Closes an open payment without money, or sets it aside for review. With `claimed` it is a no-op if that lease was
-   * lost: a response is ignored once its lease has expired.
+   * Closes an open payment without money, or sets it aside for review. With `claimed`, the call is a no-op if that
+   * lease was lost: the lease expired, and another worker has claimed or changed the payment since.
    */
   close(
     id: string,
     status: 'declined' | 'voided' | 'expired' | 'needs_review',
     how: { captureId?: string; dueAt?: Date; claimed?: Payment },
   ): Promise<void>;
-  /** PayPal holds the money and decides later. */
+  /** Marks an open payment as `pending`: PayPal holds the money and decides later. */
   markPending(id: string, captureId: string, dueAt: Date): Promise<void>;
-  /** Sets the next poll of a payment that is not `capturing`. Null: no poll until an event arrives. */
+  /**
+   * Sets the next poll and ends any lease. No-op while the payment is `capturing`. Null: no poll until an event
+   * arrives.
+   */
   schedulePoll(id: string, dueAt: Date | null): Promise<void>;
 
   /**
-   * Books captured money, grants the year and completes the payment. Idempotent. If the account is gone, books the money
-   * and requests its refund. The payment is due at once if the money must go back or is partly back already, otherwise
-   * at `dueAt`.
+   * Books captured money, grants the year and completes the payment. Idempotent. If the account is gone, books the
+   * money and requests its refund. The payment is due at once if the money must go back, or if all or some of it has
+   * gone back already. Otherwise it is due at `dueAt`.
    */
   complete(
     id: string,
@@ -102,15 +105,15 @@ export type PaymentStore = {
     now: Date,
     dueAt: Date | null,
   ): Promise<'granted' | 'no_account' | 'already_booked'>;
-  /** Books captured money that does not match the order, for review by a person. No plan changes. */
+  /** Books captured money that does not match the payment, for review by a person. No plan changes. */
   bookForReview(id: string, capture: Capture): Promise<void>;
   /** Books returned money, never more than was captured, and ends the year when all of it is returned. */
   bookReturn(id: string, back: MoneyReturn): Promise<void>;
-  /** Requests the refund of a completed payment, so that the sweep continues if this process dies. False: not completed. */
+  /** Records that a completed payment is to be refunded, so the sweep continues after a crash. False: not completed. */
   requestRefund(id: string, now: Date): Promise<boolean>;
-  /** Takes a lease on a requested refund. Null if another lease is running. */
+  /** Takes a lease on a requested refund. Null if no refund is requested or another lease is running. */
   claimRefund(id: string, now: Date, leaseUntil: Date): Promise<Payment | null>;
-  /** PayPal rejected the refund for good. */
+  /** Withdraws the request for a refund that PayPal rejected for good, and sets the next poll. */
   cancelRefund(id: string, dueAt: Date | null): Promise<void>;
 
   /** The ids of payments that are due, the longest overdue first. */

@@ -17,7 +17,10 @@ import type { PaypalEvent } from './webhooks/webhook-event.ts';
 
 export type Payments = {
   start(userId: string): Promise<Start>;
-  /** Captures the order if the payer has approved it, and returns the payment's status. Null if this user has no such order. */
+  /**
+   * Captures the order if the payer has approved it, and returns the payment's status. Null if this user has no such
+   * order.
+   */
   finish(userId: string, orderId: string): Promise<{ settlement: Settlement; approvalUrl: string | null } | null>;
   /** Whether a webhook refers to a known payment. */
   isAboutPayment(event: PaypalEvent): Promise<boolean>;
@@ -37,10 +40,10 @@ type Deps = {
   requestMails: () => void;
 };
 
-/** While a buyer waits: another worker may be capturing the same order. */
+/** Limits how long a buyer waits for another worker that is capturing the same order: 30 tries, 500 ms apart. */
 const MAX_TRIES = 30;
 const PAUSE_MS = 500;
-/** Right after the approval PayPal may still report the order as not approved. */
+/** Right after the approval PayPal may still report the order as not approved, so `finish` tries again. */
 const MAX_UNAPPROVED_TRIES = 3;
 
 /** Null when PayPal is not configured. */
@@ -51,7 +54,10 @@ export function createPayments({ config, database, clock, log, requestMails }: D
   const deps = { store, paypal, clock, log, config, hasWebhook: config.paypal.webhookId !== null };
   const { thenNotify, thenNotifyIfSwept } = createBuyerNotifier(requestMails);
 
-  /** Threat: hundreds of browsers ask for one payment at once, and each request polls it twice a second. */
+  /**
+   * Threat: hundreds of browsers ask for one payment at once, and each request would poll the payment twice a second.
+   * Single-flight lets all of them share one run.
+   */
   const startOnce = createSingleFlight<Start>();
   const finishOnce = createSingleFlight<Settlement>();
 

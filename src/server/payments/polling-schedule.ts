@@ -1,4 +1,4 @@
-/** How long things last at PayPal, and when the sweep polls a payment next. */
+/** How long PayPal's orders, approval pages and disputes last, and when the sweep polls a payment next. */
 import type { Payment } from './payment-store.ts';
 
 const MINUTE_MS = 60_000;
@@ -6,42 +6,45 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Short, because a buyer whose server died waits for the lease to end. With a slow PayPal a settlement outlasts it (a
- * call takes up to 27 s, the first one with a token up to 39 s), and a second worker starts. That costs a few requests
- * and no money: PayPal captures an order once, both workers send the same request id, money is booked once, and a
- * worker whose lease has expired neither releases nor closes a payment that another has claimed. The model test lets
- * leases expire at any await.
+ * Short, because a buyer whose server died waits for the lease to end. With a slow PayPal a settlement outlasts its
+ * lease (a call takes up to 27 s, or up to 41 s when PayPal rejects the access token), and a second worker starts. The
+ * second worker costs a few requests and no money: PayPal captures an order once, both workers send the same request
+ * id, and money is booked once. A worker that has lost its lease changes the payment only to what PayPal reports of the
+ * capture. `tests/payments/settle.model.test.ts` lets leases expire at any await.
  */
 export const LEASE_MS = 30_000;
 
 /**
- * A sweep has two parts, events and payments. Neither starts a row after this time. The last row may take 200 s more,
- * so both parts stay below the 600 s after which the job queue considers the job dead and starts it again.
+ * A sweep has two parts, events and payments. Neither part starts a row after this time. The last row of a part may
+ * take 200 s more, so the two parts together stay below 600 s. After 600 s the job queue considers the job dead and
+ * starts it again (`EXPIRE_SECONDS` in `jobs/job-queue.ts`).
  */
 export const MAX_SWEEP_PART_MS = MINUTE_MS;
-/** After this many payments in a row without an answer PayPal is down, and the others would get no answer either. */
+/**
+ * The sweep ends after this many payments in a row without an answer: PayPal is down for the remaining payments too.
+ */
 export const MAX_CONSECUTIVE_UNANSWERED = 3;
 /** PayPal does not show the approval page of an older order. */
 export const APPROVAL_PAGE_LIFETIME_MS = 3 * HOUR_MS;
-/** Three hours to redirect the payer and three more to approve and capture. PayPal remembers request ids as long. */
+/** Three hours to redirect the payer and three more to approve and capture. An order's request id lasts as long. */
 const ORDER_LIFETIME_MS = 6 * HOUR_MS;
 
 const ageMs = ({ createdAt }: Pick<Payment, 'createdAt'>, now: Date): number => now.getTime() - createdAt.getTime();
 
 /** PayPal no longer captures the order. */
 export const isCaptureExpired = (payment: Payment, now: Date): boolean => ageMs(payment, now) >= ORDER_LIFETIME_MS;
-/** And no earlier capture request can still be in flight. */
+/** PayPal no longer captures the order, and no earlier capture request can still be in flight. */
 export const isFullyExpired = (payment: Payment, now: Date): boolean =>
   ageMs(payment, now) >= ORDER_LIFETIME_MS + (payment.status === 'capturing' ? HOUR_MS : 0);
 
 /**
- * An abandoned order is polled once more after PayPal expires it: another process may have sent a capture before, and
- * it may arrive after ours was rejected.
+ * An order that we gave up is polled once more, an hour after PayPal expires it: another process may have sent a
+ * capture request before, and PayPal may carry that request out after it has rejected ours.
  */
 export const finalPoll = ({ createdAt }: Payment, now: Date): Date =>
   new Date(Math.max(createdAt.getTime() + ORDER_LIFETIME_MS, now.getTime()) + HOUR_MS);
 
-/** The next poll of an open payment: every five minutes while it is young, once a day while PayPal holds the money. */
+/** The next poll of an open payment: every 5 minutes until it is 6 hours old, hourly until 3 days, then daily. */
 export function nextOpenPoll(payment: Pick<Payment, 'createdAt'>, now: Date): Date {
   const age = ageMs(payment, now);
   const waitMs = age < ORDER_LIFETIME_MS ? 5 * MINUTE_MS : age < 3 * DAY_MS ? HOUR_MS : DAY_MS;
@@ -52,7 +55,7 @@ export function nextOpenPoll(payment: Pick<Payment, 'createdAt'>, now: Date): Da
 const RETURN_PERIOD_MS = 180 * DAY_MS;
 /** Polling is the only way to learn of returned money, and every day of delay is a day of an unpaid plan. */
 const POLL_WITHOUT_WEBHOOK_MS = DAY_MS;
-/** PayPal sends webhooks and retries for three days. Polling finds what was lost. */
+/** PayPal sends webhooks and retries for three days. Polling finds returned money whose webhook was lost. */
 const POLL_WITH_WEBHOOK_MS = 7 * DAY_MS;
 
 export const isReturnPossible = ({ completedAt }: Pick<Payment, 'completedAt'>, now: Date): boolean =>
@@ -75,6 +78,6 @@ export function nextRefundedPoll({ completedAt }: Pick<Payment, 'completedAt'>, 
   return now.getTime() < endsAt ? new Date(Math.min(now.getTime() + POLL_WITH_WEBHOOK_MS, endsAt)) : null;
 }
 
-/** The retry after a failure at PayPal. @param atLeastMs the `Retry-After` of the response */
+/** When to retry after a failure: in a minute, or later. @param atLeastMs for example the response's `Retry-After` */
 export const retryTime = (now: Date, atLeastMs: number | null = null): Date =>
   new Date(now.getTime() + Math.max(MINUTE_MS, atLeastMs ?? 0));

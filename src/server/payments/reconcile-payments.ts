@@ -24,7 +24,8 @@ export async function reconcilePayments(
   const events = await store.unprocessedEvents(MAX_PER_SWEEP);
   const hasTimeForEvents = createTimeLimit(clock, signal);
   const handled = { events: 0, payments: 0 };
-  // Unanswered events do not end this part: an event keeps its place and would block all later ones for days.
+  // Events without an answer from PayPal do not end this part: an event keeps its place in the queue, and would block
+  // all later events for days.
   for (const event of events) {
     if (!hasTimeForEvents()) break;
     handled.events += 1;
@@ -41,7 +42,7 @@ export async function reconcilePayments(
   return handled;
 }
 
-/** False when the time limit of this part is reached. The next sweep starts with the oldest row. */
+/** The returned function says whether the part may start another row: the job is not aborted and time is left. */
 function createTimeLimit(clock: PaymentDeps['clock'], signal: AbortSignal | undefined): () => boolean {
   const endsAt = clock.now().getTime() + MAX_SWEEP_PART_MS;
   return () => !signal?.aborted && clock.now().getTime() < endsAt;
@@ -68,7 +69,10 @@ async function processIsolated(deps: PaymentDeps, event: PaypalEvent): Promise<v
   }
 }
 
-/** On an error the payment goes to the end of the queue. If the database is down, that fails too and ends the sweep. */
+/**
+ * On an error the payment is polled again after five minutes; a `capturing` payment keeps the poll time that it has. If
+ * the database is down, setting the poll time fails too and ends the sweep.
+ */
 async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement | null> {
   const { store, clock, log } = deps;
   try {
@@ -80,7 +84,7 @@ async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement
   }
 }
 
-/** Polls the payment that an event names and settles or refunds it. The sweep retries on failure. */
+/** Polls the payment that an event names and settles or refunds it. After a failure the sweep retries the event. */
 export async function processEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   const { store, clock, log } = deps;
   let settlement: Settlement | null = null;
@@ -96,7 +100,7 @@ export async function processEvent(deps: PaymentDeps, event: PaypalEvent): Promi
   if (settlement !== 'unknown' && settlement !== 'capturing') await store.markEventProcessed(event.id, clock.now());
 }
 
-/** The payment that an event names by any of its ids; null for an event that is not about us. */
+/** The payment that an event names by any of its ids; null for an event that names no payment of ours. */
 export async function findNamedPayment(store: PaymentStore, event: PaypalEvent): Promise<Payment | null> {
   const { orderId, captureId, paymentId } = event;
   return (

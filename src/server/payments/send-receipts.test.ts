@@ -1,4 +1,4 @@
-/** Mails about payments, with a real database and mail server: each is sent once and none is lost. */
+/** Tests the mails about payments with a real database and mail server: each mail is sent once and no mail is lost. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';

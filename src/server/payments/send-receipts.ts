@@ -1,9 +1,9 @@
 /**
- * Mails buyers the result of their payment: a receipt, a rejection after a wait, or a refund. The database sets
- * `payments.mail_due_at` together with the status.
+ * Mails buyers the result of their payment: a receipt, a rejection after a wait, a refund or a reversal. The database
+ * sets `payments.mail_due_at` together with the status.
  *
- * Delivery is at least once: `mail_due_at` is cleared when the mail server has accepted the mail. A claim is a lease, so
- * that two servers do not both send. When a server dies, the next one sends after the lease.
+ * Delivery is at least once: `mail_due_at` is cleared when the mail server has accepted the mail. A claim is a lease,
+ * so that two servers do not both send. When a server dies, another server sends the mail after the lease.
  */
 import { dateLabel, day } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -27,11 +27,11 @@ type Deps = {
   mailer: Pick<Mailer, 'deliver'>;
 };
 
-/** The database's clock sets `mail_due_at` and ours reads it. */
+/** The database's clock sets `mail_due_at`, and the server's clock, which may be this far behind, reads it. */
 const CLOCK_SKEW_MS = 60_000;
-/** Longer than the mailer waits for its server. */
+/** Longer than the mailer waits for the mail server, also on a server whose clock is ahead by `CLOCK_SKEW_MS`. */
 const LEASE_MS = CLOCK_SKEW_MS + 2 * 60_000;
-/** After this many mails in a row that are not accepted, the mail server is down. */
+/** A run ends after this many mails that have to wait, accepted mails between them or not: the mail server is down. */
 const MAX_CONSECUTIVE_FAILURES = 3;
 
 /** @throws MailDeferred when some mails have to wait. They are due again at the next run. */
@@ -48,7 +48,7 @@ export async function sendReceipts(deps: Deps, signal: AbortSignal): Promise<{ m
     const outcome = message === null ? 'no recipient' : await handOver(mailer, message);
     if (outcome === 'failed') {
       failures += 1;
-      // Moved behind those that are due now, so that this run does not try it twice.
+      // The mail moves behind all mails that are due now, so that this run does not try it twice.
       await note(service, claimed, { mail_due_at: new Date(dueBefore.getTime() + 1) });
     } else if (outcome === 'accepted') {
       const isReceipt = claimed.status === 'completed';
@@ -141,5 +141,8 @@ function messageAbout(payment: Claimed, { publicUrl, contact }: Deps['config']):
   });
 }
 
-/** A mail knows no time zone of its reader. The receipt on the screen shows the same day unless it was paid around midnight. */
+/**
+ * The server knows no time zone of the buyer. The receipt on the screen shows another day for some payments near
+ * midnight.
+ */
 const dayInUtc = (instant: Date): Day => day(instant.toISOString().slice(0, 10));

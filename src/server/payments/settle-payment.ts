@@ -2,9 +2,9 @@
  * Moves one payment as far as PayPal lets it: the only path from an approved order to a granted year. The browser's
  * return, a webhook and the sweep all call it.
  *
- * The process may die at every `await`, and any number of processes may run it at once. The lease lets one of them talk
- * to PayPal at a time, the request id makes a repeated capture idempotent, and only the transaction that books the money
- * grants the year. No step relies on the memory of an earlier one: PayPal and the row are read again.
+ * The process may die at every `await`, and any number of processes may run the function at once. While a lease runs,
+ * only its holder captures. The request id makes a repeated capture idempotent, and only the transaction that books the
+ * money grants the year. No step relies on the memory of an earlier step: PayPal and the row are read again.
  */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PaymentDeps, Settlement } from './payment-deps.ts';
@@ -51,7 +51,7 @@ export async function settlePayment(deps: PaymentDeps, id: string, hint: ReturnH
   return statusOf(deps.store, payment);
 }
 
-/** No answer of PayPal's changes these. */
+/** No answer of PayPal's changes these statuses. */
 const FINAL: ReadonlySet<PaymentStatus> = new Set(['reversed', 'needs_review']);
 
 const statusOf = async (store: PaymentStore, { id }: Payment): Promise<PaymentStatus> =>
@@ -62,7 +62,8 @@ async function claimAndCapture(deps: PaymentDeps, read: Payment, hint: ReturnHin
   const now = clock.now();
   const claimed = await store.claim(read, now, new Date(now.getTime() + LEASE_MS));
   if (!claimed) {
-    // Another worker has it: the status may still be the one that was read.
+    // Another worker claimed the payment first. If it has released the payment since, `capturing` makes the caller
+    // retry.
     const status = await statusOf(store, read);
     return status === 'created' || status === 'approved' ? 'capturing' : status;
   }
@@ -103,7 +104,7 @@ async function captureClaimed(deps: PaymentDeps, read: Payment, claimed: Payment
   return store.release(claimed, { status: 'capturing', dueAt: retryTime(clock.now()) });
 }
 
-/** Takes no money from a deleted account, nor for an account that an operator has given an endless plan. */
+/** False for a deleted account, and for one that an operator has given an endless plan: neither may be charged. */
 async function canStillBuy(store: PaymentStore, userId: string): Promise<boolean> {
   const buyer = await store.buyer(userId);
   return buyer !== null && !(buyer.subscription_plan === 'premium' && buyer.access_valid_until === null);
@@ -120,8 +121,8 @@ async function captureOrFindOrder(paypal: Paypal, { id, orderId, refusedCaptures
 }
 
 /**
- * Every retry of one capture uses the same id, so it happens once. A capture that PayPal rejected for good needs a new
- * id: PayPal would repeat the rejection, although the payer has chosen another card since.
+ * Every retry of one capture uses the same id, so PayPal captures once. After PayPal has rejected a capture for good,
+ * the next capture needs a new id: PayPal would repeat the rejection, although the payer has chosen another card since.
  */
 const captureRequestId = (paymentId: string, refused: number): string =>
   refused === 0 ? `cap-${paymentId}` : `cap-${paymentId}-${refused}`;
@@ -190,7 +191,10 @@ async function checkRefundedWhenDue(deps: PaymentDeps, payment: Payment): Promis
 
 const isDue = ({ dueAt }: Payment, now: Date): boolean => dueAt !== null && dueAt <= now;
 
-/** For a payment without a stored order: the order was never made or its id was lost, so nobody can have approved it. */
+/**
+ * Handles a payment that needs no request to PayPal. A closed payment is polled no more. An open payment without a
+ * stored order expires with time: the order was never made or its id was lost, so nobody can have approved it.
+ */
 async function expireWhenOld({ store, clock }: PaymentDeps, payment: Payment): Promise<void> {
   const now = clock.now();
   if (!isOpen(payment.status)) return store.schedulePoll(payment.id, null);
@@ -199,7 +203,7 @@ async function expireWhenOld({ store, clock }: PaymentDeps, payment: Payment): P
     : store.schedulePoll(payment.id, nextOpenPoll(payment, now));
 }
 
-/** The payer can resolve these, by approving the order again or with another card. */
+/** The payer can resolve these issues, by approving the order again or with another card. */
 const PAYER_CAN_RESOLVE = new Set([
   'INSTRUMENT_DECLINED',
   'PAYER_ACTION_REQUIRED',
@@ -228,7 +232,7 @@ async function handleFailure(deps: PaymentDeps, read: Payment, claimed: Payment,
     await store.close(id, 'declined', { claimed, dueAt: finalPoll(claimed, now) });
     return 'declined';
   }
-  // If money may have moved, the status stays `capturing`, so that PayPal is asked before anything else is done.
+  // If money may have moved, the status stays `capturing`: such a payment expires an hour later (`isFullyExpired`).
   const mayHaveMoved = read.status === 'capturing' || error.outcomeUnknown;
   await store.release(claimed, {
     status: mayHaveMoved ? 'capturing' : 'approved',

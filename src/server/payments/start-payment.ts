@@ -1,4 +1,6 @@
-/** Starts a payment: inserts the row, then creates the PayPal order with the row's id as request, custom and invoice id. */
+/**
+ * Starts a payment: inserts the row, then creates the PayPal order with the row's id in request, custom and invoice id.
+ */
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
 import { APPROVAL_PAGE_LIFETIME_MS, nextOpenPoll } from './polling-schedule.ts';
 import type { Payment } from './payment-store.ts';
@@ -13,7 +15,7 @@ export type Start =
   | { outcome: 'order'; approvalUrl: string }
   /** The plan has no end, so there is nothing to buy. */
   | { outcome: 'endless' }
-  /** A payment of this user is being captured or held by PayPal. */
+  /** A payment of this user is approved, being captured, or held by PayPal. */
   | { outcome: 'in progress' }
   | { outcome: 'blocked country' }
   /** The user has too many open payments. */
@@ -21,7 +23,7 @@ export type Start =
   | { outcome: 'no account' }
   | { outcome: 'PayPal failed' };
 
-/** Where PayPal redirects the payer. It adds `token`, the order's id (docs/specification/plans-and-money.md 5). */
+/** PayPal redirects the payer here and adds `token`, the order's id (docs/specification/plans-and-money.md 5). */
 const DONE_PATH = '/journal?payment=success';
 const CANCELLED_PATH = '/journal?payment=cancelled';
 

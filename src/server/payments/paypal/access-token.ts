@@ -8,11 +8,13 @@ const MARGIN_MS = 60_000;
 
 export type AccessToken = {
   get(): Promise<string>;
-  /** PayPal rejected this token. A newer one, fetched by another call, stays cached. */
+  /** Forgets a token that PayPal rejected. A newer token, fetched by another call, stays cached. */
   drop(token: string): void;
 };
 
-/** @param fetchToken asks PayPal and rejects unless it succeeds. `refuse` makes the error for an unusable answer. */
+/**
+ * `fetchToken` requests a token from PayPal and rejects on failure. `refuse` makes the error for an unusable answer.
+ */
 export function createAccessToken(deps: {
   clock: Clock;
   fetchToken: () => Promise<Answer>;

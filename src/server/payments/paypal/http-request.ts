@@ -1,6 +1,7 @@
 /**
  * Sends one HTTP request to PayPal and classifies the response. Size and time are limited and redirects are refused
- * (threat: the secret or the token would follow them elsewhere). A gateway's HTML page or an empty body is a response too.
+ * (threat: the secret or the token would follow them elsewhere). A gateway's HTML page or an empty body is a response
+ * too.
  */
 import { parseJson } from '#server/parse-json.ts';
 import { PaypalError } from './paypal.ts';
@@ -55,13 +56,14 @@ export const succeeded = ({ status }: Answer): boolean => status >= 200 && statu
 
 /**
  * The error for an unsuccessful answer.
- * @param lostBefore an earlier try of the same call ended with an unknown outcome, which "too busy" does not resolve
+ * @param lostBefore an earlier try of the same call ended with an unknown outcome, which a retryable answer (such as
+ *   429) does not resolve
  */
 export function failureOf(answer: Answer, method: 'GET' | 'POST', lostBefore: boolean): PaypalError {
   const { status, json, debugId, trouble } = answer;
   const issue = safeWord(textAt(json, 'details', 0, 'issue'));
-  // 401 and 403 concern our credentials, not the payment: the call works once the settings are right.
   const inProgress = status === 409 || issue === 'ORDER_COMPLETION_IN_PROGRESS';
+  // 401 and 403 concern our credentials, not the payment: the call works once the settings are right.
   const retryable = inProgress || status === 0 || status >= 500 || [401, 403, 408, 425, 429].includes(status);
   const lost = inProgress || status < 400 || status >= 500 || status === 408;
   return new PaypalError(
@@ -114,7 +116,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 const safeWord = (text: string | null): string | null =>
   text !== null && /^[A-Za-z0-9_.-]{1,100}$/.test(text) ? text : null;
 
-/** Seconds or a date (RFC 9110 section 10.2.3). */
+/** Parses a `Retry-After` header: seconds or a date (RFC 9110 section 10.2.3). */
 function retryAfterMs(header: string | null): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -1,4 +1,4 @@
-/** Reads PayPal's JSON without trusting its shape: a missing or unexpected value is null, never an exception. */
+/** Reads PayPal's JSON without trusting its shape. A missing value gives undefined, null or [], never an exception. */
 
 /** The value at the path, or undefined. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {

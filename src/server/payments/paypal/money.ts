@@ -1,6 +1,6 @@
 /** Converts between PayPal's amounts, texts such as "24.00", and our whole cents, without floating point. */
 
-/** Two decimals, which all currencies that we charge in have. */
+/** Formats whole cents with two decimals: every currency that we charge in has two. */
 export function toAmountText(minor: number): string {
   if (!Number.isSafeInteger(minor) || minor < 0) throw new RangeError('an amount is a whole number of cents');
   const digits = String(minor).padStart(3, '0');

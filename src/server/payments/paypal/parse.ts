@@ -1,6 +1,6 @@
 /**
- * Parses PayPal's orders, captures and refunds. Null means that a required field is missing (an id, an amount). Any other
- * unexpected value becomes `UNKNOWN` or null and is never treated as paid.
+ * Parses PayPal's orders, captures and refunds. Null means that a required field is missing (an id, an amount). Any
+ * other unexpected value becomes `UNKNOWN` or null and is never treated as paid.
  */
 import { toMinor } from './money.ts';
 import { CAPTURE_STATUSES, ORDER_STATUSES, REFUND_STATUSES } from './paypal.ts';

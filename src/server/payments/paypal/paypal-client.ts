@@ -1,8 +1,9 @@
 /**
  * The client of PayPal's REST API (Orders v2, Payments v2). docs/decisions/0010 says why no library is used.
  *
- * Only idempotent calls are retried: reads, and writes with the same `PayPal-Request-Id`, which PayPal answers with the
- * first result. No try starts later than 25 seconds after the call, or 10 for a token.
+ * Only idempotent calls are retried: reads, verifications of webhooks, and writes with the same `PayPal-Request-Id`,
+ * which PayPal answers with the first result. No retry starts later than 25 seconds after the call, or 10 for a token.
+ * When PayPal rejects the access token (401), one more try with a new token may start later.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../clock.ts';
@@ -34,7 +35,7 @@ export type PaypalDeps = {
   clock: Clock;
   fetch?: typeof fetch;
   tryMaxMs?: number;
-  /** The backoff between tries. */
+  /** Waits for the backoff between two tries. */
   pause?: (ms: number) => Promise<unknown>;
 };
 

@@ -14,7 +14,7 @@ export type PaypalSettings = {
 
 const LIVE_API = 'https://api-m.paypal.com';
 
-/** Null: payments are off. A client id without its secret, or a secret without its id, is reported as a problem. */
+/** Null: payments are off. A client id, secret or webhook id without the rest of the credentials is reported. */
 export function readPaypalSettings(settings: SettingsReader, production: boolean): PaypalSettings | null {
   const apiBase = settings.url('PAYPAL_API_BASE', 'https://api-m.sandbox.paypal.com', LIVE_API) ?? LIVE_API;
   const clientId = settings.optional('PAYPAL_CLIENT_ID');

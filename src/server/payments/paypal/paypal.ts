@@ -29,20 +29,20 @@ export type CaptureStatus = (typeof CAPTURE_STATUSES)[number];
 export const REFUND_STATUSES = ['CANCELLED', 'FAILED', 'PENDING', 'COMPLETED', 'UNKNOWN'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
-/** Money that moved, or may still move. A `COMPLETED` order is paid only if its capture is `COMPLETED` too. */
+/** One attempt to take an order's money. A `COMPLETED` order is paid only if its capture is `COMPLETED` too. */
 export type Capture = {
   readonly id: string;
   readonly status: CaptureStatus;
-  /** Why it is pending or declined, as PayPal names it, for example `ECHECK`. */
+  /** PayPal's reason for the status, for example `ECHECK` or `CHARGEBACK`. */
   readonly reason: string | null;
   readonly amountMinor: number;
   readonly currency: string;
-  /** PayPal's fee. Null until PayPal reports it. */
+  /** PayPal's fee. Null until PayPal reports it in the capture's currency. */
   readonly feeMinor: number | null;
   /** Our payment's id, sent with the order. */
   readonly customId: string | null;
   readonly orderId: string | null;
-  /** The refunded amount. Null when it is partial and PayPal does not report it here. */
+  /** The refunded amount. Null when the refund is partial and this response does not state its amount. */
   readonly refundedMinor: number | null;
 };
 
@@ -57,7 +57,7 @@ export type Order = {
 
 export type CreatedOrder = {
   readonly orderId: string;
-  /** Where to redirect the browser. Validated. */
+  /** Where to redirect the browser. Validated by `isSafeRedirect` in `paypal-client.ts`. */
   readonly approvalUrl: string;
   /** PayPal's id of this response, which its support asks for. */
   readonly debugId: string | null;
@@ -92,9 +92,9 @@ export type Paypal = {
 export type PaypalFailure = {
   /** HTTP status. 0 without a response. */
   readonly status: number;
-  /** PayPal's error name, for example `UNPROCESSABLE_ENTITY`, or our own where PayPal gives none. */
+  /** PayPal's error name, for example `UNPROCESSABLE_ENTITY`, or a name of ours where PayPal gives no name. */
   readonly name: string;
-  /** PayPal's first issue, for example `ORDER_NOT_APPROVED`. New ones appear without notice. */
+  /** PayPal's first issue, for example `ORDER_NOT_APPROVED`. New issues appear without notice. */
   readonly issue: string | null;
   /** The same call with the same request id may work later. */
   readonly retryable: boolean;

@@ -24,7 +24,7 @@ const UNKNOWN = new PaypalError({
   ...{ outcomeUnknown: false, debugId: null, retryAfterMs: null },
 });
 
-/** The ledger entries for these responses about the capture, its order and the refund. */
+/** The booking and the logged errors of `bookReturnedMoney` for these responses about capture, order and refund. */
 async function booked(
   hint: ReturnHint,
   said: { capture?: Partial<Capture>; refund?: Refund | 'unknown'; ofOrder?: number | null },

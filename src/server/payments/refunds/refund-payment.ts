@@ -5,7 +5,7 @@ import { PaypalError } from '../paypal/paypal.ts';
 import type { Paypal, Refund } from '../paypal/paypal.ts';
 import { LEASE_MS, nextCompletedPoll, nextOpenPoll, nextRefundedPoll, retryTime } from '../polling-schedule.ts';
 
-/** Returned money as an event reports it: PayPal's id of the refund or reversal, and its kind. */
+/** Returned money as a webhook event reports it: PayPal's id of the refund or reversal, and its kind. */
 export type ReturnHint = { refundId: string | null; kind: 'refund' | 'reversal' } | null;
 
 /** False when there is nothing to refund. The sweep retries an unfinished refund. */
@@ -63,8 +63,9 @@ export async function bookReturnedMoney(
   hint: ReturnHint,
 ): Promise<void> {
   const capture = await paypal.getCapture(payment.captureId!);
-  // A partly refunded capture does not say how much, but its order does. A capture that is `COMPLETED` says nothing:
-  // PayPal leaves that status when a bank takes the money back, and only the reversal itself reports it.
+  // A partly refunded capture does not say how much was refunded, but its order does. A `COMPLETED` capture says
+  // nothing: PayPal keeps that status when a bank takes the money back, and only the reversal itself reports the
+  // amount.
   const isSilent = capture.status === 'COMPLETED';
   const total = isSilent ? null : (capture.refundedMinor ?? (await getRefundedOfOrder(paypal, payment)));
   const refund = hint?.refundId ? await findRefund(paypal, hint.refundId) : null;
@@ -81,8 +82,8 @@ export async function bookReturnedMoney(
 }
 
 /**
- * Checks that a booked refund has not failed since. A failed refund needs manual review: the buyer was notified, the year has
- * ended and the ledger is append-only. Pay the buyer back by another way.
+ * Checks that a booked refund has not failed since. A failed refund needs manual review: the buyer was notified, the
+ * year has ended and the ledger is append-only. Pay the buyer back by another way.
  */
 export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, payment: Payment): Promise<void> {
   const { id, captureId, amountMinor } = payment;
@@ -94,7 +95,7 @@ export async function checkRefunded({ store, paypal, clock, log }: PaymentDeps, 
   await store.schedulePoll(id, isRefunded ? nextRefundedPoll(payment, clock.now()) : null);
 }
 
-/** Null when PayPal does not know the id; the capture's own report is then used. */
+/** Null when PayPal does not know the id: then the amount that the capture reports is booked. */
 async function findRefund(paypal: Paypal, id: string): Promise<Refund | null> {
   try {
     return await paypal.getRefund(id);

@@ -6,7 +6,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 
-/** As long as money may be returned and a person may have to look the events up. */
+/** 180 days: as long as money may be returned, a person may have to look up the events. */
 const PAYLOAD_RETENTION_MS = 180 * 24 * 60 * 60_000;
 
 /** Returns the number of purged payloads. */

@@ -1,6 +1,6 @@
 /**
- * Reads from a PayPal webhook which payment it concerns. The event is only a hint: the state of the payment always comes
- * from PayPal's API.
+ * Reads from a PayPal webhook which payment it concerns. The event is only a hint: the state of the payment always
+ * comes from PayPal's API.
  */
 import { parseJson } from '#server/parse-json.ts';
 import { at, idInLink, linkOf, textAt } from '../paypal/json-value.ts';
@@ -14,7 +14,7 @@ export type PaypalEvent = {
   readonly captureId: string | null;
   /** Our own id of the payment, which PayPal copies to the order's captures and refunds. */
   readonly paymentId: string | null;
-  /** For a refund or a reversal, the movement that took the money back. */
+  /** PayPal's id of the refund or reversal that the event reports. Null for any other event. */
   readonly refundId: string | null;
 };
 
@@ -59,7 +59,7 @@ function namedBy(type: string, resource: unknown, isRefund: boolean): Named {
   if (type.startsWith('CHECKOUT.ORDER.')) return { ...none, orderId: resourceId };
   if (type.startsWith('CHECKOUT.PAYMENT-APPROVAL.')) return { ...none, orderId: textAt(resource, 'order_id') };
   if (type === 'PAYMENT.CAPTURE.REFUNDED' || type === 'PAYMENT.CAPTURE.REVERSED') {
-    // The resource is the refund, and its link `up` leads to the capture.
+    // The resource is the refund, and its link `up` leads to the capture. Otherwise the resource is the capture itself.
     const captureId =
       idInLink(linkOf(resource, 'up'), 'captures') ??
       textAt(resource, 'supplementary_data', 'related_ids', 'capture_id') ??

@@ -1,7 +1,7 @@
 /** The signature headers of a webhook. PayPal verifies them. Here only their form and age are checked. */
 import type { WebhookTransmission } from '../paypal/paypal-client.ts';
 
-/** PayPal retries a delivery for three days. */
+/** PayPal retries a delivery for three days, and four days leave a margin. */
 const MAX_AGE_MS = 4 * 24 * 60 * 60_000;
 const MAX_FUTURE_MS = 5 * 60_000;
 

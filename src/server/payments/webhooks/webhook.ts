@@ -1,11 +1,11 @@
 /**
  * `POST /functions/v1/paypal-webhook`: receives PayPal's events, without authentication. PayPal's own
- * `verify-webhook-signature` decides whether PayPal sent the event. The event is stored under PayPal's id, acknowledged, and
- * processed afterwards; the sweep picks up events that a crash interrupted. An event that cannot be verified or stored now
- * gets an error, so PayPal retries.
+ * `verify-webhook-signature` decides whether PayPal sent the event. The event is stored under PayPal's id,
+ * acknowledged, and processed afterwards; the sweep picks up events that a crash interrupted. An event that cannot be
+ * verified or stored now gets an error, so PayPal retries.
  *
- * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment of
- * ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
+ * Threat: anyone can post here, and each verification uses up our rate limit at PayPal. An event that names no payment
+ * of ours is therefore not verified, and verifications wait in a bounded queue with a limit per client address.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -26,7 +26,10 @@ import type { PaypalEvent } from './webhook-event.ts';
 import { isTimely, readTransmission } from './webhook-transmission.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
-/** Questions to PayPal: so many at once (one of each address), and so many waiting. */
+/**
+ * Limits the verifications at PayPal: 4 client addresses at once with one verification each, 40 waiting in all and 10
+ * waiting of one address. A "user" of the limiter is a client address here.
+ */
 const QUEUE = { maxUsers: 4, maxQueued: 40, maxQueuedPerUser: 10 };
 const MAX_PER_ADDRESS_AND_MINUTE = 60;
 const MAX_COUNTED_ADDRESSES = 10_000;
@@ -42,7 +45,7 @@ export type WebhookDeps = {
     readonly paypal: { verifyWebhook(transmission: WebhookTransmission, body: string): Promise<boolean> };
     /** Whether the event refers to a known payment. */
     isAboutPayment(event: PaypalEvent): Promise<boolean>;
-    /** Asks PayPal about the payment and acts on the answer; the response to PayPal does not wait for it. */
+    /** Asks PayPal about the payment and acts on the answer. The webhook is acknowledged without waiting for this. */
     process(event: PaypalEvent): Promise<void>;
   } | null;
 };
