@@ -15,14 +15,14 @@ export type StructuredBy = 'schema' | 'json' | 'text' | 'auto';
 export type CoachSettings = {
   readonly provider: CoachProvider;
   readonly model: string;
-  /** With its path, without a trailing slash. */
+  /** The base address of the provider's API with its path, without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: Secret | null;
   readonly structuredBy: StructuredBy;
   /** Maximum number of analyses per user and UTC day that are sent to the provider. */
   readonly dailyLimit: number;
   readonly timeoutMs: number;
-  /** As the consent text names it. */
+  /** The provider's name in the text that asks for consent. */
   readonly providerName: string;
 };
 

@@ -13,7 +13,7 @@ import type { PartialReply, Reply } from './reply/parse-response.ts';
 
 export type Kind = 'feedback' | 'trend';
 
-/** Decided by the database, so that there is one rule and one clock. */
+/** The database decides about plan and consent, so that there is one rule and one clock. */
 export type Access = { premium: boolean; consent: boolean };
 
 /** Times stay text: a JavaScript date would lose the microseconds by which versions are compared. */
@@ -29,10 +29,10 @@ export type TrendLog = { id: string; date: Day; text: string; content: string; s
 const READ_ACCESS = `select public.is_premium() as premium,
   coalesce((select ai_consent from public.profiles where id = auth.uid()), false) as consent`;
 
-/** Longer than every quick entry. */
+/** How many characters of a log the checks before an analysis read: more than the longest quick entry has. */
 const REFUSAL_CHECK_CHARS = 200;
 
-/** Loads one character more than the prompt shows, so that the truncation is detected and reported to the model. */
+/** Loads one character more than `CAPS` allows, so that truncation is detected and reported to the model. */
 const READ_DAY = `select now()::text as "readAt",
   (select json_build_object('id', id, 'text', left(content_text, ${REFUSAL_CHECK_CHARS}),
                             'content', left(content, ${CAPS.newestRead + 1}), 'updatedAt', updated_at::text)
@@ -70,7 +70,7 @@ const READ_TRIES = `
                                  - (now() at time zone 'UTC')))::int as "resetInSeconds"
     from public.analysis_runs where user_id = $1`;
 
-/** Also deletes the expired rows of earlier days. */
+/** Like `READ_TRIES`, and deletes the user's rows of earlier days whose lease has expired. */
 const PURGE_AND_READ_TRIES = `with purged as (
     delete from public.analysis_runs
      where user_id = $1 and counted_on < (now() at time zone 'UTC')::date and lease_until <= now())${READ_TRIES}`;
@@ -92,8 +92,8 @@ const WRITE_FEEDBACK = `update public.entries
  returning to_json(ai_analyzed_at) #>> '{}' as "analyzedAt", ai_analyzed_at >= updated_at as "upToDate"`;
 
 /**
- * Row locks held until the analysis is stored: no log can be deleted (0008_forgotten_days.sql) or moved out of the period
- * (0015_moved_logs.sql) in between. Locks are taken in date order, as an import does, to prevent deadlocks.
+ * Row locks held until the analysis is stored: no log can be deleted (0008_forgotten_days.sql) or moved out of the
+ * period (0015_moved_logs.sql) in between. Locks are taken in date order, as an import does, to prevent deadlocks.
  */
 const LOCK_LOGS = `select from public.entries
   where user_id = $1 and id = any($2::uuid[]) and content_text <> '' and date between $3::date and $4::date
@@ -119,7 +119,7 @@ export type Period = { from: Day; to: Day };
 /** Target of a trend: the period and the ids of the logs that were read. */
 export type ReadPeriod = Period & { logs: readonly string[] };
 
-/** The lease expired, or a log was deleted, emptied or moved, so the result has no target. */
+/** Another run took the expired lease, or a log was deleted, emptied or moved, so the result has no target. */
 export class ClaimLostError extends Error {
   constructor() {
     super('the claim or the log of the analysis is gone');
@@ -139,7 +139,7 @@ async function releaseLease(
   return (await service.statement(RELEASE_CLAIM, [userId, kind, key, run, countTry ? 0 : 1])).rowCount === 1;
 }
 
-/** Returns null if the log is gone. */
+/** Returns null if the log was deleted, emptied or moved to another day. */
 async function writeFeedback(
   service: AsService,
   userId: string,
@@ -167,7 +167,7 @@ export function createCoachStore(database: Database) {
       return (await database.asUser(identity).statement<FeedbackRow>(READ_DAY, [date])).rows[0]!;
     },
 
-    /** Oldest first. */
+    /** Returns the logs of the period, oldest first. */
     async readPeriod(identity: Identity, { from, to }: Period): Promise<TrendLog[]> {
       return (await database.asUser(identity).statement<TrendLog>(READ_PERIOD, [from, to])).rows;
     },
@@ -195,8 +195,8 @@ export function createCoachStore(database: Database) {
     },
 
     /**
-     * `countTry`: the provider was called, so the try counts towards the daily limit. `recordUse`: the user received part
-     * of an answer, which counts as a use of the plan (the refund rule of docs/specification/plans-and-money.md 7).
+     * `countTry`: the provider was called, so the try counts towards the daily limit. `recordUse`: the user received
+     * part of an answer, which counts as a use of the plan (refund rule, docs/specification/plans-and-money.md 7).
      */
     async releaseClaim(claim: Claim, countTry: boolean, recordUse: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {
@@ -223,8 +223,8 @@ export function createCoachStore(database: Database) {
     },
 
     /**
-     * Writes the feedback of a stored analysis of the same input to the entry, and releases the claim without counting a try.
-     * Returns null if the log is gone.
+     * Writes the feedback of a stored analysis of the same input to the entry, and releases the claim without counting
+     * a try. Returns null if the log is gone.
      */
     async restoreFeedback(claim: Claim, feedback: PartialReply, log: ReadLog): Promise<WrittenFeedback | null> {
       return database.transactAsService('coach', async (transaction) => {

@@ -86,7 +86,9 @@ export function createCoach({ settings, database, clock, log }: Deps): Coach {
     return { events: (reader) => trackUntilEnd(analysis.events, AbortSignal.any([reader, disconnected])) };
   }
 
-  /** Lets shutdown wait for the claim's release: an unreleased claim would block its day until the lease expires. */
+  /**
+   * Lets shutdown wait until the claim is released: an unreleased claim blocks its day or period until the lease ends.
+   */
   async function* trackUntilEnd<Result>(
     events: Events<Result>,
     disconnected: AbortSignal,

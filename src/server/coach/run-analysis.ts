@@ -50,8 +50,8 @@ export type LimitRefusal =
   | { refused: 'running' }
   | { refused: 'daily_limit'; retryAfterSeconds: number; limit: number };
 /**
- * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client closes
- * the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
+ * Must be consumed to its end, or the claim is held until its lease expires. `disconnected` aborts when the client
+ * closes the connection. `stopped` aborts when the server shuts down; the client then gets a problem event.
  */
 export type Events<Result> = (disconnected: AbortSignal, stopped: AbortSignal) => AsyncGenerator<CoachEvent<Result>>;
 
@@ -65,7 +65,7 @@ const PARSE_AFTER_GROWTH = 1 + 1 / 64;
 /** Per user, over all devices. Threat: one user exhausts the provider's rate limit for all others. */
 const MAX_CONCURRENT_ANALYSES = 5;
 
-/** `tries` includes the analysis that is about to start. Returns null if it is within the limits. */
+/** `tries` and `running` include the analysis that is about to start. Returns null if it is within the limits. */
 export function checkLimits({ tries, running, resetInSeconds }: Tries, dailyLimit: number): LimitRefusal | null {
   if (running > MAX_CONCURRENT_ANALYSES) return { refused: 'running' };
   return tries > dailyLimit ? { refused: 'daily_limit', retryAfterSeconds: resetInSeconds, limit: dailyLimit } : null;
@@ -81,8 +81,8 @@ export async function beginAnalysis<Result>(
   const claim: Claim = { userId, kind, key, run: randomUUID() };
   if (!(await store.claim(claim, limits.timeoutMs + LEASE_RESERVE_MS))) return { refused: 'running' };
   try {
-    // Both queries run after the claim is acquired. The previous holder may just have stored this answer. The claim counts
-    // its try, so two concurrent requests at the daily limit see each other's try.
+    // Both queries run after the claim is acquired. The previous holder may just have stored this answer. The claim
+    // counts its try, so two concurrent requests at the daily limit see each other's try.
     const [storedAnalysis, tries] = await Promise.all([
       force ? null : store.findByInput(userId, kind, inputHash(model, job.prompt)),
       store.purgeAndReadTries(userId),
@@ -240,7 +240,7 @@ class InvalidReplyError extends Error {
   }
 }
 
-/** Distinguishes blocked and truncated answers from empty and complete ones. */
+/** The problem that the provider's finish reason means, whatever text arrived. Null: the text is parsed as a reply. */
 const PROBLEM_BY_FINISH: Readonly<Record<FinishReason, AnalysisProblem | null>> = {
   stop: null,
   length: 'format',
@@ -253,7 +253,7 @@ function toProblem(error: unknown): { problem: AnalysisProblem; retryAfterMs?: n
   return error instanceof ModelError || error instanceof InvalidReplyError ? error : { problem: 'general' };
 }
 
-/** Emits the difference to `sent` and updates it. Throws if the new state contradicts what was already sent. */
+/** Emits what `sent` lacks and updates `sent`. Throws if the new text does not extend the text that was sent. */
 function* emitNew(sent: PartialReply, { score, text }: PartialReply): Generator<CoachEvent<never>> {
   if (score !== null && sent.score === null) yield { event: 'score', data: { score } };
   sent.score ??= score;

@@ -23,7 +23,7 @@ export async function prepareTrend(
     return { date, text: outlineText(html), cut, score };
   });
   const prompt = trendPrompt({ period, from, to, logs: outlined });
-  // `toResult` captures only these values, so that the logs can be garbage-collected while the model answers.
+  // `toResult` captures only these values of the logs, so that they can be garbage-collected while the model answers.
   const entryCount = logs.length;
   const scores = logs.flatMap(({ date, score }) => (score === null ? [] : [{ date, score }]));
   return {

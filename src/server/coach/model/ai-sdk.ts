@@ -3,9 +3,9 @@
  *
  * Traps of the SDK:
  * - A model given by name is called through the vendor's hosted gateway. The types here allow only instances.
- * - Its errors contain the request, and so the journal. By default it prints them to the console.
- * - Its retries ignore the delay that Google asks for.
- * - It reports neither a blocked answer nor every truncated answer as an error.
+ * - The SDK's errors contain the request, and so the journal. By default the SDK prints them to the console.
+ * - The SDK's retries ignore the delay that Google asks for.
+ * - The SDK reports neither a blocked answer nor every truncated answer as an error.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -30,10 +30,10 @@ import { ModelError } from './model.ts';
 import type { FinishReason, ModelPart, ModelRequest } from './model.ts';
 import { stripInvisible } from '#domain/coach/strip-invisible.ts';
 
-/** Excludes model names, see above. */
+/** Excludes model names, because the SDK would call such a model through its vendor's gateway. */
 type ModelInstance = Exclude<LanguageModel, string>;
 
-/** A single retry, and only before the first output, because a user is waiting. */
+/** Two attempts: one retry, and only before the first output, because a user is waiting. */
 const MAX_ATTEMPTS = 2;
 const RETRY_AFTER_MS = 250;
 /** A provider that asks for a longer delay is not retried; the user sees the time instead. */
@@ -107,8 +107,8 @@ async function* streamOnce(
 ): AsyncGenerator<ModelPart> {
   const structured =
     structuredBy === 'json' ? Output.json() : Output.object({ schema: jsonSchema(schema as JSONSchema7) });
-  // Requests the format from the endpoint but lets the library parse text: its JSON output parses the whole answer again
-  // with every chunk and throws on deep nesting.
+  // Requests the format from the endpoint but lets the SDK treat the answer as text: the SDK's JSON output parses the
+  // whole answer again with every chunk and throws on deep nesting.
   const output = { ...Output.text(), responseFormat: structured.responseFormat };
   const { stream } = streamText({
     model,
@@ -156,8 +156,8 @@ async function* streamOnce(
 class InterruptedError extends Error {}
 
 /**
- * Reduces an unexpected error to its name and stack frames for the log. Threat: such errors quote the request, for example
- * an invalid header with the API key.
+ * Reduces an unexpected error to its name and stack frames for the log. Threat: such errors quote the request, for
+ * example an invalid header with the API key.
  */
 function redactError(error: unknown): Error {
   const { name, stack = '' } = error instanceof Error ? error : new Error();

@@ -1,6 +1,6 @@
 /**
- * Maps a provider's failure to one of the five classes of docs/specification/coach.md 8 and decides on a retry. Codes and
- * types take precedence over the status. Messages are ignored: they change, and they quote the request.
+ * Maps a provider's failure to one of the five classes of docs/specification/coach.md 8 and decides on a retry. Codes
+ * and types take precedence over the status. Messages are ignored: they change, and they quote the request.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 

@@ -1,12 +1,12 @@
 /**
  * `fetch` for requests to an AI provider.
  *
- * Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such a
- * redirect, but not other key headers or the journal in the body. Or it sends an endless answer, which the library would
- * buffer in memory. So redirects are not followed and the answer's size is limited.
+ * Threat: a compromised endpoint or proxy redirects the request to another host. `fetch` strips `Authorization` on such
+ * a redirect, but not other key headers or the journal in the body. Or the endpoint sends an endless answer, which the
+ * SDK would buffer in memory. So redirects are not followed and the answer's size is limited.
  */
 
-/** About 3 MB are 6,144 tokens, each in a chunk of its own with the protocol's overhead. */
+/** The longest answer, 6,144 tokens, takes about 3 MB when each token comes in a chunk with the protocol's overhead. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 export class AnswerTooLongError extends Error {

@@ -1,6 +1,6 @@
 /**
- * Provider-independent interface to the model. The AI SDK behind it is imported with the first analysis, because it takes
- * 30 MB of memory.
+ * Provider-independent interface to the model. The AI SDK behind it is imported with the first analysis, because it
+ * takes 30 MB of memory.
  */
 import type { AnalysisProblem } from '#domain/coach/coach.ts';
 import type { CoachSettings, StructuredBy } from '../coach-settings.ts';
@@ -57,7 +57,7 @@ export class ModelError extends Error {
 }
 
 export interface CoachModel {
-  /** The last part is `end`. Throws a ModelError, or the signal's reason after an abort. */
+  /** The last part is `end`. Throws a ModelError, the signal's reason after an abort, or the error of `beforeRetry`. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
   describe(): { provider: string; model: string; replies: ReplyForm };
 }
@@ -71,7 +71,7 @@ const REPLY_FORMS: Readonly<Record<StructuredBy, ReplyForm>> = {
 
 export function createCoachModel(settings: CoachSettings): CoachModel {
   const { provider, model, structuredBy } = settings;
-  /** Learned from the first request and cached for the lifetime of the process. */
+  /** Set when the endpoint answers a text fallback: later requests of this process skip the schema. */
   let isSchemaUnsupported = false;
   return {
     async *stream(request, signal) {
@@ -104,8 +104,9 @@ export function createCoachModel(settings: CoachSettings): CoachModel {
 }
 
 /**
- * Endpoints answer an unsupported reply format with one of these statuses. Other errors share them; the text fallback then
- * fails with the same error. `general` means that the content was rejected, so a retry as text would fail too.
+ * Endpoints answer an unsupported reply format with one of these statuses. Other errors have these statuses too; then
+ * the text fallback fails with the same error. `general` means that the content was rejected, so a retry as text would
+ * fail too.
  */
 const isFormatRejection = (error: unknown): boolean =>
   error instanceof ModelError &&

@@ -11,7 +11,7 @@ import {
   trendReplyParser,
 } from './parse-response.ts';
 
-/** The page shows 1, 2, 2.1 and a paragraph. */
+/** Finds the citations of a log whose lines the page numbers 1, 2 and 2.1, and of its unnumbered last paragraph. */
 const FIND = createCitationFinder(
   citableLines('<ol><li><p>Shipped</p></li><li><p>Tests</p><ol><li><p>Unit</p></li></ol></li></ol><p>Called Ann</p>'),
 );

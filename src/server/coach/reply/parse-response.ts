@@ -1,9 +1,9 @@
 /**
- * Parses a model's reply, both while it streams and when it is complete. The reply is untrusted: the score is validated,
- * citations of unknown lines are dropped and invisible characters are removed.
+ * Parses a model's reply, both while it streams and when it is complete. The reply is untrusted: the score is
+ * validated, citations of unknown lines are dropped and invisible characters are removed.
  *
- * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could change:
- * trailing white space, an open `[` or half a surrogate pair.
+ * Displayed text is append-only. A partial parse therefore withholds a suffix whose meaning the next chunk could
+ * change: trailing white space, an open `[` or half a surrogate pair.
  */
 import { PARTIAL_CITATION, resolveCitations } from '#domain/coach/citations.ts';
 import type { Citation, FindCitation } from '#domain/coach/citations.ts';
@@ -124,7 +124,7 @@ const toStableText = (text: string, find: FindCitation): string =>
 const DATED_BULLET = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})(?!\d)/;
 const DATED_BULLET_PREFIX = /^\s*[-*•](?:\s+\**[\d-]{0,10})?$/;
 
-/** Also removes the heading of the wins if no win is left. */
+/** Removes bullets of days outside `days`, and the heading of the wins at the end if no win is left. */
 function dropUnknownDays(text: string, days: ReadonlySet<Day>, isPartial: boolean): string {
   const lines = stripInvisible(text).split('\n');
   const last = lines.at(-1)!;
