@@ -1,12 +1,12 @@
 /**
- * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL SQLSTATEs, used
- * where the wire rejects what the database would reject too.
+ * The catalogue of the data wire's errors (docs/specification/wire.md 21). Five-character codes are PostgreSQL
+ * SQLSTATEs, used where the wire rejects what the database would reject too.
  */
 import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 
 /**
- * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it read in
- * one. Ten years of logs take four requests.
+ * Rows per write: the default page size of a hosted project's data API, so a client can write in one request what it
+ * read in one. Ten years of logs take four requests.
  */
 export const MAX_ROWS = 1_000;
 

@@ -1,6 +1,6 @@
 /**
- * Allow-list of the tables and columns of the data wire: those that the database lets a user read (a test compares). Only
- * these names reach SQL. Row-level security and column grants decide about access.
+ * Allow-list of the tables and columns of the data wire: those that the database lets a user read (a test compares).
+ * Only these names reach SQL. Row-level security and column grants decide about access.
  */
 type ColumnType = 'uuid' | 'text' | 'date' | 'integer' | 'bigint' | 'boolean' | 'timestamptz' | 'smallint[]' | 'text[]';
 

@@ -1,9 +1,9 @@
 /**
  * Limits the cost of queries, and selects the queries that go through a concurrency limiter.
  *
- * Threat: denial of service by a cheap request. Any account can make the database compare a month of full logs with thousands
- * of patterns, sort them by text, or return all of them; a year of analyses is as long. A few concurrent queries of this
- * kind would delay every save.
+ * Threat: denial of service by a cheap request. Any account can make the database compare a month of full logs with
+ * thousands of patterns, sort them by text, or return all of them; a year of analyses is as long. A few concurrent
+ * queries of this kind would delay every save.
  */
 import { dataError } from './errors.ts';
 import type { Column, ExposedTable } from './exposed-tables.ts';
@@ -12,13 +12,16 @@ import type { Comparison, Condition, Query, Range } from './query.ts';
 /** Operators that scan the whole text. `eq` compares the lengths first. */
 const SCANNING_OPERATORS: ReadonlySet<Comparison> = new Set(['like', 'ilike', 'gt', 'gte', 'lt', 'lte']);
 const MAX_TEXT_COMPARISONS = 10;
-/** Matching takes time proportional to log length times pattern length. */
+/** Limits the sum of a query's compared texts: matching takes time proportional to log length times pattern length. */
 const MAX_PATTERN_LENGTH = 200;
 
 /** No screen needs more analyses at once. */
 const MAX_LONG_TEXT_ROWS = 100;
 
-/** Throws PGRST100 for a query with more text comparisons, or longer patterns, than a search needs. */
+/**
+ * Throws PGRST100 for a query with more text comparisons, or longer patterns, than a search needs, and for a query that
+ * scans or orders by the texts of analyses.
+ */
 export function rejectCostlyQuery(table: ExposedTable, query: Query): void {
   if (table.log === null && scansLongTexts(table, query)) {
     throw dataError('PGRST100', { details: `the texts of ${table.name} cannot be filtered or ordered by` });
@@ -51,8 +54,8 @@ const isTextScan = ({ column, operator }: { column: Column; operator: Comparison
   column.type === 'text' && SCANNING_OPERATORS.has(operator);
 
 /**
- * Whether the query returns long texts of more than one row, or filters by any: ten patterns in a full log take as long as
- * twenty saves. The product's own screens read one day, or only dates.
+ * Whether the query may return long texts of more than one row, or scans or orders by long texts: ten patterns in a
+ * full log take as long as twenty saves. The product's own screens read one day, or only dates.
  */
 export function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
   const { log, longTexts } = table;
@@ -63,8 +66,8 @@ export function readsManyLongTexts(table: ExposedTable, query: Query): boolean {
 }
 
 /**
- * Whether the query writes long texts of more than one row, or filters by any: one PATCH can overwrite every day of a journal
- * with a full log. The journal's own saves name one row.
+ * Whether the query may write more than one row of a table with long texts, or scans or orders by such texts: one PATCH
+ * can overwrite every day of a journal with a full log. The journal's own saves name one row.
  */
 export const writesManyLongTexts = (table: ExposedTable, query: Query): boolean =>
   table.longTexts.size > 0 &&
@@ -76,13 +79,16 @@ const BULK_BODY_LENGTH = 32 * 1024;
 /** Whether the body may contain many rows or is long; such writes go through the bulk limiter. */
 export const isBulk = (body: string): boolean => body.length > BULK_BODY_LENGTH || /^\s*\[/.test(body);
 
-/** Caps the rows of a read, like PostgREST's `db-max-rows`. Logs are not capped, because an export reads all of them. */
+/**
+ * Caps the rows of a read of analyses, like PostgREST's `db-max-rows`. Logs are not capped, because an export reads all
+ * of them, and tables without long texts are not capped either.
+ */
 export function limitRange({ log, longTexts }: ExposedTable, range: Range): Range {
   if (log !== null || longTexts.size === 0) return range;
   return { ...range, limit: Math.min(range.limit ?? MAX_LONG_TEXT_ROWS, MAX_LONG_TEXT_ROWS) };
 }
 
-/** Whether the query filters or orders by long texts, which reads them in all rows. */
+/** Whether the query orders by long texts or filters with a scanning operator, so PostgreSQL reads them in all rows. */
 const scansLongTexts = ({ longTexts }: ExposedTable, { where, order }: Query): boolean =>
   [...where.flatMap(textComparisons), ...order].some(({ column }) => longTexts.has(column));
 

@@ -29,7 +29,7 @@ export type Query = {
   where: readonly Condition[];
   order: readonly Order[];
   range: Range;
-  /** `columns=`: the columns that an insert writes, regardless of the rows' keys. */
+  /** `columns=`: the columns that a write sets, regardless of the rows' keys. */
   columns: readonly Column[] | null;
   onConflict: readonly Column[] | null;
 };

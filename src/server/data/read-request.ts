@@ -1,8 +1,8 @@
 /**
  * Translates a request of the data wire into a statement, without touching the database.
  *
- * Two steps: `parseRequest` reads only method, headers and query, so that a request can be rejected before its body is read;
- * `writeSql` then parses the body.
+ * Two steps: `parseRequest` reads only method, headers and query, so that a request can be rejected before its body is
+ * read; `writeSql` then parses the body.
  */
 import type { HonoRequest } from 'hono';
 import { checkDates } from './rows/check-dates.ts';
@@ -22,7 +22,7 @@ import { deleteSql, insertSql, selectSql, updateSql } from './sql/to-sql.ts';
 type ParsedRequest = ResponseOptions & {
   /** Whether the statement returns one `QueryResult` row; otherwise only its row count is used. */
   returnsRow: boolean;
-  /** Run it through a limiter for costly work (`concurrency-limiter.ts`). */
+  /** Whether the statement must run through a limiter for costly work (`http/requests/concurrency-limiter.ts`). */
   costly: boolean;
 };
 export type ReadRequest = ParsedRequest & { method: 'GET' | 'HEAD'; sql: Sql };
@@ -80,8 +80,9 @@ export async function writeSql(
 }
 
 /**
- * Threat: a client bug that forgets a filter would delete or overwrite all logs of its user. Like PostgreSQL's safeupdate, a
- * write to existing rows needs a filter. `limit` is rejected as ambiguous: it could bound the write or the response.
+ * Threat: a client bug that forgets a filter would delete or overwrite all logs of its user. Like PostgreSQL's
+ * safeupdate, a write to existing rows needs a filter. `limit` is rejected as ambiguous: it could bound the write or
+ * the response.
  */
 function requireFilter(method: 'PATCH' | 'DELETE', { where, range }: Query): void {
   const verb = method === 'PATCH' ? 'UPDATE' : 'DELETE';

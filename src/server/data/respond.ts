@@ -9,7 +9,7 @@ export type ResponseOptions = {
   method: 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
   range: Range;
   preferences: Preferences;
-  /** Return one object instead of an array; any other number of rows is an error. */
+  /** Return one object instead of an array; a result without rows or with several rows is an error. */
   single: boolean;
 };
 
@@ -20,7 +20,7 @@ export const ALLOWED_METHODS = 'OPTIONS, GET, HEAD, POST, PATCH, DELETE';
 /** Sent with every 503; postgrest-js waits this long before it retries a read. */
 export const RETRY_AFTER_SECONDS = '1';
 
-/** Throws PGRST116 unless a `single` request has exactly one row, which rolls a write back. */
+/** Throws PGRST116 if a `single` request does not have exactly one row. The error rolls back a write. */
 export function checkSingle(single: boolean, rowCount: number): void {
   if (single && rowCount !== 1) throw dataError('PGRST116', { details: `The result contains ${rowCount} rows` });
 }

@@ -2,8 +2,8 @@
  * The routes of the data wire: the subset of PostgREST that postgrest-js needs, for the tables of `exposed-tables.ts`
  * (docs/specification/wire.md 19).
  *
- * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security, column
- * grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.
+ * parse -> sanitize -> one statement as the caller -> respond. PostgreSQL decides about access (row-level security,
+ * column grants). Only one of its rules is repeated here, to reject before the work: a guest cannot write.
  */
 import { Hono } from 'hono';
 import type { Context } from 'hono';
@@ -43,7 +43,8 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   const userLimiter = createPerUserLimiter();
   const sanitize = createLogSanitizer();
   const costlyReadLimiter = createConcurrencyLimiter();
-  // Fewer than for reads: a bulk write is also parsed and sanitized here, and a queued one holds its body in memory.
+  // Fewer users at once than for reads: a bulk write is also parsed and sanitized here, and holds its body in memory
+  // while it is queued.
   const bulkWriteLimiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 4 });
 
   routes.all('/:table', async (context) => {
@@ -78,8 +79,8 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   }
 
   /**
-   * Reads the body only for a signed-in user and before it acquires the bulk limiter, so a slow sender delays no other user.
-   * The bulk limiter covers parsing, sanitizing and storing.
+   * Reads the body only for a signed-in user and before it acquires the bulk limiter, so a slow sender delays no other
+   * user. The bulk limiter covers parsing, sanitizing and storing.
    */
   async function write(request: WriteRequest, caller: Caller, context: Context<AppEnv>): Promise<QueryResult> {
     const { table } = request;
@@ -116,7 +117,7 @@ export function dataRoutes({ config, database, accessTokens, log }: DataDeps): H
   function toDataError(error: unknown, caller: Caller | null, context: Context<AppEnv>): DataError {
     if (error instanceof AccessTokenError) return toTokenError(error);
     const known = answerFor(error, caller?.userId === null);
-    // Rejections are not errors of the server; a stack trace for each would add load to a burst.
+    // Rejections are not logged: they are no errors of the server, and stack traces would add load to a burst.
     if (known && (known.status < 500 || known === error)) return known;
     if (known && isClientDisconnected(context)) return known;
     log.error({ ...loggable(error), method: context.req.method }, 'data request failed');

@@ -45,7 +45,7 @@ export function coachAnswer(context: Context<AppEnv>, answer: Answer<unknown>, t
   return context.json(body, STATUS[refused]);
 }
 
-/** A free user gets the refusal of the plan, as with a coach. */
+/** The refusal on a server without a coach. A free user gets `premium`, as on a server with a coach. */
 export async function refusalWithoutCoach(database: Database, identity: Identity): Promise<{ refused: CoachRefusal }> {
   return { refused: (await isCallerPremium(database, identity)) ? 'not_configured' : 'premium' };
 }

@@ -7,7 +7,9 @@ import type { StreamEvent } from './event-stream.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-/** Parses as the standard says: lines end with CR, LF or CRLF; an empty line dispatches; a leading colon is a comment. */
+/**
+ * Parses as the standard says: lines end with CR, LF or CRLF; an empty line dispatches; a leading colon is a comment.
+ */
 function parse(text: string): StreamEvent[] {
   const events: StreamEvent[] = [];
   let event = 'message';

@@ -1,10 +1,10 @@
 /**
- * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the response to a POST. Clients
- * read them with `fetch`, because an `EventSource` can neither POST nor send a token.
+ * Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html) as the response to a POST.
+ * Clients read them with `fetch`, because an `EventSource` can neither POST nor send a token.
  */
 export type StreamEvent = { event: string; data: unknown };
 
-/** Proxies and the server itself (`http/listen.ts`) close idle connections. */
+/** A heartbeat keeps the connection open: proxies and the server itself (`http/listen.ts`) close idle connections. */
 const HEARTBEAT_MS = 10_000;
 const HEARTBEAT = ': still here\n\n';
 
@@ -18,7 +18,7 @@ const HEADERS = {
 /** `JSON.stringify` escapes line breaks, so the data always fits one line. */
 export const frame = ({ event, data }: StreamEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** Always consumes `events` to its end. Its signal aborts when the client disconnects. */
+/** Always consumes `events` to its end. The signal that `events` receives aborts when the client disconnects. */
 export function eventStream(events: (disconnected: AbortSignal) => AsyncIterable<StreamEvent>): Response {
   const disconnected = new AbortController();
   const encoder = new TextEncoder();

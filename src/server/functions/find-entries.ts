@@ -11,7 +11,9 @@ import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { readBody } from './read-body.ts';
 
-/** Time limit for updating the search index. Beyond it the answer is marked incomplete; the next search continues. */
+/**
+ * Time limit for updating the search index. After this time the answer is marked incomplete; the next search continues.
+ */
 const INDEX_UPDATE_LIMIT_MS = 2_000;
 const QUERY_CANCELED = '57014';
 

@@ -1,9 +1,10 @@
 /**
- * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). Logs are written as the user, under
- * the same policies as every save. The coach's columns, which clients cannot write, are written as the service: only in
- * that user's rows, and only next to text from the file.
+ * `import-entries` {entries}: writes days of an imported file (docs/decisions/0012). Logs are written as the user,
+ * under the same policies as every save. The coach's columns, which clients cannot write, are written as the service:
+ * only in that user's rows, and only next to text from the file.
  *
- * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen change.
+ * An entry names the version that it replaces, or null for a day without a log, so an import overwrites no unseen
+ * change.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'hono';
@@ -32,7 +33,7 @@ import { readBody } from './read-body.ts';
 
 type ImportDeps = { database: Database; clock: Clock };
 
-/** A validated day: cleanContent, not empty, not in the future. */
+/** A validated day: its log is sanitized and not empty, and its date is not in the future. */
 type WritableDay = ImportedDay & { replaces: Version | null };
 type WrittenDay = Version & { date: Day };
 
@@ -53,8 +54,8 @@ const REPLACE = `
   returning entry.date, entry.id, entry.revision`;
 
 /**
- * Dates imported feedback before the row's last change: otherwise it would count as feedback on the current text. Never
- * replaces current feedback, which the coach may have written since the file was compared.
+ * Dates imported feedback before the row's last change: otherwise the feedback would count as current. Never replaces
+ * current feedback, which the coach may have written since the file was compared.
  */
 const WRITE_FEEDBACK = `
   update public.entries as entry
@@ -97,7 +98,7 @@ export function importEntries({ database, clock }: ImportDeps) {
       const feedbacks = writable.flatMap(({ date, coach }) => {
         const version = written.get(date);
         if (!coach || !version) return [];
-        // Displayed like the coach's own feedback, so it gets the same character filter.
+        // Imported feedback is displayed like the coach's own feedback, so it gets the same character filter.
         const feedback = coach.feedback === null ? null : stripInvisible(coach.feedback);
         return [{ date, ...version, ...coach, feedback }];
       });

@@ -1,4 +1,6 @@
-/** `paypal-create-order` {amount, currency, user_id}: starts a payment and returns PayPal's approval page. */
+/**
+ * `paypal-create-order` {amount, currency, user_id}: starts a payment and returns the URL of PayPal's approval page.
+ */
 import type { Context } from 'hono';
 import { MESSAGES } from '#domain/messages.ts';
 import { PREMIUM_PRICE } from '#domain/plan/plan.ts';
@@ -18,7 +20,7 @@ const REFUSALS = {
   'PayPal failed': { status: 503, error: 'PayPal cannot be reached right now. Please try again in a few minutes.' },
 } as const;
 
-/** The oldest open order expires within hours, not minutes. */
+/** The `Retry-After` of `too many`: an hour, because the oldest open order expires within hours, not minutes. */
 const TOO_MANY_RETRY_SECONDS = 3_600;
 
 export function handleCreateOrder(payments: Payments | null) {

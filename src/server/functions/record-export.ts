@@ -6,7 +6,7 @@ import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
 
-/** At most one row a minute. Threat: a caller floods the append-only table. */
+/** Inserts at most one row per user and minute. Threat: a caller floods the append-only table. */
 const INSERT_PLAN_USE = `
   insert into public.plan_uses (user_id, kind)
   select $1::uuid, 'export'

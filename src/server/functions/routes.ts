@@ -78,7 +78,7 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   routes.all('*', (context) => refuse(context, 404, 'NOT_FOUND', 'Requested function was not found'));
   return routes;
 
-  /** Answers 503 if the queue is full or the database has no free connection. Throws every other error again. */
+  /** Answers 503 if a queue is full, the database is unavailable or transactions collided. Rethrows any other error. */
   function refuseIfBusy(context: Context<AppEnv>, error: unknown): Response {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;

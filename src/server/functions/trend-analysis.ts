@@ -36,7 +36,9 @@ export function trendAnalysis({ coach, database, clock }: TrendDeps) {
 const isPeriod = (value: unknown): value is ReviewPeriod =>
   typeof value === 'string' && Object.hasOwn(REVIEW_PERIODS, value);
 
-/** The range must match the period's name and end on a date that is today somewhere: the user's time zone is unknown. */
+/**
+ * The range must match the period's name and end on a date that is today somewhere: the user's time zone is unknown.
+ */
 function readRequest({ period, from, to, force }: Record<string, unknown>, now: Date): TrendRequest | null {
   if (!isPeriod(period) || !isDay(from) || !isDay(to)) return null;
   if (to < earliestToday(now) || to > latestToday(now) || from !== firstDayOf(period, to)) return null;

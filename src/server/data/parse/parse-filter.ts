@@ -2,15 +2,15 @@
  * Parses the filters of a query string: `date=gte.2026-01-01`, `id=in.(a,b)`, `or=(date.eq.x,and(...))`
  * (docs/specification/wire.md 19).
  *
- * Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to the
- * objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
+ * Threat: SQL injection. Values are never interpreted; they become parameters of the statement. Names are resolved to
+ * the objects of the allow-list, so no text of the request reaches SQL as a column or an operator.
  */
 import { dataError } from '../errors.ts';
 import type { DataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import type { Comparison, Condition, Truth } from '../query.ts';
 
-/** Real requests have a handful; the limits bound parsing and planning time. */
+/** Real requests have a handful of conditions. This limit and `MAX_DEPTH` bound the time to parse and plan a query. */
 export const MAX_CONDITIONS = 100;
 const MAX_DEPTH = 10;
 

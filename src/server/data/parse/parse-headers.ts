@@ -1,4 +1,7 @@
-/** Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema (docs/specification/wire.md 19). */
+/**
+ * Parses the headers that control a response of the data wire: `Prefer`, `Accept`, `Range` and the schema
+ * (docs/specification/wire.md 19).
+ */
 import { dataError } from '../errors.ts';
 import type { Preferences, Range } from '../query.ts';
 
@@ -27,7 +30,10 @@ const PREFERENCES: ReadonlyMap<string, Preference> = new Map<string, Preference>
   ['handling=strict', {}],
 ]);
 
-/** The first of several values for a preference wins (RFC 7240). Unknown ones are ignored unless `handling=strict`. */
+/**
+ * The first of several values for a preference wins (RFC 7240). Unknown preferences are ignored unless
+ * `handling=strict`.
+ */
 export function parsePreferences(header: string | undefined): Preferences {
   if (header === undefined || header === '') return NO_PREFERENCES;
   const tokens = header.split(',').map((token) => token.trim());

@@ -1,13 +1,13 @@
 /**
- * Parses and validates the query string of a data request (docs/specification/wire.md 19). Pure. Names are resolved to the
- * objects of the allow-list, values stay texts.
+ * Parses and validates the query string of a data request (docs/specification/wire.md 19). Pure. Names are resolved to
+ * the objects of the allow-list, values stay texts.
  */
 import { dataError } from '../errors.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
 import { findColumn, MAX_CONDITIONS, parseFilter, parseGroup } from './parse-filter.ts';
 import type { Condition, Order, Query } from '../query.ts';
 
-/** Sent by some clients in addition to the header. */
+/** Query parameters that are no filters: some clients send the key here in addition to the `apikey` header. */
 const IGNORED_PARAMETERS = new Set(['apikey']);
 const GROUPS = new Set(['and', 'or', 'not.and', 'not.or']);
 

@@ -33,8 +33,9 @@ export function parseBody(table: ExposedTable, text: string): unknown {
 const ARRAY_OF_OBJECTS = /^\s*\[\s*\{/;
 
 /**
- * Parses the rows of an insert: an object or an array of objects. Without `columns=` all must have the same keys; with it,
- * other keys are ignored and missing ones become null, or the column's default with `missing=default`.
+ * Parses the rows of an insert: an object or an array of objects. Without `columns=` all objects must have the same
+ * keys. With `columns=`, other keys are ignored and missing values become null, or the column's default with
+ * `missing=default`.
  */
 export function parseInsertRows(
   table: ExposedTable,

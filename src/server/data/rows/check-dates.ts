@@ -1,8 +1,8 @@
 /**
  * Accepts dates on the data wire only as `YYYY-MM-DD` (docs/specification/wire.md 19).
  *
- * PostgreSQL also accepts `yesterday`, `now`, `20260101` and `January 8, 1999`. Those depend on the session's time zone and
- * DateStyle, so one request could mean different days, and a typo could become a valid day.
+ * PostgreSQL also accepts `yesterday`, `now`, `20260101` and `January 8, 1999`. The meaning of such forms can depend on
+ * the session's time zone and DateStyle, so one request could mean different days, and a typo could become a valid day.
  */
 import { dataError } from '../errors.ts';
 import type { Column } from '../exposed-tables.ts';

@@ -1,9 +1,9 @@
 /**
  * Sanitizes the HTML of a log by the allow-list (docs/specification/days-and-saving.md 4).
  *
- * Threat: stored XSS. The journal's own editor never produces a script, but any client may call the data API. Content that is
- * already clean, as the editor's always is, is stored unchanged; everything else goes through sanitize-html, which parses
- * as browsers do and serializes only literal, allow-listed tags.
+ * Threat: stored XSS. The journal's own editor never produces a script, but any client may call the data API. Content
+ * that is already clean, as the editor's always is, is stored unchanged; everything else goes through sanitize-html,
+ * which parses as browsers do and serializes only literal, allow-listed tags.
  */
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
@@ -49,7 +49,7 @@ const MISPLACED_HEADER = `<h2 class="${DATE_HEADER_CLASS}">`;
 
 /**
  * Returns the log as it is stored, without its date header, which the database adds from the row's day.
- * Throws a DataError for a log over `ENTRY_MAX_BYTES` of UTF-8, both as sent and as stored.
+ * Throws a DataError for a log that is over `ENTRY_MAX_BYTES` of UTF-8, as sent or as sanitized, or nested too deeply.
  */
 export function sanitizeLog(content: string): string {
   checkLogSize(content);
@@ -64,15 +64,15 @@ export function sanitizeLog(content: string): string {
   return sanitized;
 }
 
-/** Sanitizes one log; returns a promise if it must wait for others. Throws or rejects as `sanitizeLog` does. */
+/** Sanitizes one log; returns a promise for a log that needs the parser. Throws or rejects as `sanitizeLog` does. */
 export type SanitizeLog = (content: string) => string | Promise<string>;
 
 /**
- * Sanitizes the logs of all requests. Logs that need the parser are serialized, and the event loop serves other requests
- * between two of them. Clean logs, as the editor sends them, do not wait.
+ * Sanitizes the logs of all requests. Logs that need the parser are serialized, and the event loop serves other
+ * requests between two of them. Clean logs, as the editor sends them, do not wait.
  *
- * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop for all
- * of them in a row.
+ * Threat: the parser takes some milliseconds for a log of 30 KB; sixty concurrent requests would block the event loop
+ * for all of them in a row.
  */
 export function createLogSanitizer(yieldToEventLoop: () => Promise<unknown> = setImmediate): SanitizeLog {
   let previous: Promise<unknown> = Promise.resolve();

@@ -6,14 +6,16 @@ import type { ExposedTable } from '../exposed-tables.ts';
 import type { Rows, Scalar } from '../query.ts';
 
 /**
- * How much to sanitize before yielding to the event loop: UTF-16 units of logs, some milliseconds of the parser. A single log
- * cannot be split, so the longest log bounds the delay of other requests.
+ * How much to sanitize before yielding to the event loop: UTF-16 units of logs, some milliseconds of the parser. A
+ * single log cannot be split, so the longest log bounds the delay of other requests.
  */
 const CHUNK_LENGTH = 16_384;
 /** The fixed cost of a row, in the same unit. */
 const BASE_COST_PER_ROW = 64;
 
-/** Sanitizes logs and validates all other values: rejects U+0000, which PostgreSQL cannot store, and malformed dates. */
+/**
+ * Sanitizes logs and validates all other values: rejects U+0000, which PostgreSQL cannot store, and malformed dates.
+ */
 export async function sanitizeRows(
   table: ExposedTable,
   { columns, rows }: Rows,

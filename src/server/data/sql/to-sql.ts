@@ -1,7 +1,7 @@
 /**
- * Translates a query into one statement. It returns one row, the JSON text of the result and its number of rows; a write
- * without a requested result returns no row. PostgreSQL builds the JSON, so the server does not parse and serialize rows. Pure; queries of the same shape have the same text, so
- * their plan is reused.
+ * Translates a query into one statement. The statement returns one row, the JSON text of the result and its number of
+ * rows; a write without a requested result returns no row. PostgreSQL builds the JSON, so the server does not parse and
+ * serialize rows. Pure; queries of the same shape have the same text, so their plan is reused.
  */
 import { DATE_HEADER_CLASS } from '#domain/log/entry-html.ts';
 import type { Column, ExposedTable } from '../exposed-tables.ts';
@@ -10,8 +10,8 @@ import { quoteColumns, quoteColumn, orderSql, tableName, Values, whereSql } from
 import type { Sql } from './sql-text.ts';
 
 /**
- * The result of a statement. A statement selects an optional column only if the request needs it. A write that returns no
- * rows yields only `amount`, from the row count.
+ * The result of a statement. A statement selects an optional column only if the request needs it. A write that returns
+ * no rows yields only `amount`, from the row count.
  */
 export type QueryResult = {
   /** A JSON array. */
@@ -50,8 +50,8 @@ export const withDateHeaderSql = (day: string, log: string): string =>
   `'<h2 class="${DATE_HEADER_CLASS}">' || to_char(${day}, 'FMDay - FMMonth FMDD, FMYYYY') || '</h2>' || ${log}`;
 
 /**
- * Rows are one JSON parameter, so the text is the same for any number of rows. Without columns the key is written as null, and
- * the database reports what is missing.
+ * Rows are one JSON parameter, so the text is the same for any number of rows. If the rows set no columns, the
+ * columns of the primary key are written as null, and the database reports what is missing.
  */
 export function insertSql(table: ExposedTable, query: Query, { columns, rows }: Rows, wanted: Preferences): Sql {
   const values = new Values();
@@ -105,7 +105,8 @@ function conflictSql(
   const target = query.onConflict?.length ? query.onConflict : table.key;
   const on = ` on conflict (${quoteColumns(target)})`;
   if (resolution === 'ignore') return `${on} do nothing`;
-  // The target columns are equal already; setting them would require the UPDATE privilege on them.
+  // The target columns are equal already, and setting them requires the UPDATE privilege on them. Without any other
+  // column one target column is set, because `do update` needs an assignment.
   const rest = written.filter((column) => !target.includes(column));
   const set = (rest.length > 0 ? rest : target.slice(0, 1)).map(
     (column) => `${quoteColumn(column)} = excluded.${quoteColumn(column)}`,
