@@ -1,5 +1,6 @@
 /**
- * `npm run schema`: writes `database/schema.sql`, the result of all migrations, for review. It uses a new embedded database.
+ * `npm run schema`: writes `database/schema.sql`, the result of all migrations, for review. It uses a new embedded
+ * database.
  *
  * The schema is read from the system catalogs: the embedded server has no `pg_dump`, and an older installed `pg_dump`
  * rejects a newer server. A test compares the file with the migrations.

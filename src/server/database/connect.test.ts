@@ -1,4 +1,6 @@
-/** Opens an external PostgreSQL server (DATABASE_URL) whose owner is not a superuser, and rejects unsuitable ones. */
+/**
+ * Opens an external PostgreSQL server (DATABASE_URL) whose owner is not a superuser, and rejects unsuitable servers.
+ */
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';

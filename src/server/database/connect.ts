@@ -14,7 +14,7 @@ import { valueTypes } from './tables/value-types.ts';
 export type DatabaseOptions = {
   config: {
     dataDir: string;
-    /** null: the embedded server under `dataDir`. Its user owns the tables and migrates them. */
+    /** The URL's user owns the tables and migrates them. Null: the embedded server under `dataDir`. */
     databaseUrl: { reveal(): string } | null;
   };
   log: Logger;
@@ -54,7 +54,8 @@ export async function openDatabase({ config, log, whenRunning = 'refuse' }: Data
 
 async function connectOwner(url: string): Promise<pg.Client> {
   const owner = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  // A broken connection already rejects the query in flight; without a listener, its `error` event would end the process.
+  // A broken connection already rejects the query in flight; without a listener, its `error` event would end the
+  // process.
   owner.on('error', () => undefined);
   await owner.connect();
   return owner;

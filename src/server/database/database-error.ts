@@ -18,11 +18,11 @@ function isDatabaseFailure(error: unknown): error is DatabaseFailure {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code);
 }
 
-/** Lost connections, no resources, shutting down, broken disk. */
+/** SQLSTATE classes: lost connection (08), no resources (53), shutdown or cancelled query (57), system error (58). */
 const UNREACHABLE = new Set(['08', '53', '57', '58']);
 /**
- * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). The connection is closed,
- * and the next one prepares its statements again.
+ * SQLSTATEs of a stale or missing prepared statement (a migration changed the tables meanwhile). `pooled-database.ts`
+ * closes the connection, and the next connection prepares its statements again.
  */
 export const STALE_STATEMENT_CODES: ReadonlySet<string> = new Set(['0A000', '26000']);
 /** SQLSTATE class 40, such as deadlocks and serialization failures: a retry usually succeeds. */
@@ -45,8 +45,8 @@ const STATUSES: Readonly<Record<string, number>> = {
 const CONNECTION_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
 
 /**
- * Maps a database error to a response; null for an unexpected error: that is logged and answered
- * without any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
+ * Maps a database error to a response. Returns null for an unexpected error, which the caller logs and answers without
+ * any detail. A guest who lacks a right is asked to sign in (401), everybody else is refused (403).
  */
 export function answerFor(error: unknown, guest: boolean): DataError | null {
   if (error instanceof DataError) return error;

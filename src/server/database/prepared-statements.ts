@@ -11,7 +11,7 @@ const MAX_PER_CONNECTION = 100;
 export type NamedStatement = { name: string; isNew: boolean; closes: string | null };
 
 export class PreparedStatements {
-  /** Role and text to name. */
+  /** Maps a role and a text to the name of their prepared statement. */
   readonly #names = new LRUCache<string, string>({ max: MAX_PER_CONNECTION });
   #last = 0;
 
@@ -22,7 +22,8 @@ export class PreparedStatements {
   nameFor(role: string, text: string): NamedStatement {
     const known = this.#names.get(`${role}:${text}`);
     if (known !== undefined) return { name: known, isNew: false, closes: null };
-    // Evicted here and not by `set`: the request that prepares the new statement also closes the old one.
+    // The least recently used name is evicted here and not by `set`: the request that prepares the new statement also
+    // closes the old.
     const closes = this.#names.size < MAX_PER_CONNECTION ? null : (this.#names.pop() ?? null);
     this.#last += 1;
     return { name: `s${this.#last}`, isNew: true, closes };

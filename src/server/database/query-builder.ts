@@ -1,6 +1,6 @@
 /**
- * A typed query builder that never executes: compiled queries run through `asUser` or `asService`, so every statement has
- * an explicit identity.
+ * A typed query builder that never executes: compiled queries run through `asUser` or `asService`, so every statement
+ * has an explicit identity.
  */
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 

@@ -32,7 +32,10 @@ export function requestConnection(ownerUrl: string): pg.ClientConfig {
   return { host, port, ssl, ...(database === undefined ? {} : { database }), ...requestLogin(ownerUrl) };
 }
 
-/** Creates missing roles only, because roles are shared by all databases of the server. */
+/**
+ * Creates missing acting roles and creates or updates the request login; does nothing if the login already works.
+ * Existing acting roles stay as they are, because all databases of the server share them.
+ */
 export async function ensureRoles(owner: pg.Client, ownerUrl: string): Promise<void> {
   if (await mayActAsAll(ownerUrl)) return;
   try {

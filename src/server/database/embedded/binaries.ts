@@ -21,8 +21,8 @@ export async function findBinaries(dataDir: string, user: ServerUser): Promise<B
   const installed = join(packageFolder, 'native');
   if ((await linkLibraries(installed)) && runs(installed, user)) return programsIn(installed, version);
 
-  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home, when
-  // we run as root). Copy it once per version.
+  // The package is read-only and lacks its symlinks, or lies in a folder the server user cannot enter (a 0700 home,
+  // when we run as root). Copy it once per version.
   const copy = join(user === null ? dataDir : ROOT_OWNED_FOLDER, `postgresql-${version}`);
   const native = join(copy, 'native');
   if (!runs(native, user)) await copyPackage(installed, copy);

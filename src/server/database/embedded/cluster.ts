@@ -1,4 +1,6 @@
-/** The folder `postgres` under the data directory: PostgreSQL's own files, the owner's password and the server's log. */
+/**
+ * The folder `postgres` under the data directory: PostgreSQL's own files, the owner's password and the server's log.
+ */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,7 +11,9 @@ import type { Binaries } from './binaries.ts';
 import { childEnvironment } from './server-user.ts';
 import type { ServerUser } from './server-user.ts';
 
-/** Owns the database and everything in it. Only migrations and the operator connect as this role, never a request. */
+/**
+ * Owns the database and everything in it. Only DDL (migrations, job tables) and the operator use this role, no request.
+ */
 export const OWNER = 'hustle_forge';
 export const DATABASE_NAME = 'hustle_forge';
 
@@ -34,8 +38,8 @@ export function clusterPaths(dataDir: string, folderName = 'postgres'): ClusterP
 }
 
 /**
- * The server user may lack permission to traverse the path from `/`. The child's working directory is set before it drops
- * root, and `/proc/self/cwd` names it without traversal.
+ * The server user may lack permission to traverse the path from `/`. The child's working directory is set before it
+ * drops root, and `/proc/self/cwd` names that directory without traversal.
  */
 export function clusterAddress(cluster: string, user: ServerUser): string {
   return user !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
@@ -69,7 +73,7 @@ async function createCluster(dataDir: string, binaries: Binaries, user: ServerUs
   if (user) {
     await chmod(unfinished.folder, 0o711);
     await chown(unfinished.cluster, user.uid, user.gid);
-    // initdb reads it as the server user, who already has full access to the cluster.
+    // initdb reads the password file as the server user, who already has full access to the cluster.
     await chown(unfinished.passwordFile, user.uid, user.gid);
   }
   const address = clusterAddress(unfinished.cluster, user);

@@ -1,8 +1,8 @@
 /**
  * An exclusive lock on a data directory.
  *
- * A lock file would not do: it survives a kill -9, and process ids are reused. The lock is a listening socket: the kernel
- * grants its name to one process and releases it when that process ends for any reason.
+ * A lock file would not do: it survives a kill -9, and process ids are reused. The lock is a listening socket: the
+ * kernel grants its name to one process and releases it when that process ends for any reason.
  */
 import { createHash } from 'node:crypto';
 import { realpath, unlink } from 'node:fs/promises';
@@ -20,7 +20,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock | 
     .slice(0, 32);
   if (process.platform === 'linux') return listen(`\0hustle-forge-${name}`);
   if (process.platform === 'win32') return listen(`\\\\.\\pipe\\hustle-forge-${name}`);
-  // Elsewhere the name is a file that survives a kill -9; a stale one accepts no connection.
+  // Elsewhere the name is a file that survives a kill -9; a stale file accepts no connection, and is removed.
   const path = join(tmpdir(), `hustle-forge-${name}.sock`);
   const lock = await listen(path);
   if (lock || (await answers(path))) return lock;

@@ -66,7 +66,8 @@ export async function reclaimCluster(
 
 /**
  * PostgreSQL checks whether the process id in its lock file is in use. That check fails when the id was reused, and for
- * some seconds after a kill -9 while the postmaster is an unreaped zombie. Here we know that no process uses the cluster.
+ * some seconds after a kill -9 while the postmaster is an unreaped zombie. Here we know that no process uses the
+ * cluster.
  */
 async function removeStaleLocks(cluster: string): Promise<void> {
   await rm(join(cluster, 'postmaster.pid'), { force: true });
@@ -75,7 +76,10 @@ async function removeStaleLocks(cluster: string): Promise<void> {
   }
 }
 
-/** The PostgreSQL processes whose working directory is the cluster. A zombie has none, so it is never listed. */
+/**
+ * On Linux, the PostgreSQL processes whose working directory is the cluster; a zombie has no working directory, so it
+ * is never listed. Elsewhere, the process `lockedBy` if it is a PostgreSQL process.
+ */
 async function serverProcesses(cluster: string, lockedBy: number): Promise<number[]> {
   if (process.platform !== 'linux') return isPostgres(lockedBy) ? [lockedBy] : [];
   const { dev, ino } = await stat(cluster);

@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL in the data directory: a connection string and a close function. One process supervises a data
- * directory; an operator's command joins its running server.
+ * The embedded PostgreSQL in the data directory: a connection string and a close function. One process supervises a
+ * data directory; an operator's command joins its running server.
  */
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -88,7 +88,9 @@ async function serve(
   }
 }
 
-/** Joins another process's server, or returns null while that is not ready. Closing leaves it running. */
+/**
+ * Joins another process's server, or returns null while that server is not ready. `close` leaves the server running.
+ */
 async function join(paths: ClusterPaths): Promise<EmbeddedServer | null> {
   const running = await readLockFile(paths.cluster);
   if (!running?.ready) return null;

@@ -4,10 +4,11 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const endsDatabase = Symbol('ends the database');
 
 /**
- * Calls `stopNow` (synchronous) when the process exits. Returns a function that unregisters it.
+ * Calls `stopNow` (synchronous) when the process exits. Returns a function that removes the listeners.
  *
- * A signal without a listener ends Node before `exit` is emitted, so this registers one. If the program has its own
- * listener, that one stops gracefully; otherwise the signal is re-sent after cleanup, so the process ends by it.
+ * A signal without a listener ends Node before `exit` is emitted, so this function registers a listener. If the program
+ * has a listener of its own, the program stops the database gracefully. Otherwise this listener calls `stopNow` and
+ * sends the signal again, so that the process ends by the signal.
  */
 export function stopOnProcessExit(stopNow: () => void): () => void {
   const onSignal = Object.assign(

@@ -1,6 +1,6 @@
 /**
- * Applies pending migrations: forward only, each in its own transaction, under an advisory lock. Rejects a database with
- * migrations unknown to this program, and one whose applied migrations have changed.
+ * Applies pending migrations: forward only, each in its own transaction, under an advisory lock. Rejects a database
+ * with migrations unknown to this program, and one whose applied migrations have changed.
  */
 import pg from 'pg';
 
@@ -11,7 +11,7 @@ import { readMigrations } from './migration-files.ts';
 import type { Migration } from './migration-files.ts';
 import { ensureRoles } from '../roles.ts';
 
-/** Arbitrary, but the same in every version of the program. */
+/** The key of the advisory lock: an arbitrary number, but the same in every version of the program. */
 const LOCK_KEY = 4_871_203_944;
 
 /** The schema name must not match a role name, because a role's own schema comes first on its search path. */
@@ -54,7 +54,7 @@ export async function migrate(ownerUrl: string, log: Logger): Promise<Migration[
   return migrations;
 }
 
-/** True while the database has exactly the migrations that this program was started with. */
+/** True while the database has as many migrations as this program, whose start has compared each of them. */
 export async function isMigrated(service: AsService, migrations: readonly Migration[]): Promise<boolean> {
   const { rows } = await service.statement<{ count: number }>('select count(*) from migrations.applied', []);
   return rows[0]?.count === migrations.length;

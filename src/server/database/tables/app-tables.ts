@@ -5,7 +5,7 @@ import type { Day } from '#domain/day/day.ts';
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 
-/** Read, never written. */
+/** The type of a column that the server reads and only the database writes. */
 type GeneratedByDatabase<T> = ColumnType<T, never, never>;
 type AnalysisKind = 'feedback' | 'trend';
 type Timestamp = ColumnType<Date, Date | undefined, Date>;
@@ -28,10 +28,10 @@ export type AppTables = {
     content: string;
     /** Maintained by a trigger: `public.entry_text(content)`. */
     content_text: GeneratedByDatabase<string>;
-    /** Incremented by a trigger on every change. */
+    /** Incremented by a trigger when the date or the content changes. */
     revision: GeneratedByDatabase<number>;
     created_at: Timestamp;
-    /** Set by the database when the content changes. */
+    /** Set by the database when the date or the content changes. */
     updated_at: Timestamp;
     ai_feedback: string | null;
     hustle_score: number | null;
@@ -58,7 +58,9 @@ export type AppTables = {
     /** The first day of the paid year. */
     valid_from: Day | null;
   };
-  /** One row for each attempt to buy a year. Rows are never deleted; amount, currency, country and user are immutable. */
+  /**
+   * One row for each attempt to buy a year. Rows are never deleted; amount, currency, country and user are immutable.
+   */
   payments: {
     id: Generated<string>;
     user_id: string;
@@ -72,7 +74,7 @@ export type AppTables = {
     status: Generated<PaymentStatus>;
     /** Lease: until then one worker holds this payment exclusively. */
     lease_until: Date | null;
-    /** When the reconciliation job polls PayPal next; null when the payment is settled. */
+    /** When the job `reconcile-payments` polls PayPal next; null when nothing is left to poll. */
     due_at: Date | null;
     refused_captures: Generated<number>;
     refund_requested_at: Date | null;
@@ -83,7 +85,7 @@ export type AppTables = {
     updated_at: GeneratedByDatabase<Date>;
     completed_at: Date | null;
     receipt_mailed_at: Date | null;
-    /** When the status mail to the buyer is due: set by a trigger, cleared once the mail is sent. */
+    /** When the status mail to the buyer is due: set by a trigger, cleared once the mail is sent or dropped. */
     mail_due_at: Date | null;
   };
   /** Status history, written by a trigger. */
@@ -139,13 +141,15 @@ export type AppTables = {
     duration_ms: number;
     score: number | null;
     text: string;
-    /** Indexes of the cited lines and their labels in the feedback; labels are null before prompt version 4. */
+    /**
+     * `cited`: indexes of the cited lines. `cited_refs`: their labels in the feedback, null before prompt version 4.
+     */
     cited: Generated<number[]>;
     cited_refs: string[] | null;
     missing_fact: string | null;
     created_at: Timestamp;
   };
-  /** Leases of running analyses, and the number of attempts today. */
+  /** Leases of running analyses, and the number of tries on the UTC day `counted_on`. */
   analysis_runs: {
     user_id: string;
     kind: AnalysisKind;
