@@ -174,8 +174,8 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
 }
 
 /**
- * Only the claims that policies may read: PostgreSQL parses this text for every statement, and the user's own metadata can
- * make a whole token thousands of characters long.
+ * Keeps only the claims that policies may read: PostgreSQL parses this text for every statement, and the user's own
+ * metadata can make a whole token thousands of characters long.
  */
 function policyClaimsJson({ sub, role, aal, session_id, is_anonymous }: JWTPayload): string {
   return JSON.stringify({ sub, role, aal, session_id, is_anonymous });
