@@ -12,7 +12,7 @@ export class FaultQueue<Fault extends FaultTarget> {
     this.#queue.push({ fault, remaining: fault.times ?? 1, path });
   }
 
-  /** Returns the first matching fault and decrements its remaining uses. */
+  /** Returns the first matching fault and decrements its remaining uses. Returns null if no fault matches. */
   take(request: Pick<ApiRequest, 'method' | 'path'>): Fault | null {
     const entry = this.#queue.find(
       ({ fault, path }) =>

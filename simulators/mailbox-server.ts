@@ -8,7 +8,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 const MAX_KEPT_MESSAGES = 500;
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Matches links in plain text. The group makes `split` keep them. */
+/** Matches links in plain text. The group makes `split` keep the links. */
 export const LINK = /(https?:\/\/[^\s<>"]+)/;
 
 /** The JSON format that docs/specification/sandbox-and-running.md 2 specifies for scripts and tests. */

@@ -1,6 +1,6 @@
 /**
- * The sandbox: one process that simulates every external service, so that no API keys are needed. It serves its pages on a
- * loopback port, which the server proxies under `/sandbox`, and sends its addresses to the parent process.
+ * The sandbox: one process that simulates every external service, so that no API keys are needed. It serves its pages
+ * on a loopback port, which the server proxies under `/sandbox`. It sends the product's settings to the parent process.
  */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono';
 const LOCAL_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', 'localhost']);
 
 /**
- * Threats: a foreign site resolves its own host name to this port and reads all mail (DNS rebinding, as in the server's
+ * Threats: a foreign site resolves its own host name to 127.0.0.1 and reads all mail (DNS rebinding, as in the server's
  * host guard), or posts a cross-site form that deletes all orders or approves a payment. Browsers send `Origin` with a
  * form, even those without fetch metadata; programs and plain links do not.
  */

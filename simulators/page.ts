@@ -1,4 +1,7 @@
-/** The document and index of the sandbox's pages. Styles are linked, because the content security policy forbids inline styles. */
+/**
+ * The HTML document around the sandbox's pages, and their index. Styles are linked, because the content security policy
+ * forbids inline styles.
+ */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -23,7 +23,7 @@ export type Fault = {
   hold?: 'before' | 'after';
   /** Ends the stream in the middle: breaks the connection, or closes the stream without its final events. */
   cut?: 'connection' | 'stream';
-  /** The number of text chunks before the middle. Default: 1. */
+  /** The number of text chunks that are sent before `hold: 'after'`, `cut` or `status` takes effect. Default: 1. */
   after?: number;
   /**
    * The kind of answer: `blocked` rejects the prompt, `safety` stops the answer, `length` runs out of tokens, `nothing`
@@ -33,8 +33,8 @@ export type Fault = {
   /** Replaces the text of the answer. The token limit and `reply` still apply. */
   text?: string;
   /**
-   * Appends the lines of the logs in the prompt to the answer, like a model that leaks its prompt after an injection. Only for
-   * text answers without `text`.
+   * Appends the lines of the logs in the prompt to the answer, like a model that leaks its prompt after an injection.
+   * Only for text answers without `text`.
    */
   echo?: boolean;
 };

@@ -2,7 +2,7 @@
 import { escapeHtml, renderSandboxPage } from '../page.ts';
 import type { ModelRequest } from './simulator.ts';
 
-/** Newest first. */
+/** Lists the requests newest first. */
 export function requestsPage(requests: readonly ModelRequest[]): string {
   const intro = `<p class="stamp">Sandbox model: simple rules, no AI</p>
 <p>This simulates the AI service. It counts finished items and numbers. Below is everything that the journal has sent to

@@ -42,7 +42,7 @@ export type ModelRequest = {
   prompt: string | null;
   /** The complete answer; null until it is composed. */
   said: string | null;
-  /** null: no response yet, or the connection broke. */
+  /** null: no response yet, or the connection broke before it. */
   status: number | null;
   /** `left`: the client disconnected before the end. */
   end: 'underway' | 'whole' | 'cut' | 'left';
@@ -63,14 +63,15 @@ export type ModelControl = {
   pace(ms: number): void;
   /** Oldest first, without API keys. */
   requests(): readonly ModelRequest[];
-  /** Clears faults, held requests, recorded requests and the delay between chunks. */
+  /** Clears faults, recorded requests and the delay between chunks, and releases held requests. */
   reset(): void;
 };
 
 export type ModelSimulator = {
   readonly control: ModelControl;
   /**
-   * Returns null for an unknown path. Throws `ConnectionBroken`, here or while the body is read, for a broken connection.
+   * Returns null for an unknown path, and for a method other than POST. Throws `ConnectionBroken`, here or while the
+   * body is read, for a broken connection.
    *
    * @param signal aborts when the client disconnects
    */

@@ -1,4 +1,4 @@
-/** PayPal on a port: its API, the payer's pages and the simulator's own commands. */
+/** Serves the PayPal simulator over HTTP: the API, the payer's pages and the control endpoints. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,9 +27,9 @@ type Env = { Bindings: HttpBindings };
 export type PaypalApp = {
   readonly simulator: PaypalSimulator;
   readonly app: Hono<Env>;
-  /** Call it once the app has an address: the answers carry it. */
+  /** Returns the settings for the product, and sets the base URL of the links in the API's responses. */
   settingsAt(baseUrl: string): PaypalSettings;
-  /** Drops webhooks on their way and releases held requests. */
+  /** Drops all webhooks, cancels their timers and releases held requests. */
   close(): void;
 };
 

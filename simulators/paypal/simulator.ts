@@ -1,6 +1,6 @@
 /**
- * A deterministic simulator of PayPal: state, API, faults and control. Depends only on its seed, its clock and the requests.
- * Uses no network; `server.ts` adds HTTP.
+ * A deterministic simulator of PayPal: state, API, faults and control. Depends only on its seed, its clock and the
+ * requests. Only its webhooks use the network; `server.ts` serves the API over HTTP.
  */
 import type { ApiRequest } from '../api-request.ts';
 import { FaultQueue } from '../fault-queue.ts';
@@ -17,7 +17,7 @@ import { toRequest, untilAborted } from './in-process.ts';
 import { Outbox } from './webhooks/outbox.ts';
 
 export const SANDBOX_CLIENT: Client = { id: 'sandbox-client', secret: 'sandbox-secret' };
-/** Another PayPal account, which must not see the first one's orders. */
+/** Another PayPal account, which must not see the orders of `SANDBOX_CLIENT`. */
 const OTHER_CLIENT: Client = { id: 'other-client', secret: 'other-secret' };
 
 /** The id of the webhook subscription, which is signed with every event. */
@@ -55,7 +55,7 @@ export type PaypalSimulator = {
   readonly control: PaypalControl;
   /** Returns the events since the last call, oldest first, for a test to deliver in any order, repeatedly or never. */
   drainWebhooks(): PaypalEvent[];
-  /** Delivers the same events over HTTP, signed. */
+  /** Delivers all events over HTTP, signed, whether `drainWebhooks` has returned them or not. */
   readonly webhooks: Outbox;
   /** Returns null for a broken connection. */
   answer(request: ApiRequest): Promise<ApiAnswer | null>;
@@ -80,7 +80,7 @@ export type PaypalControl = {
   now(): Date;
   /** Oldest first. */
   requests(): readonly JournalEntry[];
-  /** Clears orders, faults, tokens, the journal and the clock's offset. */
+  /** Clears orders, webhooks, tokens, cached responses, faults, journal and clock offset. Releases held requests. */
   reset(): void;
 };
 
@@ -116,7 +116,7 @@ export function createPaypalSimulator(options: SimulatorOptions = {}): PaypalSim
   const held = new HeldRequests();
   let drained = 0;
 
-  /** A failed response, although the work is done (`done`) or was valid. */
+  /** Returns the response of a fault: an error response if `done` is null, else `done` with a corrupted body. */
   function failWith(fault: Fault, done: ApiAnswer | null): ApiAnswer {
     const debugId = done?.headers['paypal-debug-id'] ?? ids.debug();
     const issue = fault.issue ?? ISSUE_OF_STATUS[fault.status ?? 500] ?? 'INTERNAL_SERVER_ERROR';

@@ -65,7 +65,7 @@ export function composeReview(prompt: string): Answer {
   return { score: scoreDay(all), text: paragraphs.join('\n\n'), cited: [], missingFact: null, wins };
 }
 
-/** Only items with a reference in the prompt can be cited. */
+/** Cites the item, or returns `fallback` for an item without a `ref`. */
 const citeOr = ({ ref }: ScoredItem, fallback: string): string => (ref === null ? fallback : `[${ref}]`);
 
 const pickWeaker = (least: ScoredItem | null, item: ScoredItem): ScoredItem =>
@@ -107,7 +107,7 @@ function quote(text: string, maxChars = MAX_QUOTE_CHARS): string {
   const plain = text.replaceAll(/[\s<>[\]()*_`#|!"“”]+/gu, ' ').trim();
   const characters = Array.from(plain);
   if (characters.length <= maxChars) return plain;
-  // Text in a language without spaces is cut at the limit.
+  // Text without spaces has no word boundary, so it is cut in the middle.
   const truncated = characters.slice(0, maxChars + 1).join('');
   return `${truncated.replace(/ \S*$/, '')}…`;
 }

@@ -11,7 +11,7 @@ const VALUE_BY_FIELD_NAME: readonly (readonly [RegExp, (answer: Answer) => Json]
   [/feedback|analysis|summary|text/i, ({ text }) => text],
 ];
 
-/** For a request for JSON without a schema. */
+/** The JSON of feedback if the request asks for JSON without a schema. `freeFormReview` is the same for a review. */
 export const freeFormFeedback = ({ score, text, cited, missingFact }: Answer): Json => ({
   score,
   feedback: text,

@@ -1,7 +1,9 @@
 /** Extracts logs from a prompt of unknown format: JSON days with labelled or numbered items, or else plain lines. */
 import type { Json } from '../protocols/protocol.ts';
 
-/** `ref`: the prompt's label of the item, used to cite it; null if it cannot be cited. */
+/**
+ * `ref`: cites the item. The prompt's label, or the item's position if it has none; null if the prompt's label is null.
+ */
 export type Item = { readonly ref: string | null; readonly text: string };
 export type LogDay = { readonly date: string | null; readonly items: readonly Item[] };
 
@@ -82,7 +84,9 @@ const parseItemList = (list: Json[]): Item[] =>
         return [{ ref: ref === null ? null : String(ref), text: texts[0] ?? '' }];
       });
 
-/** Uses the lines' own numbers if they run from 1. Otherwise numbers the non-blank lines. */
+/**
+ * Returns only the numbered lines if their numbers run from 1. Otherwise numbers all lines but blank ones and headings.
+ */
 function parseLines(lines: readonly string[]): Item[] {
   const contentLines = lines.map((line) => line.trim()).filter((line) => line !== '' && !HEADING.test(line));
   const numbered = contentLines.flatMap((line) => {

@@ -15,10 +15,10 @@ export type ScoredItem = Item & {
   readonly points: number;
 };
 
-/** The minimum length of a detailed item, in letters and in Chinese or Japanese characters. */
+/** An item is detailed if it has this many letters, or this many Chinese or Japanese characters. */
 const MIN_DETAILED_LETTERS = 22;
 const MIN_DETAILED_CJK_CHARS = 9;
-/** The scale of the score's saturating curve: a day with this many points scores 6 or 7. */
+/** The scale of the score's saturating curve: a day with this many points scores 7. */
 const POINTS_OF_GOOD_DAY = 7;
 
 const wordPattern = (alternatives: string): RegExp => new RegExp(`(?<!\\p{L})(?:${alternatives})(?!\\p{L})`, 'iu');
@@ -32,7 +32,7 @@ const FINISHED: readonly RegExp[] = [
     '\\p{L}{2,}ed|wrote|sent|sold|built|made|ran|taught|paid|met|cut|gave|took|won|drove|hung|laid|found|done|' +
       'got|set|put|told|swam|drew|bought|brought|kept|held|led|left|spoke',
   ),
-  // German and Dutch, Spanish and Portuguese, French, Turkish.
+  // German and Dutch; Spanish and Portuguese; French; Turkish; Japanese and Chinese; Arabic and Hindi.
   wordPattern('ge\\p{L}{2,}(?:t|en|d)|\\p{L}+(?:iert|geschickt|geschlossen|gegeben|schrieben|kauft|räumt)|fertig'),
   wordPattern('\\p{L}{2,}(?:é|í|ó|amos|imos)|hice|hizo|he\\s\\p{L}+(?:ado|ido|to)'),
   wordPattern("(?:j'ai|ai|avons|a)\\s\\p{L}+(?:é|i|u|is|it|ert)"),

@@ -1,4 +1,4 @@
-/** Anthropic's Messages API, with both ways in which its SDK requests JSON: an output format, or the input of a tool. */
+/** Anthropic's Messages API. Its SDK requests JSON in two ways: as an output format, or as the input of a tool. */
 import { readBody, RefusedError, readText } from './protocol.ts';
 import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 

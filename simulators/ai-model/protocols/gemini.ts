@@ -3,7 +3,7 @@ import { readBody, RefusedError, sse, readText } from './protocol.ts';
 import type { Finish, Json, Refusal, ModelReply, Protocol } from './protocol.ts';
 
 const PATH = /^\/v1(?:beta)?\/models\/([^/:]+):(generateContent|streamGenerateContent)$/;
-/** The AI SDK sends the first, Google's own client the second. */
+/** The AI SDK sends `responseJsonSchema`, Google's own client `responseSchema`. */
 const SCHEMA_FIELDS = ['responseJsonSchema', 'responseSchema'] as const;
 
 const STATUS_NAMES: Readonly<Record<number, string>> = {

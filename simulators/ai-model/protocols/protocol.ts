@@ -64,7 +64,7 @@ export type Protocol = {
   readonly name: 'gemini' | 'anthropic' | 'openai';
   /** Whether the path belongs to the protocol. */
   matches(path: string): boolean;
-  /** Returns the API key of the request. */
+  /** Returns the API key of the request, or null if it has none. */
   readApiKey(headers: ApiRequest['headers']): string | null;
   /** The response to an invalid key. */
   readonly invalidKey: Refusal;

@@ -24,9 +24,9 @@ type Deps = {
   now: () => Date;
   addresses: () => Addresses;
   clients: readonly Client[];
-  /** For verify-webhook-signature. */
+  /** Implements verify-webhook-signature. `asked` is the body of its request. */
   verify: (asked: string) => boolean;
-  /** For …/resend. */
+  /** Implements `webhooks-events/{id}/resend`. */
   resend: (eventId: string) => void;
 };
 

@@ -1,8 +1,8 @@
 type CachedResponse = { readonly body: string; readonly until: number };
 
 /**
- * Idempotency by `PayPal-Request-Id`: a repeated id for the same path returns the first response until it expires.
- * Rejected requests are not cached, so they can be retried with the same id.
+ * Caches response bodies by client, path and `PayPal-Request-Id`: a repeated id returns the first body until it
+ * expires. Rejected requests are not cached, so a client can retry them with the same id.
  */
 export class IdempotencyCache {
   readonly #responses = new Map<string, CachedResponse>();

@@ -1,4 +1,6 @@
-/** Checks the bodies of a client the way PayPal does: the schema first (400), then what it means (422). */
+/**
+ * Validates request bodies as PayPal does: first against the schema (status 400), then by business rules (mostly 422).
+ */
 import { RefusedError } from '../books/issues.ts';
 import type { Failure } from '../books/issues.ts';
 import type { NewOrder } from '../books/model.ts';
@@ -10,19 +12,19 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param body what was sent; an empty one counts as `{}` where PayPal says so */
+/** `mayBeEmpty`: an empty body counts as `{}`, on the endpoints where PayPal accepts one. */
 export function readJson(body: string, { mayBeEmpty = false } = {}): Json {
   if (body.trim() === '' && mayBeEmpty) return {};
   try {
     const parsed: unknown = JSON.parse(body);
     if (isObject(parsed)) return parsed;
   } catch {
-    // Said below.
+    // Invalid JSON is rejected like a JSON value that is not an object.
   }
   throw new RefusedError({ issue: 'MALFORMED_REQUEST_JSON', location: 'body' });
 }
 
-/** Collects what is wrong, so that one answer names all of it. */
+/** Reads fields and collects all schema failures, so that one error response names every failure. */
 class Reader {
   readonly failures: Failure[] = [];
 
@@ -148,7 +150,7 @@ function checkAmount({ currency, value }: AmountText, path: string): Money {
   return { currency, minor: toMinor(currency, value) };
 }
 
-/** If a breakdown is given, its items must sum to the amount. */
+/** If a breakdown is given, its items minus its discounts must sum to the amount. */
 function checkBreakdown(amount: Json, { currency, minor }: Money, path: string): void {
   const breakdown = amount['breakdown'];
   if (!isObject(breakdown)) return;

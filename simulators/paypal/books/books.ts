@@ -1,6 +1,6 @@
 /**
- * The state machine of orders, captures and refunds (docs/specification/providers.md 4). Uses no network and no timers: expiry is evaluated
- * lazily against the injected clock.
+ * The state machine of orders, captures and refunds (docs/specification/providers.md 4). Uses no network and no timers:
+ * expiry is evaluated lazily against the injected clock.
  */
 import type { Ids } from './ids.ts';
 import { RefusedError } from './issues.ts';
@@ -31,9 +31,9 @@ export class PaypalBooks {
   readonly orders = new Map<string, Order>();
   readonly captures = new Map<string, Capture>();
   readonly refunds = new Map<string, Refund>();
-  /** Every event since the start, oldest first. */
+  /** Every event since the start or the last `clear`, oldest first. */
   readonly events: PaypalEvent[] = [];
-  /** The status of the next refunds. */
+  /** The initial status of the refunds that `refundCapture` creates from now on. */
   nextRefund: 'COMPLETED' | 'PENDING' = 'COMPLETED';
   readonly #deps: Deps;
   /** Orders that can still expire. */
@@ -84,7 +84,7 @@ export class PaypalBooks {
     return refund;
   }
 
-  /** An expired order can be neither approved nor captured. */
+  /** Whether the order expired before its approval. An approved order that expires is VOIDED instead. */
   isExpired(order: Order): boolean {
     return order.status !== 'COMPLETED' && order.status !== 'VOIDED' && !this.#open.has(order);
   }

@@ -39,7 +39,7 @@ export class Ids {
     return characters;
   }
 
-  /** mulberry32. */
+  /** Returns the next 32 bits of a seeded random number generator (mulberry32). */
   #next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

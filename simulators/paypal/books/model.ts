@@ -37,7 +37,7 @@ export type Order = NewOrder & {
   /** When the payer first opened the approval page. */
   redirectedAt: Date | null;
   way: PaymentWay | null;
-  /** Whether a bank has declined it. The payer can choose another way. */
+  /** Whether a bank has declined a payment of the order. The payer can choose another way to pay. */
   declined: boolean;
   payerId: string | null;
   capture: Capture | null;
@@ -51,7 +51,7 @@ export type Capture = {
   status: CaptureStatus;
   reason: string | null;
   readonly amount: Money;
-  /** null until the capture completes. */
+  /** null while the capture is pending, and for a declined capture. */
   feeMinor: number | null;
   refundedMinor: number;
   readonly refunds: Refund[];

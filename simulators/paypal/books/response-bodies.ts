@@ -4,7 +4,7 @@ import { moneyBody } from './money.ts';
 
 type Body = Record<string, unknown>;
 
-/** PayPal's timestamps have no fractional seconds. */
+/** PayPal's timestamps have no fractional seconds, except the `create_time` of an event. */
 export const timeText = (time: Date): string => `${time.toISOString().slice(0, 19)}Z`;
 
 const link = (href: string, rel: string, method: string): Body => ({ href, rel, method });
@@ -149,7 +149,7 @@ export function refundBody(refund: Refund, { api }: Addresses): Body {
   });
 }
 
-/** For an approval that expired without a capture. */
+/** The resource of the event for an approval that expired without a capture. */
 export const reversedApprovalBody = (order: Order): Body => ({
   order_id: order.id,
   purchase_units: [

@@ -39,7 +39,7 @@ ${order.description === null ? '' : `<div><dt>For</dt><dd>${escapeHtml(order.des
   );
 }
 
-/** For an order that is paid, expired or unknown. */
+/** The page instead of the approval page for an order that is paid, expired or unknown. */
 export const gonePage = (): string =>
   renderSandboxPage(
     'Nothing to pay here',

@@ -1,4 +1,4 @@
-/** The list of all orders with their status and the renderActions of PayPal, the bank and the seller. */
+/** The list of all orders with their status and the actions of PayPal, the bank and the seller. */
 import { escapeHtml, renderSandboxPage } from '../../page.ts';
 import type { PaypalBooks } from '../books/books.ts';
 import type { Order } from '../books/model.ts';
@@ -8,7 +8,7 @@ import { moneyText } from './approval-page.ts';
 /** The JSON format that docs/specification/sandbox-and-running.md 2 specifies for scripts and tests. */
 export type ListedPayment = {
   orderId: string;
-  /** The status of the capture if there is one, otherwise of the order. */
+  /** EXPIRED, else the status of the capture if there is one, else the status of the order. */
   status: string;
   amount: string;
   currency: string;

@@ -42,14 +42,14 @@ export type Delivery = {
 export type DeliverySettings = {
   automatic: boolean;
   delayMs: number;
-  /** Number of deliveries of each event. */
+  /** Number of deliveries of each event in automatic mode. */
   times: number;
-  /** Sends the events of one delay newest first. */
+  /** Sends the events that were added during the same delay newest first. */
   reversed: boolean;
   corrupt: Corruption | null;
   /** Delay after the first failed attempt; doubled after each further one. */
   firstRetryMs: number;
-  /** Null: the product's webhook URL, derived from the return URL. */
+  /** Null: the product's webhook URL, below the simulator's `publicUrl`. */
   listenerUrl: string | null;
 };
 
@@ -117,7 +117,7 @@ export class Outbox {
     if (this.#settings.automatic) this.#send(delivery);
   }
 
-  /** Like PayPal's `…/webhooks-events/{id}/resend`. */
+  /** Holds the event again with a new transmission, or sends it in automatic mode (`webhooks-events/{id}/resend`). */
   resend(eventId: string): void {
     const delivery = this.#find(eventId);
     delivery.transmission = this.#newTransmission();

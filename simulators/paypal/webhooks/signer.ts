@@ -1,7 +1,7 @@
 /**
- * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the body.
- * Only the simulator's own `verify-webhook-signature` checks signatures. The slow key generation is deferred to the first
- * event.
+ * Signs webhooks as PayPal does (docs/specification/providers.md 3): RSA over the transmission and a CRC-32 of the
+ * body. Only the simulator's own `verify-webhook-signature` checks signatures. The slow key generation is deferred to
+ * the first signature.
  */
 import { generateKeyPair, sign, verify } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
