@@ -1,8 +1,13 @@
-/** End-to-end tests in Chromium against what `npm start` starts: built pages, embedded database, sandbox; one server per worker. */
+/**
+ * Runs the end-to-end tests in Chromium against what `npm start` starts: built pages, embedded database, sandbox. Each
+ * worker has its own server.
+ */
 import { defineConfig, devices } from '@playwright/test';
 import { findTestBrowser } from './scripts/browser/browser.ts';
 
-/** A zone in which it is noon as the tests begin, for them and their browser: no midnight falls into a run. */
+/**
+ * The time zone of the tests and their browser. The run begins there between 12:00 and 13:00, so it spans no midnight.
+ */
 const timezoneId = (process.env['E2E_TIME_ZONE'] ??= zoneOfNoon(new Date()));
 process.env['TZ'] = timezoneId;
 const root = process.getuid?.() === 0;
@@ -15,14 +20,14 @@ export default defineConfig({
   forbidOnly: Boolean(process.env['CI']),
   workers: 3,
   retries: 0,
-  // For tests that hang; the longest takes a quarter of this on a busy machine.
+  // Ends a test that hangs. The longest test takes a quarter of this time on a busy machine.
   timeout: 120_000,
   expect: { timeout: 10_000 },
   reporter: 'list',
   use: {
     ...devices['Desktop Chrome'],
     timezoneId,
-    // A trace records every action and frame, also of tests that pass: `npm test -- --trace FILE` turns it on.
+    // A trace records every action and frame, also of tests that pass. `npm test -- --trace FILE` turns tracing on.
     trace: 'off',
     launchOptions: {
       ...(browser !== null && { executablePath: browser }),
@@ -41,7 +46,7 @@ export default defineConfig({
   globalSetup: './tests/e2e/support/build-pages.ts',
 });
 
-/** The names of these zones count westward. */
+/** `Etc/GMT+5` is five hours west of Greenwich, so local time there is UTC minus five hours. */
 function zoneOfNoon(now: Date): string {
   const west = now.getUTCHours() - 12;
   return west === 0 ? 'Etc/GMT' : `Etc/GMT${west > 0 ? '+' : ''}${west}`;

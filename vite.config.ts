@@ -1,4 +1,7 @@
-/** Builds the client: the app page and three prerendered pages. `npm run check` enforces a JavaScript budget for each. */
+/**
+ * Builds the client: the app page and three prerendered pages. `npm run check` enforces JavaScript budgets for the app
+ * and the landing page (bundle-budget.ts).
+ */
 import react from '@vitejs/plugin-react';
 import { basename, join } from 'node:path';
 import { defineConfig } from 'vite';
@@ -14,13 +17,13 @@ const SANS = 'instrument-sans-latin-wght-normal';
 const SERIF = 'newsreader-latin-wght-normal';
 const SERVED_BY_SERVER = ['/auth', '/rest', '/functions', '/sandbox', '/config.json', '/healthz', '/readyz'];
 
-/** Such as `button-primary`: readable, and the same in prerendered markup as in the built stylesheet. */
+/** Returns a class name such as `button-primary`, the same one for prerendered markup and for the built style sheet. */
 const readableClassName = (name: string, file: string): string =>
   `${basename(file.split('?')[0]!, '.module.css')}-${name}`;
 
 /**
- * The manual chunks; the matching group with the highest priority wins. Without them every shared module becomes its own
- * file and a first visit makes thirty requests. Larger ones would put React into the landing page.
+ * The manual chunks; the matching group with the highest priority wins. Without these chunks every shared module
+ * becomes its own file and a first visit makes thirty requests. Larger chunks would put React into the landing page.
  */
 const CHUNKS = [
   {
@@ -34,7 +37,7 @@ const CHUNKS = [
     priority: 3,
   },
   {
-    // Forms, for the sign-in screens. The journal must not need this chunk before it can be edited.
+    // The forms of the sign-in screens. The journal must become editable without this chunk.
     name: 'forms',
     test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/hooks\/use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
@@ -45,7 +48,7 @@ const CHUNKS = [
     priority: 1,
   },
   {
-    // Overlays and the screens besides the journal. The journal must not need this chunk before it can be edited.
+    // Overlays and the screens besides the journal. The journal must become editable without this chunk.
     name: 'sheets',
     test: /client\/ui\/(page\/(page|back-to)|dialog|plan\/crown)|icons\/lock/,
     priority: 2,

@@ -1,7 +1,7 @@
 /**
  * Three groups of tests. `unit` needs nothing but Node. `server` uses a real PostgreSQL: one per run, with a migrated
- * template that every test file copies. `faults` kills processes of its own and cuts connections; while one of its tests
- * waits for a process to end, the other worker goes on.
+ * template that every test file copies. `faults` uses the same PostgreSQL, kills processes that its tests started and
+ * cuts connections.
  */
 import { defineConfig } from 'vitest/config';
 import { fuzzBudget } from './tests/support/fuzz-budget.ts';
@@ -18,7 +18,7 @@ const database = {
 
 export default defineConfig({
   test: {
-    // Two cores: the third worker uses the time in which the others wait for PostgreSQL, processes and timers.
+    // One worker more than the two cores: it runs while another worker waits for PostgreSQL, processes or timers.
     maxWorkers: 3,
     reporters: ['default'],
     projects: [

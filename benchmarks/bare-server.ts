@@ -1,6 +1,6 @@
 /**
- * The baseline of `requests.ts`: node:http and pg without a framework. Verifies an HS256 token, sends the same statement
- * with the same preamble in one round trip, and returns PostgreSQL's answer.
+ * The baseline of `requests.ts`: node:http and pg without a framework. Verifies an HS256 token, sends the product's
+ * statement with the product's row-level-security preamble in one round trip, and returns PostgreSQL's answer.
  * Runs as a separate process with DATABASE_URL, PORT, TOKEN_SECRET and STATEMENTS (JSON) in its environment.
  */
 import { createServer } from 'node:http';

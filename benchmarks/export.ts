@@ -2,9 +2,9 @@
  * Exports and re-imports ten years of logs in a real browser: duration and memory of the four formats, and whether the
  * import restores the same content.
  *
- * Memory is the peak size of the page's JavaScript heap during the export, including uncollected garbage, plus the file,
- * which the browser holds as blobs outside the heap. The growth of all browser processes (resident memory on Linux) is
- * also printed.
+ * Memory is the peak size of the page's JavaScript heap during the export, including uncollected garbage, plus the
+ * file, which the browser holds as blobs outside the heap. The growth of all browser processes (resident memory on
+ * Linux) is also printed.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

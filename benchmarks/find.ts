@@ -1,6 +1,6 @@
 /**
- * Measures full-text search over HTTP in one user's ten years of logs, among a hundred users with one year each, compared
- * with reading one day. Then measures a save with and without the search index's foreign key.
+ * Measures full-text search over HTTP in one user's ten years of logs, among a hundred users with one year each,
+ * compared with reading one day. Then measures a save with and without the search index's foreign key.
  */
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { addDays, dayOf } from '#domain/day/day.ts';
@@ -134,7 +134,7 @@ async function findOtherUsers(writer: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Fills a user's search index as a first search does. Its exact content does not affect other users. */
+/** Fills a user's search index as a first search does. The stored words are only approximate: nobody searches them. */
 async function fillSearchIndex(user: string): Promise<void> {
   await admin.query(
     'insert into entry_words select user_id, date, revision, lower(content_text) from entries where user_id = $1',
@@ -210,7 +210,7 @@ async function saveFigure(person: Person): Promise<Figure> {
     await admin.query('rollback');
     if (turn >= 2) taken[kind].push(time / 500);
   }
-  // The fastest run of each is the least disturbed.
+  // Other load only adds time, so each fastest run is closest to the real cost.
   const fastest = { with: Math.min(...taken.with), without: Math.min(...taken.without) };
   const ratio = fastest.with / fastest.without;
   return {

@@ -17,8 +17,8 @@ const POLL_INTERVAL_MS = 50;
 export type Running = { url: string; pid: number; stop(): Promise<void> };
 
 /**
- * Starts a server like `npm start`, with a warm compile cache. `ready` is a path that returns any response once the server
- * listens. Request logs are written and discarded.
+ * Starts a server with the Node flags and the warm compile cache of `npm start`. `ready` is a path that returns any
+ * response once the server listens. Request logs are written and discarded.
  */
 export async function startProcess(script: string, env: Record<string, string>, ready: string): Promise<Running> {
   await warmCompileCache(ROOT, process.execPath, COMPILE_CACHE);

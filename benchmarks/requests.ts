@@ -1,6 +1,6 @@
 /**
- * Compares reading, listing and saving with the bare server on one database, interleaved; then measures saving during many
- * sign-ins, and memory. The targets are ratios, because other load on the machine affects both servers equally.
+ * Compares reading, listing and saving with the bare server on one database, interleaved; then measures saving during
+ * many sign-ins, and memory. The targets of speed are ratios, because other load affects both servers equally.
  */
 import { randomBytes } from 'node:crypto';
 import autocannon from 'autocannon';
@@ -145,7 +145,7 @@ function appHeaders(token: string): Record<string, string> {
 
 type MakeRequest = (person: Person, index: number) => Request;
 
-/** Sends several hundred different requests. Connections start at different ones, so that no row is written concurrently. */
+/** Repeats 400 requests. Each connection starts at another request, so that no row is written concurrently. */
 async function load(server: Running, people: Person[], make: MakeRequest, options: Partial<autocannon.Options> = {}) {
   const requests = Array.from({ length: PEOPLE * 4 }, (_, index) => make(people[index % PEOPLE]!, index));
   let client = 0;

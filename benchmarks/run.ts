@@ -1,4 +1,4 @@
-/** `npm run bench [-- NAME…]`: runs all or the named benchmarks, one after another so that they do not disturb each other. */
+/** `npm run bench [-- NAME…]`: runs the named benchmarks, or all but `ONLY_BY_NAME`, one after another. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus, totalmem } from 'node:os';
@@ -18,7 +18,7 @@ const BENCHMARKS: Readonly<Record<string, string>> = {
   lighthouse: 'browser/lighthouse',
   coach: 'coach/run',
 };
-/** Run only by name, because they cost money with a real model. Their options begin with `--`. */
+/** Benchmarks that run only by name, because they cost money with a real model. Their options begin with `--`. */
 const ONLY_BY_NAME: ReadonlySet<string> = new Set(['coach']);
 
 let running: ReturnType<typeof spawn> | null = null;

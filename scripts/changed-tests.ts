@@ -1,6 +1,7 @@
 /**
- * Selects the tests of `npm test -- --changed`. Vitest follows the imports of its tests. End-to-end tests import no product
- * code, so a map from paths to specs selects them; product code that the map does not name runs all of them.
+ * Selects the tests of `npm test -- --changed`. Vitest follows the imports of its tests. End-to-end tests test the
+ * product over HTTP, so a map from paths to specs selects them. Product code that the map does not name selects all
+ * specs.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -22,7 +23,7 @@ const SETTINGS = ['tests/e2e/settings', 'tests/e2e/journal/look.spec.ts'];
 /** A short check that the whole product works together. */
 const SMOKE = ['tests/e2e/journal/writing.spec.ts', 'tests/e2e/routes.spec.ts'];
 
-/** The first row whose path a file begins with counts. */
+/** A changed file selects the specs of the first row whose `path` is a prefix of the file's path. */
 export const SPECS_BY_PATH: readonly (readonly [path: string, specs: readonly string[]])[] = [
   ['tests/e2e/support/', [ALL_SPECS]],
   ['src/client/features/account/', ACCOUNT],
@@ -75,7 +76,7 @@ export function selectTests(changed: readonly string[]): ChangedTests {
   };
 }
 
-/** These tests read every file of the repository. */
+/** These tests list and read files of the whole repository without importing them. */
 const FENCES = ['tests/fences/documents.test.ts', 'tests/fences/folders.test.ts', 'tests/fences/style.test.ts'];
 
 function specsOf(file: string): readonly string[] {
@@ -92,7 +93,10 @@ function withoutCovered(specs: readonly string[]): string[] {
   return unique.filter((spec) => !unique.some((other) => other !== spec && spec.startsWith(other)));
 }
 
-/** The files that differ from where the branch left main, committed or not. Includes deleted files, except specs. */
+/**
+ * The files that differ from the commit where the branch left main, whether the change is committed or not. Includes
+ * deleted files, except specs.
+ */
 export async function changedFiles(): Promise<string[]> {
   const base = (await git('merge-base', 'HEAD', 'main')).trim();
   const tracked = await git('diff', '--name-only', base);

@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: restarts the server and refreshes the browser when a file changes. Vite serves the pages and proxies API
- * requests to the server. The sandbox keeps running across restarts, so its mail is kept.
+ * `npm run dev`: restarts the server and refreshes the browser when a file changes. Vite serves the pages and proxies
+ * API requests to the server. The sandbox keeps running across restarts, so its mail is kept.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

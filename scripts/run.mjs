@@ -77,13 +77,13 @@ function run(script, args) {
   });
   child.on('exit', (code, signal) => {
     const exit = () => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1));
-    // A server killed with SIGKILL leaves its embedded database running.
+    // A server killed with SIGKILL leaves its embedded database running, so a second script stops the database.
     if (signal === 'SIGKILL') spawnScript('scripts/lifecycle/stop-database.ts', []).on('exit', exit);
     else exit();
   });
 }
 
-/** Only under npm: a process that was started by hand may outlive its shell. Polls, because npm opens no IPC channel. */
+/** No-op without npm: a script started by hand may outlive its shell. Polls, because npm opens no IPC channel. */
 function exitWithParent(stop) {
   if (!process.env.npm_lifecycle_event) return;
   const parent = process.ppid;

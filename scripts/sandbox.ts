@@ -1,4 +1,4 @@
-/** Starts the simulators in a child process. The product only receives their addresses as settings. */
+/** Starts the simulators in a child process. The product only receives settings: their addresses and keys. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -47,5 +47,5 @@ const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
     ),
   );
 
-/** Any of these means that the operator has configured a model, or none (`AI_PROVIDER=none`). */
+/** Each of these settings means that the operator has configured a model, or none (`AI_PROVIDER=none`). */
 const MODEL_SETTINGS = ['AI_PROVIDER', 'AI_API_KEY', 'AI_BASE_URL', 'AI_MODEL'];

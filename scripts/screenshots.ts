@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots [-- NAME…]`: takes screenshots of every scene in both themes at three widths, into `screenshots/`,
- * with an index page. Starts its own server. With names, only scenes whose names contain one of them are taken.
+ * `npm run screenshots [-- NAME…]`: takes screenshots of every scene in both themes at three widths, into
+ * `screenshots/`, with an index page. Starts its own server. With arguments, takes only scenes whose names contain one.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -2,8 +2,8 @@
  * `npm test`: runs every test, also on a fresh clone. With file arguments only those files run: `*.spec.ts` under
  * Playwright, all others under Vitest. Options:
  *
- * - `--changed`: only what the changes since the branch left main touch
- * - `--long`: more time for the randomised and fault tests
+ * - `--changed`: runs only the tests of files that changed since the branch left main
+ * - `--long`: runs the randomised and fault tests for longer
  * - `--trace`: keeps a Playwright trace of every end-to-end test that fails
  * - `--record`: writes the slowest files to docs/slowest-tests.md
  */

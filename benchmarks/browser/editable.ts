@@ -52,7 +52,7 @@ async function compare(from: string, ours: Page, theirs: Page, leaveFor: (url: s
       ours: await msToEditable(ours, oursUrl, leaveFor(oursUrl)),
       theirs: await msToEditable(theirs, bareUrl, leaveFor(bareUrl)),
     };
-    // The first rounds warm the browser's caches, including the code cache.
+    // The first three rounds warm the browser's caches, including the code cache.
     if (round >= 3) rounds.push(measured);
   }
   const ratio = median(rounds.map((round) => round.ours / round.theirs));

@@ -1,6 +1,7 @@
 /**
- * Measures the main-thread time per key compared with a bare contenteditable with the same text and style sheets, and the
- * time from a key to the next frame. Typing alternates between both editors, so that other load affects both equally.
+ * Measures the main-thread time per key compared with a bare contenteditable with the same text and style sheets, and
+ * the time from a key to the next frame. Typing alternates between both editors, so that other load affects both
+ * equally.
  */
 import type { Page } from '@playwright/test';
 import { median, percentile, printFigures } from '../figures.ts';

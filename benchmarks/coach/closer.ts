@@ -14,7 +14,7 @@ export type Closer = { id: string; token: string };
 
 export type FeedbackOutcome =
   | { kind: 'feedback'; result: FeedbackResult; stored: Stored }
-  /** A problem class of the stream, or the error code of a rejected request. */
+  /** A problem class of the stream, the error code of a rejected request, or `no end` for a stream without a result. */
   | { kind: 'problem'; problem: string };
 
 type Stored = { score: number; text: string; inputTokens: number | null; outputTokens: number | null; ms: number };
@@ -65,7 +65,7 @@ export class CoachJournal {
     return { id, token: session.access_token };
   }
 
-  /** Replaces the journal with these days, in the editor's HTML. */
+  /** Replaces the user's journal with these days, in the editor's HTML. */
   async write({ id, token }: Closer, days: readonly { date: Day; lines: readonly string[] }[]): Promise<void> {
     await this.#sql.query('delete from entries where user_id = $1', [id]);
     const rows = days.map(({ date, lines }) => ({ user_id: id, date, content: toEditorHtml(lines) }));

@@ -55,8 +55,8 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const escapeHtml = (text: string): string => text.replaceAll(/[&<>]/g, (character) => ENTITIES[character]!);
 
 /**
- * Converts lines to the editor's HTML: a numbered list. A line indented by two spaces is a nested item. A line that begins
- * with `## ` is a heading, after which the numbering restarts.
+ * Converts lines to the editor's HTML: a numbered list. A line indented by two spaces is a nested item. A line that
+ * begins with `## ` is a heading, after which the numbering restarts.
  */
 export function toEditorHtml(lines: readonly string[]): string {
   const html: string[] = [];
@@ -78,7 +78,7 @@ export function toEditorHtml(lines: readonly string[]): string {
   return html.join('');
 }
 
-/** Returns the unique line numbers that the page shows. Independent of the product's implementation. */
+/** Returns the line numbers that the page shows exactly once. Independent of the product's implementation. */
 export function pageNumbers(lines: readonly string[]): Set<string> {
   const shown = new Map<string, number>();
   let [outer, inner] = [0, 0];

@@ -147,7 +147,7 @@ export function safetyFigures(what: string, outcomes: readonly Outcome[], echoes
   ];
 }
 
-/** A valid citation is a line number of the page or the beginning of a line. */
+/** A valid citation is a line number that the page shows once, or the beginning of a line. */
 function hasInvalidCitation({ log, text, cited }: Outcome): boolean {
   const numbers = pageNumbers(log.lines);
   const plain = (words: string): string => words.replaceAll(/[^\p{L}\p{N}]/gu, '').toLowerCase();

@@ -1,10 +1,10 @@
 /**
  * Evaluates the coach: sends the logs of `logs/` through the whole product and compares the scores with expected bands.
  *
- * With AI_PROVIDER, AI_MODEL, AI_BASE_URL and AI_API_KEY, `npm run bench -- coach` evaluates the prompt with that model,
- * which costs money. Otherwise the simulated model answers in every format: no attack may change the stored score, and no
- * reply may fail because of its format. `--baseline` parses the score naively from all text, including the log: then
- * attacks succeed and the command must fail. `--all` lists each log with a problem.
+ * With AI_PROVIDER, AI_MODEL, AI_BASE_URL and AI_API_KEY, `npm run bench -- coach` evaluates the prompt with that
+ * model, which costs money. Otherwise the simulated model answers in every format: no attack may change the stored
+ * score, and no reply may fail because of its format. `--baseline` parses the score naively from all text, including
+ * the log: then attacks succeed and the command must fail. `--all` lists each log that `listFailures` finds.
  */
 import { startModelServer } from '../../simulators/ai-model/server.ts';
 import { printFigures } from '../figures.ts';

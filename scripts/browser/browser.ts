@@ -1,4 +1,4 @@
-/** Finds the browser for the tests, and installs one if necessary. */
+/** Finds Chromium or Chrome for tests, benchmarks and screenshots, and installs Chromium if necessary. */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const FIXED_PATHS = [
 ];
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
-/** Returns the path of Chromium or Chrome. Throws with instructions if none can be installed. */
+/** Returns the path of Chromium or Chrome, or installs Chromium. Throws with instructions if the installation fails. */
 export async function ensureBrowser(): Promise<string> {
   const existing = findBrowser();
   if (existing !== null) return existing;
@@ -27,7 +27,7 @@ export async function ensureBrowser(): Promise<string> {
   throw new Error('No browser for the tests: install Chromium or Chrome, or set CHROME_PATH.');
 }
 
-/** Never installs. Throws if CHROME_PATH is set and does not exist, instead of falling back to another browser. */
+/** Never installs a browser. Throws if the file of CHROME_PATH is missing, instead of choosing another browser. */
 function findBrowser(): string | null {
   const named = process.env['CHROME_PATH'];
   if (named !== undefined && named !== '') {
@@ -54,12 +54,13 @@ export async function ensureTestBrowser(): Promise<string> {
 const HEADLESS_SHELL_HINT =
   'Testing in full Chromium. "npx playwright install --only-shell chromium" installs the headless shell, which is twice as fast.';
 
-/** Never installs. */
+/** Prefers the headless shell to full Chromium or Chrome, but CHROME_PATH to all of them. Never installs a browser. */
 export const findTestBrowser = (): string | null =>
   process.env['CHROME_PATH'] ? findBrowser() : (findHeadlessShell() ?? findBrowser());
 
 function findHeadlessShell(): string | null {
-  // Playwright downloads `chromium-1234/platform/chrome` and `chromium_headless_shell-1234/platform/chrome-headless-shell`.
+  // Playwright downloads to `chromium-1234/platform/chrome` and to
+  // `chromium_headless_shell-1234/platform/chrome-headless-shell`.
   const playwrightFolder = dirname(dirname(chromium.executablePath()));
   const playwrightShells = globSync(
     join(

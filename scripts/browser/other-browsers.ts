@@ -3,7 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installWithApt } from './browser.ts';
 
-/** `settings`: environment variables with the paths of the engine's programs. `missing`: what to install. */
+/**
+ * `settings`: environment variables with the paths of the engine's programs. `missing`: why the engine is unavailable.
+ */
 export type Engine = { name: string; settings: Record<string, string> } | { name: string; missing: string };
 
 const WEBKIT_FOLDERS = /^webkit(2gtk|gtk)-[\d.]+$/;
@@ -38,7 +40,7 @@ function findWebKitPrograms(): Record<string, string> | null {
   return { WEBKIT_DRIVER_PATH: driver, WEBKIT_BROWSER_PATH: browser, XVFB_PATH: display };
 }
 
-/** Debian installs it outside the PATH, in `/usr/lib/<architecture>/<library version>`. */
+/** Debian installs WebKitGTK's MiniBrowser outside the PATH, in `/usr/lib/<architecture>/<library version>`. */
 function findMiniBrowser(): string | null {
   const candidates = [
     '/usr/lib',

@@ -1,4 +1,4 @@
-/** The JavaScript budget of each kind of page, in kilobytes after brotli compression. */
+/** The JavaScript budgets of three kinds of pages, in kilobytes (1,000 bytes) after brotli compression. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { preloadedChunks } from '#server/site/preloads.ts';
@@ -11,7 +11,9 @@ const BUDGETS = [
   { page: 'app.html', route: 'journal', name: 'journal until it can be edited', kilobytes: 235 },
 ] as const;
 
-/** Prints the size of each page and returns a message for each page over budget. Reads the build in `dist`. */
+/**
+ * Prints the JavaScript size of each page and returns a message for each page over budget. Reads the build in `dist`.
+ */
 export async function checkBundleBudgets(): Promise<string[]> {
   const dist = join(ROOT, 'dist');
   const manifest = JSON.parse(await readFile(join(dist, '.vite', 'manifest.json'), 'utf8')) as BuildManifest;

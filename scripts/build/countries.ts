@@ -1,6 +1,6 @@
 /**
- * `node scripts/build/countries.ts > src/domain/payment/countries.ts`: regenerates the table of countries. The names come from the CLDR
- * data bundled with Node; the table states the CLDR edition.
+ * `node scripts/build/countries.ts > src/domain/payment/countries.ts`: regenerates the table of countries. The names
+ * come from the CLDR data bundled with Node; the table states the CLDR edition.
  */
 import { pathToFileURL } from 'node:url';
 

@@ -5,7 +5,7 @@ import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import type { ScreenshotServer } from './server.ts';
 
 const DAYS = 360;
-/** Includes days without a log. */
+/** Feedback is requested for this many of the newest logs, except for the days that `writeYear` skips. */
 const MAX_ANALYSED_LOGS = 36;
 
 /** Sample logs from a vague to a productive day. */
@@ -49,7 +49,7 @@ export async function writeYear(server: ScreenshotServer, author: Author): Promi
   await send(server, author, 'PATCH', `/rest/v1/profiles?id=eq.${author.id}`, { ai_consent: true });
   await send(server, author, 'POST', '/sandbox/ai-model/__simulator/pace', { ms: 0 });
   for (const { date, content } of rows.slice(0, MAX_ANALYSED_LOGS)) {
-    // Two days without a score produce gaps in the chart.
+    // Days without a score, such as a day of sickness, produce gaps in the chart.
     if (content === '<p>I am sick</p>' || date === addDays(today, -3) || date === addDays(today, -17)) continue;
     await send(server, author, 'POST', '/functions/v1/ai-feedback', { date });
   }

@@ -59,7 +59,7 @@ const matchesPlatform = ({ os, cpu, libc }, ourLibc) =>
 
 function cLibrary() {
   if (process.platform !== 'linux') return 'none';
-  // Otherwise the report resolves the host name of every open connection's peer.
+  // Without this setting the report resolves the host name of every open connection's peer.
   process.report.excludeNetwork = true;
   return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
 }

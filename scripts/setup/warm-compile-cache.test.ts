@@ -7,7 +7,7 @@ import { warmCompileCache } from './warm-compile-cache.mjs';
 import { SERVER_NODE_FLAGS } from './node-flags.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** The test loads the whole server three times. */
+/** The first test loads the whole server three times. */
 const TIMEOUT_MS = 120_000;
 
 let folder = '';

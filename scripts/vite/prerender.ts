@@ -8,13 +8,13 @@ import type { Plugin, ViteDevServer } from 'vite';
 
 type Page = { module: string; component: string };
 
-/** React cannot render comments, so a page marks a slot with an element that becomes the server's comment. */
+/** React cannot render comments, so a page marks a slot with this element. `renderMarkup` turns it into a comment. */
 const SLOT_ELEMENT = /<hf-slot name="(\w+)"><\/hf-slot>/g;
-/** Markup that only some servers show is enclosed by two such comments. */
+/** `<hf-when>` encloses markup that only some servers show. `renderMarkup` turns its two tags into comments. */
 const PART_START = /<hf-when name="(\w+)">/g;
 const PART_END = /<\/hf-when>/g;
 
-/** Returns the markup of a page with the comments that the server replaces (page-slots.ts). */
+/** Returns the markup of a page with the comments that the server replaces (page-template.ts). */
 export const renderMarkup = (page: ComponentType): string =>
   renderToStaticMarkup(createElement(page))
     .replaceAll(SLOT_ELEMENT, '<!--slot:$1-->')
