@@ -74,7 +74,7 @@ const lostStyles = (page: Page) =>
     return links.filter((link) => !isLoaded(link)).map(({ href }) => href);
   });
 
-/** Aborts all requests for these chunks, also prefetches. Returns a function that ends it. */
+/** Aborts all requests for these chunks, also prefetches. Returns a function that lets requests through again. */
 async function loseChunks(page: Page, files: readonly string[]): Promise<() => Promise<void>> {
   const urls = files.map((file) => `**/assets/${file}*`);
   for (const url of urls) await page.route(url, (route) => route.abort('internetdisconnected'));
@@ -286,7 +286,7 @@ test('no key that is meant for an overlay reaches the log while the overlay load
         document.documentElement.dataset['covered'] = String(document.querySelector('dialog[open]') !== null);
       });
       channel.port1.start();
-      // The first task after the focus event: a key press would be such a task.
+      // The message arrives in the first task after the focus event. A key press could not be handled any earlier.
       log.addEventListener('focusin', () => channel.port2.postMessage(null), { once: true });
     });
     releaseCalendar();
@@ -310,7 +310,7 @@ test('no key that is meant for an overlay reaches the log while the overlay load
     await page.keyboard.press('ControlOrMeta+k');
     await expect(dialog(page, 'Find')).toBeVisible();
     await editor(page).evaluate((log) => {
-      // No key of a keyboard is as early as this.
+      // The microtask inserts text before any key press after the focus event could be handled.
       log.addEventListener('focus', () => queueMicrotask(() => document.execCommand('insertText', false, '!')), {
         once: true,
       });

@@ -99,7 +99,7 @@ test.describe('a Closer', () => {
     );
     await editor(page).click();
     await page.keyboard.type('Not sent');
-    // By a link of the app: a page load would send the words in a request that no route can stop.
+    // Navigates by a link of the app: a page load would send the text in a request that no route can intercept.
     await page.getByRole('button', { name: 'Open menu' }).click();
     await page.getByRole('link', { name: 'Settings' }).click();
     await exportButton(page).click();

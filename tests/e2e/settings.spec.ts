@@ -1,4 +1,4 @@
-/** Settings and the switches of the menu: editor font, theme, keyboard shortcuts. `upgrade.spec.ts` shows the locked cards. */
+/** Settings and the switches of the menu: editor font, theme, shortcuts. `upgrade.spec.ts` tests the locked cards. */
 import type { Page } from '@playwright/test';
 import { inBothThemes } from './support/themes.ts';
 import { expect, test } from './support/test.ts';

@@ -1,4 +1,4 @@
-/** Account pages whose chunks cannot be loaded: typed values stay, and a new release has its pages loaded. */
+/** Account pages whose chunks cannot be loaded: typed values stay, and after a release the page loads anew. */
 import type { Page } from '@playwright/test';
 import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/chunk-loading.ts';
 import { editor } from '../support/journal.ts';
@@ -23,7 +23,7 @@ test.describe('without a connection', () => {
     page,
     context,
   }) => {
-    // The page also prefetches them when it is idle.
+    // Also aborts the prefetch of the sign-up chunk, which the idle page starts.
     await page.route(SIGN_UP.files, (route) => route.abort('internetdisconnected'));
     await typeAtSignIn(page);
     await context.setOffline(true);
@@ -62,7 +62,7 @@ test.describe('without a connection', () => {
     await page.route(files, (route) => route.abort('internetdisconnected'));
     await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
-    // The connection breaks with the answer. The app then requests its own page to find out whether the server is there.
+    // After a failed chunk the app requests its own page to find out whether the server is reachable. That fails, too.
     await page.route('**/login', (route) => route.abort('internetdisconnected'));
     await page.route('**/journal', (route) => route.abort('internetdisconnected'));
     await page.getByRole('button', { name: 'Sign in' }).click();

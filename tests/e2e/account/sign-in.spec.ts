@@ -76,7 +76,7 @@ test('sign-in explains a wrong password and an unconfirmed address, and accepts 
     await expect(page.getByText(email)).toBeVisible();
     await page.getByRole('button', { name: 'Send Again' }).click();
     await expect(page.getByText('We sent the email again.')).toBeVisible();
-    // Two sign-ups with different passwords leave neither of them valid: this is where to choose a new one.
+    // Two sign-ups with different passwords leave neither password valid, so the page links to a password reset.
     await expect(page.getByText('Signed up before with another password?')).toBeVisible();
     await page.getByRole('link', { name: 'Reset your password' }).click();
     await expect(page).toHaveURL('/forgot-password');
@@ -113,7 +113,7 @@ test.describe('without a server', () => {
     await test.step('a second user sees nothing of the first, and signs out while the server is unreachable', async () => {
       await signUp(page, { name: 'Second Person' });
       await expect(editor(page)).not.toContainText('secret');
-      // A visitor left it on the landing page.
+      // A first line that an earlier visitor typed on the landing page.
       await page.evaluate(() => localStorage.setItem('hustle-forge:first-line', 'Not for the next person'));
       await page.getByRole('button', { name: 'Open menu' }).click();
       await expect(page.getByRole('dialog')).toContainText('Second Person');

@@ -1,4 +1,4 @@
-/** Signing out with words that the server does not have: the user is asked, and nothing of them stays in the browser. */
+/** Signing out with unsaved text: the page asks the user first, and none of the text stays in the browser. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { dayLabel } from '#domain/day/day.ts';
 import { MESSAGES } from '#domain/messages.ts';
@@ -29,7 +29,7 @@ const logOut = async (page: Page): Promise<void> => {
 const refuseSaves = (context: BrowserContext): Promise<unknown> =>
   context.route(ENTRIES, (route) => (route.request().method() === 'GET' ? route.fallback() : route.abort()));
 
-/** Everything in the browser's storage. */
+/** The content of localStorage and sessionStorage. */
 const stored = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]));
 

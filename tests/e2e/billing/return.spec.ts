@@ -82,7 +82,7 @@ test('a declined payment is retried at PayPal with the same order', async ({ pag
   await expectPaid(page);
 });
 
-/** Every place that offers an upgrade to a Dabbler shows the pending payment instead, and loads it only when shown. */
+/** Each place that offers a Dabbler an upgrade shows the pending payment instead. A closed menu loads no payment. */
 async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) => Promise<void>): Promise<void> {
   const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
   const pending = page.getByText(MESSAGES.paymentPending);
@@ -111,7 +111,7 @@ async function expectNoSecondPayment(page: Page, expectAccessible: (page: Page) 
   await expect(page.getByRole('dialog', { name: 'Find' })).toContainText(MESSAGES.paymentPending);
   await expect(upgrade).toHaveCount(0);
 
-  // The calendar opens the offer itself.
+  // A click on a locked day of the calendar opens the offer without a further button.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Alt+c');
   const calendar = page.getByRole('dialog', { name: 'Select Date' });
@@ -176,7 +176,8 @@ test('two tabs with the same return buy one year', async ({ page, signUp, contex
   const back = `/journal?payment=success&token=${orderId}&PayerID=ABCDEFGHIJKLM`;
   const other = await context.newPage();
   await Promise.all([page.goto(back), other.goto(back)]);
-  // Only a page that knows of the payment reloads. Its toast disappears after two seconds, so it may go unseen here.
+  // Only a page that knows of the payment reloads. The reload follows its toast after two seconds, so this loop may
+  // miss the toast.
   for (const tab of [page, other]) await expectReload(tab);
   await other.close();
   await expectPlan(page, 'Closer');
@@ -237,7 +238,7 @@ test.describe('without a network', () => {
     await toApproval(page);
     await page.unroute(ENTRIES);
     const session = await sessionOf(page);
-    // The log on the server when the capture is requested. A page that is closed may have sent it already.
+    // The log on the server when the capture is requested. The page may already have saved it when it left for PayPal.
     const atCapture: (string | null)[] = [];
     await page.route(CAPTURE, async (route) => {
       atCapture.push(await storedLog(request, session, today()));

@@ -139,7 +139,7 @@ test.describe('in a browser of another country', () => {
     await openOffer(page);
     await test.step('the server cannot be reached', async () => {
       await page.route('**/functions/v1/paypal-create-order', (route) => route.abort());
-      // One letter: whether a second one continues the word depends on the time between them.
+      // One letter only: the select treats a second letter as part of the same word only if it follows quickly.
       await country.press('z');
       await expect(country).toHaveValue('ZM');
       await page.keyboard.press('Tab');
@@ -170,7 +170,7 @@ test('the offer can be accepted again after the user comes back from PayPal with
   // An answer without content leaves the browser on the page that it was about to leave.
   await page.route(approval, (route) => route.fulfill({ status: 204 }));
   await page.getByLabel('Country').selectOption('NZ');
-  // The button is also busy before there is an order; the navigation follows this answer.
+  // The button is busy before the navigation, too. Only this response proves that the navigation has begun.
   const left = page.waitForResponse(approval);
   await page.getByRole('button', { name: 'Upgrade with PayPal' }).click();
   await left;

@@ -263,7 +263,7 @@ test('a line that is removed or rewritten after an analysis stays so in the next
       await expect(items(opened).nth(1)).toHaveText(second);
       await opened.close();
       const expected = log('Closed 12 of 15 tickets', second);
-      // Another device would have it before the next page opens.
+      // The closing page sends its last save. Waits until the server has it, before the next page opens.
       await expect.poll(() => storedLog(request, session, today())).toBe(expected);
       opened = await context.newPage();
       await openDay(opened, today());
@@ -305,7 +305,7 @@ test('a rate limit disables the button for the time of the wait and leaves the f
   signUpCloser,
   request,
 }) => {
-  // As many as the attempts of the server.
+  // More faults than requests. The server does not retry, because the wait of 40 seconds is too long.
   const limit = { status: 429, retryDelay: 40, times: 5 };
   await signUpCloser(...GOOD_DAY);
   await openPanel(page);
@@ -437,7 +437,7 @@ test('the print of a day has the open feedback below the log', async ({ page, si
   await expect(panel(page)).toContainText('Sandbox model: 2 items');
   const [day, feedback] = [await items(page).last().boundingBox(), await panel(page).boundingBox()];
   expect(feedback!.y).toBeGreaterThan(day!.y + day!.height);
-  // Directly below, not on another sheet.
+  // The feedback begins directly below the log, not on the next printed page.
   expect(feedback!.y).toBeLessThan(day!.y + day!.height + 200);
   for (const name of ['Close', 'Force Refresh'])
     await expect(panel(page).getByRole('button', { name, exact: true })).toBeHidden();
@@ -710,7 +710,7 @@ test.describe('on a phone', () => {
     await page.getByRole('button', { name: 'Generate 7-Day Analysis' }).click();
     const again = page.getByRole('button', { name: 'Regenerate Analysis' });
     await expect(again).toBeEnabled();
-    // At the lowest position that is still clickable.
+    // Scrolls the button to the lower edge of the window, its lowest clickable position.
     await again.evaluate((button) => button.scrollIntoView({ block: 'end' }));
 
     await failModel(request, { hold: 'after', after: 3 });

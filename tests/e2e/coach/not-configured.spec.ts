@@ -1,4 +1,4 @@
-/** A server without a coach: every screen that mentions it says so, and no offer includes it. */
+/** A server without a coach: the screens of the coach say that it is unavailable, and no offer includes it. */
 import { AI_MESSAGES } from '#domain/coach/coach.ts';
 import { UPGRADE_OFFERS } from '#domain/plan/upgrade.ts';
 import type { Page } from '@playwright/test';

@@ -94,7 +94,7 @@ test('the reviews count logs that were written since, here or on another device,
   await toJournal();
   await editor(page).click();
   await page.keyboard.type('Shipped the billing');
-  // The user leaves before the save, so the answer of the server does not contain it.
+  // The user leaves before the save, so the server's response does not contain the typed text.
   await toReviews();
   await expect(entries).toHaveAccessibleName(/1 entry/);
   await expect(page.getByText('Shipped the billing')).toBeVisible();
@@ -192,7 +192,7 @@ test('the newest weeks stay in view when the window changes, unless the user has
   expect(await over()).toBe(0);
   await page.setViewportSize({ width: 390, height: 844 });
   await heading.evaluate((element) => element.scrollIntoView({ block: 'start' }));
-  // The map follows the new width first; scrolling back before would be undone.
+  // Waits until the map has adapted its scroll position to the new width, which would undo an earlier scroll.
   await expect(cell(today)).toBeInViewport({ ratio: 1 });
   const old = cell(addDays(today, -300));
   await old.scrollIntoViewIfNeeded();

@@ -38,8 +38,8 @@ async function drag(page: Page, pixels: number): Promise<void> {
 }
 
 /**
- * Replaces `visualViewport` to simulate a keyboard that overlays the page, as on iOS: the visual viewport shrinks and the
- * window keeps its size. Desktop browsers have no such keyboard.
+ * Replaces `visualViewport` to simulate a keyboard that overlays the page, as on iOS: the visual viewport shrinks and
+ * the window keeps its size. Desktop browsers have no such keyboard.
  */
 function simulateKeyboard(): void {
   class Viewport extends EventTarget {
@@ -129,7 +129,7 @@ test.describe('on a phone', () => {
       await drag(page, 320);
       const place = await scrolled(page);
       expect(place).toBeGreaterThan(250);
-      // The browser's own bars hide and return while a finger scrolls; the keyboard closes.
+      // The browser's own bar shrinks the visual viewport further, then the keyboard closes. Neither resize may scroll.
       await openKeyboard(page, 380);
       await openKeyboard(page, 0);
       expect(await scrolled(page)).toBe(place);

@@ -198,7 +198,7 @@ test.describe('when requests fail', () => {
         await route.continue().catch(() => undefined);
       });
       const aborted = page.waitForEvent('requestfailed', (request) => request.url().endsWith('find-entries'));
-      // Without a pause between keys, which would send a request of its own.
+      // `fill` enters the whole word at once: a pause between keys would send a request for a part of it.
       await box(page).fill('first');
       await expect.poll(() => queries).toEqual(['first']);
       await box(page).fill('second');
@@ -214,7 +214,7 @@ test.describe('when requests fail', () => {
       await editor(page).click();
       await page.keyboard.type('a pencil on paper');
       await openFind(page);
-      // Another word: the answer for the first one is cached.
+      // A new word, because the answer for `first` is cached.
       await page.keyboard.type('pencil');
       await expect(options(page)).toHaveText([`${labelOf(today())}Not saved yeta pencil on paper`]);
       await expect(outcome(page)).toContainText('You are offline.');

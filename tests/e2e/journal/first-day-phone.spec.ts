@@ -61,7 +61,9 @@ test('a new user signs up, writes 20 items, uses a quick option, pays and asks t
   await expect(editor(page)).toBeVisible();
 });
 
-/** Whether the line with the caret lies between the top of the screen and the formatting toolbar. */
+/**
+ * Returns `in sight` if the caret's line lies between the top of the screen and the formatting toolbar, else its place.
+ */
 function caretLine(page: Page): Promise<string> {
   return page.evaluate(() => {
     const { anchorNode } = getSelection()!;

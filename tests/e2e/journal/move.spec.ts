@@ -60,7 +60,7 @@ test('unsaved text moves with their log, and undo moves them back', async ({
   expect(await storedLog(request, session, to)).toBe(log('written on the wrong day'));
   expect(await storedLog(request, session, today())).toBe(null);
 
-  // The cache has both days, and both can be written.
+  // The cache is current for the old and the new day, so either day can be edited.
   await editor(page).click();
   await page.keyboard.press('ControlOrMeta+End');
   await page.keyboard.type(', and more');
@@ -70,7 +70,7 @@ test('unsaved text moves with their log, and undo moves them back', async ({
   await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
   expect(await storedLog(request, session, today())).toBe(log('written on the wrong day, and more'));
   expect(await storedLog(request, session, to)).toBe(null);
-  // By key: the pointer is on the toast.
+  // Uses a key, because the pointer is where the toast was.
   await page.keyboard.press('Alt+ArrowLeft');
   await expect(items(page)).toHaveText(['']);
   await expect(editor(page)).toBeFocused();
@@ -134,7 +134,7 @@ test('text that a second tab types on the old day is added to the moved log, wit
   await choose(page, to);
   await expect(dayLabel(page)).toHaveText(labelOf(to));
 
-  // The second tab finds out only when it saves: it gets no focus event, because it had the focus.
+  // The second tab learns of the move only when it saves: it gets no focus event, because it had the focus.
   await editor(second).click();
   await second.keyboard.press('ControlOrMeta+End');
   await second.keyboard.insertText(' and second');
@@ -163,7 +163,7 @@ test.describe('when the connection breaks', () => {
     const session = await sessionOf(page);
     await storeLog(request, session, daysAgo(1), log('mine'));
     await openDay(page, daysAgo(1));
-    // The server executes each request, and the page gets no answer.
+    // The server executes each PATCH request, and the page gets no answer.
     await page.route('**/rest/v1/entries*', async (route) => {
       if (route.request().method() !== 'PATCH') return route.continue();
       await route.fetch();

@@ -74,7 +74,7 @@ test('a plan that ends locks an open old day without showing it empty, and a pla
   await expect(page.getByText('long ago')).toHaveCount(0);
   await expect(page.locator('html[data-emptied]')).toHaveCount(0);
 
-  // The cache has no text from before either.
+  // The entry cache has no text of the locked day either.
   await page.getByRole('button', { name: 'Next day' }).click();
   await expect(page.getByText('Nothing was logged on this day.')).toBeVisible();
   await page.getByRole('button', { name: 'Previous day' }).click();
@@ -85,7 +85,7 @@ test('a plan that ends locks an open old day without showing it empty, and a pla
     await admin('plan:grant', email);
     await focusTab(page);
     await expect(items(page)).toHaveText(['long ago']);
-    // The calendar marks the days again that the plan had hidden.
+    // The calendar again marks the days that were hidden without the plan.
     await dayLabel(page).click();
     const calendar = page.getByRole('dialog', { name: 'Select Date' });
     await expect(calendar.getByRole('button', { name: /has entry/ }).first()).toBeVisible();
@@ -140,7 +140,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   await expect(editor(page)).toHaveCount(0);
   await expect(status(page, 'Not saved – your plan does not open this day')).toBeVisible();
 
-  // One attempt, without retries.
+  // The page sends the rejected save once, without retries.
   await page.clock.runFor(120_000);
   expect(writes).toEqual(['PATCH']);
 
@@ -153,7 +153,7 @@ test('text typed when the plan ends can be read and copied, and is sent when the
   await unsaved(page).locator('..').getByRole('button', { name: 'Upgrade to Closer' }).click();
   await expect(page.getByRole('dialog', { name: 'Premium Feature' })).toBeVisible();
 
-  // The words survive a reload, and another day links to them.
+  // The unsaved text survives a reload, and other days link to it.
   await page.goto('/journal');
   await page.getByRole('button', { name: /is not saved yet$/ }).click();
   await expect(words(page)).toHaveText('long ago, and today');
@@ -229,7 +229,7 @@ test('a page that stays open past the last valid day locks itself', async ({ pag
   await admin('plan:grant', email, '--days', '1');
   await page.goto('/reviews');
   await expect(page.getByRole('radio', { name: /Last 7 Days/ })).toBeVisible();
-  // Its last day is tomorrow where it is latest on Earth, which may be the day after tomorrow here.
+  // The plan's last day is one day after the latest date on Earth, which may be the day after tomorrow here.
   await page.clock.pauseAt(new Date(Date.now() + 73 * 3_600_000));
   await page.clock.runFor(20_000);
   await expect(page.getByRole('heading', { name: 'Premium Feature' })).toBeVisible();

@@ -29,14 +29,14 @@ test('opening days sends no write, and no request of the boot script twice', asy
   });
   await page.reload();
   await expect(items(page)).toHaveText(['kept']);
-  // The menu and the calendar use the plan and the days with logs: both are requested by then.
+  // The menu shows the plan and the calendar the days with logs, so the page has requested both by now.
   await page.getByRole('button', { name: 'Open menu' }).click();
   await expect(page.getByRole('dialog', { name: 'Menu' }).getByText('Dabbler')).toBeVisible();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Alt+c');
   await expect(page.getByRole('dialog', { name: 'Select Date' })).toBeVisible();
   await page.keyboard.press('Escape');
-  // Where the URLs of script and app differ by one letter, both are requested.
+  // If a prefetch URL of the boot script differed from the app's URL by one letter, both URLs would be requested.
   expect(reads.filter((url) => url.includes(`date=eq.${today()}`))).toHaveLength(1);
   expect(reads.filter((url) => url.includes('select=date'))).toHaveLength(1);
   expect(reads.filter((url) => url.includes('/profiles'))).toHaveLength(1);

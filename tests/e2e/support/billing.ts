@@ -8,7 +8,7 @@ export const offer = (page: Page): Locator => page.getByRole('dialog', { name: '
 export const toast = (page: Page, text: string): Locator => page.getByText(text, { exact: true });
 export const payNow = (page: Page): Locator => page.getByRole('button', { name: 'Pay now' });
 
-/** From the open offer to PayPal's approval page. Returns the order's id. */
+/** Goes from the open offer to PayPal's approval page and returns the order's id. */
 export async function goToPaypal(page: Page, country = 'DE'): Promise<string> {
   await page.getByLabel('Country').selectOption(country);
   await page.getByRole('button', { name: /^(Upgrade|Renew) with PayPal$/ }).click();
@@ -16,7 +16,7 @@ export async function goToPaypal(page: Page, country = 'DE'): Promise<string> {
   return new URL(page.url()).searchParams.get('token')!;
 }
 
-/** From anywhere in the journal to the offer. */
+/** Opens the offer from the journal's menu. */
 export async function openOffer(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Open menu' }).click();
   await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
@@ -67,7 +67,7 @@ export async function atPaypal(
   expect(answer.ok(), await answer.text()).toBe(true);
 }
 
-/** The user's own rows, newest first, as the page would read them. */
+/** The user's own rows, in no particular order, as the data API returns them to the page. */
 export async function ownRows<Row>(page: Page, table: 'payments' | 'profiles' | 'plan_changes'): Promise<Row[]> {
   const answer = await page.request.get(`/rest/v1/${table}?select=*`, { headers: headersOf(await sessionOf(page)) });
   return (await answer.json()) as Row[];

@@ -5,7 +5,7 @@ import { expect } from './test.ts';
 export const chunkErrorToast = (page: Page): Locator =>
   page.getByRole('alert').filter({ hasText: "Couldn't load this. Check your connection and try again." });
 
-/** Waits until the page has these built files, by the names of their sources. */
+/** Waits until the page has requested these built scripts, given the names of their sources. */
 export async function expectFetched(page: Page, files: readonly string[]): Promise<void> {
   const fetched = () =>
     page.evaluate(
@@ -18,7 +18,9 @@ export async function expectFetched(page: Page, files: readonly string[]): Promi
   await expect.poll(fetched).toEqual(files);
 }
 
-/** Makes the server answer 404 for these files, as after a release. The returned function makes the next page load get them. */
+/**
+ * Answers 404 for these files, as after a release. After a call of the returned function the next page load gets them.
+ */
 export async function makeChunksStale(page: Page, files: string): Promise<() => void> {
   let loads = -Infinity;
   page.on('request', (request) => (loads += Number(request.isNavigationRequest())));

@@ -22,6 +22,8 @@ export async function endSession(page: Page): Promise<void> {
   }, sessionStorageKey(page.url()));
 }
 
-/** Every place of this tab where a link's tokens could remain: the address, both storages, the state of the history entry. */
+/**
+ * Everything in this tab that could retain a link's tokens: the address, both storages, the state of the history entry.
+ */
 export const tracesOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.stringify([location.href, localStorage, sessionStorage, history.state]));

@@ -33,13 +33,13 @@ type Fixtures = {
   signUp: (page: Page, person?: NewPerson) => Promise<Person>;
   /** Opens the journal with the session of a seeded account. */
   openJournalAs: (page: Page, account: SeededAccount) => Promise<void>;
-  /** Fails with the violations of WCAG 2.2 AA that axe finds on the page; `contrast` runs only the colour rules. */
+  /** Fails if axe finds violations of WCAG 2.2 AA or of its best practices; `contrast` runs only the colour rules. */
   expectAccessible: (page: Page, rules?: AxeRules) => Promise<void>;
   /** Runs `npm run admin -- ...` against the worker's server, in this process. Returns the printed line. */
   admin: (...args: string[]) => Promise<string>;
 };
 
-/** The browser logs every 4xx answer by itself: the test decides whether one was right. */
+/** Matches the error that the browser logs for every 4xx answer. An API's 4xx answer alone does not fail a test. */
 const REFUSED_REQUEST = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
 const SERVER_START_TIMEOUT_MS = 180_000;
@@ -134,7 +134,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(async (page, rules = 'all') => {
       // A running animation has the contrast of neither state.
       await page.emulateMedia({ reducedMotion: 'reduce' });
-      // Legacy mode opens no second page for each run. The pages have no frames, which is all it leaves out.
+      // Legacy mode opens no second page for each run. It only leaves out frames, and the pages have none.
       const axe = new AxeBuilder({ page }).setLegacyMode();
       if (rules === 'all') axe.withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']);
       else axe.withRules(['color-contrast', 'link-in-text-block']);
