@@ -2,6 +2,19 @@
 
 -- Schema auth
 
+create table auth.audit_log (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null default now(),
+  user_id uuid,
+  actor text not null,
+  event text not null,
+  ip text,
+  user_agent text,
+  details jsonb not null default '{}'::jsonb,
+  constraint audit_log_actor_check CHECK ((actor = ANY (ARRAY['user'::text, 'guest'::text, 'service'::text, 'operator'::text, 'job'::text]))),
+  constraint audit_log_pkey PRIMARY KEY (id)
+);
+
 create table auth.earlier_links (
   link_hash bytea not null,
   user_id uuid not null,
@@ -9,9 +22,35 @@ create table auth.earlier_links (
   address text not null,
   expires_at timestamp with time zone not null,
   constraint earlier_links_link_hash_check CHECK ((octet_length(link_hash) = 32)),
-  constraint earlier_links_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'recovery'::text]))),
+  constraint earlier_links_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'magiclink'::text, 'recovery'::text]))),
   constraint earlier_links_user_id_purpose_fkey FOREIGN KEY (user_id, purpose) REFERENCES auth.one_time_tokens(user_id, purpose) ON DELETE CASCADE,
   constraint earlier_links_pkey PRIMARY KEY (link_hash)
+);
+
+create table auth.flows (
+  id uuid not null default gen_random_uuid(),
+  method text not null,
+  provider text,
+  code_challenge text,
+  code_challenge_method text,
+  redirect_to text not null,
+  linking_user_id uuid,
+  browser_hash bytea,
+  provider_secrets bytea,
+  user_id uuid,
+  auth_code_hash bytea,
+  auth_code_issued_at timestamp with time zone,
+  returned_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint flows_auth_code_hash_check CHECK ((octet_length(auth_code_hash) = 32)),
+  constraint flows_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint flows_check CHECK (((code_challenge IS NULL) = (code_challenge_method IS NULL))),
+  constraint flows_code_challenge_method_check CHECK ((code_challenge_method = ANY (ARRAY['s256'::text, 'plain'::text]))),
+  constraint flows_linking_user_id_fkey FOREIGN KEY (linking_user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint flows_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint flows_pkey PRIMARY KEY (id),
+  constraint flows_auth_code_hash_key UNIQUE (auth_code_hash)
 );
 
 create table auth.identities (
@@ -28,6 +67,42 @@ create table auth.identities (
   constraint identities_provider_provider_id_key UNIQUE (provider, provider_id)
 );
 
+create table auth.mfa_challenges (
+  id uuid not null default gen_random_uuid(),
+  factor_id uuid not null,
+  ip text not null,
+  code_hash bytea,
+  webauthn_challenge text,
+  wrong_codes integer not null default 0,
+  verified_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint mfa_challenges_code_hash_check CHECK ((octet_length(code_hash) = 32)),
+  constraint mfa_challenges_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES auth.mfa_factors(id) ON DELETE CASCADE,
+  constraint mfa_challenges_pkey PRIMARY KEY (id)
+);
+
+create table auth.mfa_factors (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  factor_type text not null,
+  status text not null default 'unverified'::text,
+  friendly_name text not null default ''::text,
+  secret bytea,
+  last_time_step bigint,
+  phone text,
+  credential_id uuid,
+  last_challenged_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint mfa_factors_factor_type_check CHECK ((factor_type = ANY (ARRAY['totp'::text, 'phone'::text, 'webauthn'::text]))),
+  constraint mfa_factors_status_check CHECK ((status = ANY (ARRAY['unverified'::text, 'verified'::text]))),
+  constraint mfa_factors_credential_id_fkey FOREIGN KEY (credential_id) REFERENCES auth.webauthn_credentials(id) ON DELETE CASCADE,
+  constraint mfa_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint mfa_factors_pkey PRIMARY KEY (id),
+  constraint mfa_factors_user_id_friendly_name_key UNIQUE (user_id, friendly_name)
+);
+
 create table auth.one_time_tokens (
   user_id uuid not null,
   purpose text not null,
@@ -39,12 +114,23 @@ create table auth.one_time_tokens (
   confirmed_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
+  flow_id uuid,
   constraint one_time_tokens_code_hash_check CHECK ((octet_length(code_hash) = 32)),
   constraint one_time_tokens_link_hash_check CHECK ((octet_length(link_hash) = 32)),
-  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'recovery'::text, 'email_change_current'::text, 'email_change_new'::text, 'reauthentication'::text]))),
+  constraint one_time_tokens_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'invite'::text, 'magiclink'::text, 'recovery'::text, 'email_change_current'::text, 'email_change_new'::text, 'reauthentication'::text, 'sms'::text, 'phone_change'::text, 'undo_deletion'::text]))),
+  constraint one_time_tokens_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES auth.flows(id) ON DELETE CASCADE,
   constraint one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint one_time_tokens_pkey PRIMARY KEY (user_id, purpose),
   constraint one_time_tokens_link_hash_key UNIQUE (link_hash)
+);
+
+create table auth.passkey_challenges (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid,
+  challenge text not null,
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint passkey_challenges_pkey PRIMARY KEY (id)
 );
 
 create unlogged table auth.rate_limits (
@@ -52,6 +138,16 @@ create unlogged table auth.rate_limits (
   points integer not null default 0,
   expire bigint,
   constraint rate_limits_pkey PRIMARY KEY (key)
+);
+
+create table auth.recovery_codes (
+  user_id uuid not null,
+  code_hash bytea not null,
+  created_at timestamp with time zone not null default now(),
+  used_at timestamp with time zone,
+  constraint recovery_codes_code_hash_check CHECK ((octet_length(code_hash) = 32)),
+  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint recovery_codes_pkey PRIMARY KEY (user_id, code_hash)
 );
 
 create table auth.refresh_tokens (
@@ -68,6 +164,17 @@ create table auth.refresh_tokens (
   constraint refresh_tokens_token_hash_key UNIQUE (token_hash)
 );
 
+create table auth.saml_requests (
+  id text not null,
+  flow_id uuid not null,
+  provider_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint saml_requests_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES auth.flows(id) ON DELETE CASCADE,
+  constraint saml_requests_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES auth.sso_providers(id) ON DELETE CASCADE,
+  constraint saml_requests_pkey PRIMARY KEY (id)
+);
+
 create table auth.sessions (
   id uuid not null default gen_random_uuid(),
   user_id uuid not null,
@@ -77,9 +184,31 @@ create table auth.sessions (
   user_agent text,
   created_at timestamp with time zone not null default now(),
   refreshed_at timestamp with time zone,
+  factor_id uuid,
   constraint sessions_aal_check CHECK ((aal = ANY (ARRAY['aal1'::text, 'aal2'::text, 'aal3'::text]))),
+  constraint sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES auth.mfa_factors(id) ON DELETE SET NULL,
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint sessions_pkey PRIMARY KEY (id)
+);
+
+create table auth.sso_domains (
+  domain text not null,
+  provider_id uuid not null,
+  constraint sso_domains_domain_check CHECK ((domain = lower(domain))),
+  constraint sso_domains_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES auth.sso_providers(id) ON DELETE CASCADE,
+  constraint sso_domains_pkey PRIMARY KEY (domain)
+);
+
+create table auth.sso_providers (
+  id uuid not null default gen_random_uuid(),
+  entity_id text not null,
+  metadata_xml text not null,
+  attribute_mapping jsonb not null default '{}'::jsonb,
+  disabled boolean not null default false,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint sso_providers_pkey PRIMARY KEY (id),
+  constraint sso_providers_entity_id_key UNIQUE (entity_id)
 );
 
 create table auth.users (
@@ -105,24 +234,96 @@ create table auth.users (
   banned_until timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  new_phone text,
+  phone_code_sent_at timestamp with time zone,
+  phone_change_sent_at timestamp with time zone,
+  new_device_notice_sent_at timestamp with time zone,
+  is_sso_user boolean not null default false,
+  deletion_due_at timestamp with time zone,
   constraint users_email_check CHECK ((email = lower(email))),
   constraint users_new_email_check CHECK ((new_email = lower(new_email))),
   constraint users_pkey PRIMARY KEY (id),
-  constraint users_email_key UNIQUE (email),
   constraint users_phone_key UNIQUE (phone)
 );
 
+create table auth.web3_nonces (
+  nonce text not null,
+  expires_at timestamp with time zone not null,
+  constraint web3_nonces_pkey PRIMARY KEY (nonce)
+);
+
+create table auth.webauthn_credentials (
+  id uuid not null default gen_random_uuid(),
+  user_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  sign_count bigint not null default 0,
+  transports text[] not null default '{}'::text[],
+  aaguid uuid not null,
+  backed_up boolean not null default false,
+  friendly_name text not null default ''::text,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  last_used_at timestamp with time zone,
+  constraint webauthn_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint webauthn_credentials_pkey PRIMARY KEY (id),
+  constraint webauthn_credentials_credential_id_key UNIQUE (credential_id)
+);
+
+CREATE INDEX audit_log_user_id_at_idx ON auth.audit_log USING btree (user_id, at DESC);
 CREATE INDEX earlier_links_user_id_purpose_idx ON auth.earlier_links USING btree (user_id, purpose);
+CREATE INDEX flows_expires_at_idx ON auth.flows USING btree (expires_at);
+CREATE INDEX flows_linking_user_id_idx ON auth.flows USING btree (linking_user_id);
+CREATE INDEX flows_user_id_idx ON auth.flows USING btree (user_id);
 CREATE INDEX identities_user_id_idx ON auth.identities USING btree (user_id);
+CREATE INDEX mfa_challenges_expires_at_idx ON auth.mfa_challenges USING btree (expires_at);
+CREATE INDEX mfa_challenges_factor_id_idx ON auth.mfa_challenges USING btree (factor_id);
+CREATE INDEX mfa_factors_credential_id_idx ON auth.mfa_factors USING btree (credential_id) WHERE (credential_id IS NOT NULL);
 CREATE INDEX one_time_tokens_address_idx ON auth.one_time_tokens USING btree (address);
+CREATE INDEX one_time_tokens_flow_id_idx ON auth.one_time_tokens USING btree (flow_id) WHERE (flow_id IS NOT NULL);
+CREATE INDEX passkey_challenges_expires_at_idx ON auth.passkey_challenges USING btree (expires_at);
+CREATE INDEX passkey_challenges_user_id_idx ON auth.passkey_challenges USING btree (user_id);
 CREATE INDEX rate_limits_expire_idx ON auth.rate_limits USING btree (expire);
+CREATE INDEX saml_requests_flow_id_idx ON auth.saml_requests USING btree (flow_id);
+CREATE INDEX saml_requests_provider_id_idx ON auth.saml_requests USING btree (provider_id);
+CREATE INDEX sessions_factor_id_idx ON auth.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
 CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
+CREATE INDEX sso_domains_provider_id_idx ON auth.sso_domains USING btree (provider_id);
+CREATE INDEX users_deletion_due ON auth.users USING btree (deletion_due_at) WHERE (deletion_due_at IS NOT NULL);
+CREATE UNIQUE INDEX users_email_key ON auth.users USING btree (email) WHERE (NOT is_sso_user);
+CREATE INDEX webauthn_credentials_user_id_idx ON auth.webauthn_credentials USING btree (user_id);
+
+CREATE OR REPLACE FUNCTION auth.erase_audit_log(erased_user uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+begin
+  perform set_config('auth.erasing_audit_log', 'on', true);
+  update auth.audit_log set user_id = null, ip = null, user_agent = null, details = '{}' where user_id = erased_user;
+  perform set_config('auth.erasing_audit_log', 'off', true);
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION auth.jwt()
  RETURNS jsonb
  LANGUAGE sql
  STABLE
 RETURN (NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::jsonb;
+
+CREATE OR REPLACE FUNCTION auth.refuse_change_of_audit_log()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+begin
+  if current_setting('auth.erasing_audit_log', true) = 'on' then
+    return coalesce(new, old);
+  end if;
+  raise exception 'audit rows are only added' using errcode = 'restrict_violation';
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION auth.role()
  RETURNS text
@@ -136,23 +337,47 @@ CREATE OR REPLACE FUNCTION auth.uid()
  STABLE
 RETURN (((NULLIF(current_setting('request.jwt.claims'::text, true), ''::text))::json ->> 'sub'::text))::uuid;
 
+CREATE TRIGGER never_truncated BEFORE TRUNCATE ON auth.audit_log FOR EACH STATEMENT EXECUTE FUNCTION auth.refuse_change_of_audit_log();
+CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE ON auth.audit_log FOR EACH ROW EXECUTE FUNCTION auth.refuse_change_of_audit_log();
 CREATE TRIGGER make_profile AFTER INSERT ON auth.users FOR EACH ROW EXECUTE FUNCTION public.make_profile();
 
+alter table auth.audit_log enable row level security;
 alter table auth.earlier_links enable row level security;
+alter table auth.flows enable row level security;
 alter table auth.identities enable row level security;
+alter table auth.mfa_challenges enable row level security;
+alter table auth.mfa_factors enable row level security;
 alter table auth.one_time_tokens enable row level security;
+alter table auth.passkey_challenges enable row level security;
 alter table auth.rate_limits enable row level security;
+alter table auth.recovery_codes enable row level security;
 alter table auth.refresh_tokens enable row level security;
+alter table auth.saml_requests enable row level security;
 alter table auth.sessions enable row level security;
+alter table auth.sso_domains enable row level security;
+alter table auth.sso_providers enable row level security;
 alter table auth.users enable row level security;
+alter table auth.web3_nonces enable row level security;
+alter table auth.webauthn_credentials enable row level security;
 
 grant delete on auth.earlier_links to service_role;
+grant delete on auth.flows to service_role;
 grant delete on auth.identities to service_role;
+grant delete on auth.mfa_challenges to service_role;
+grant delete on auth.mfa_factors to service_role;
 grant delete on auth.one_time_tokens to service_role;
+grant delete on auth.passkey_challenges to service_role;
 grant delete on auth.rate_limits to service_role;
+grant delete on auth.recovery_codes to service_role;
 grant delete on auth.refresh_tokens to service_role;
+grant delete on auth.saml_requests to service_role;
 grant delete on auth.sessions to service_role;
+grant delete on auth.sso_domains to service_role;
+grant delete on auth.sso_providers to service_role;
 grant delete on auth.users to service_role;
+grant delete on auth.web3_nonces to service_role;
+grant delete on auth.webauthn_credentials to service_role;
+grant execute on function auth.erase_audit_log(uuid) to service_role;
 grant execute on function auth.jwt() to anon;
 grant execute on function auth.jwt() to authenticated;
 grant execute on function auth.jwt() to service_role;
@@ -162,27 +387,59 @@ grant execute on function auth.role() to service_role;
 grant execute on function auth.uid() to anon;
 grant execute on function auth.uid() to authenticated;
 grant execute on function auth.uid() to service_role;
+grant insert on auth.audit_log to service_role;
 grant insert on auth.earlier_links to service_role;
+grant insert on auth.flows to service_role;
 grant insert on auth.identities to service_role;
+grant insert on auth.mfa_challenges to service_role;
+grant insert on auth.mfa_factors to service_role;
 grant insert on auth.one_time_tokens to service_role;
+grant insert on auth.passkey_challenges to service_role;
 grant insert on auth.rate_limits to service_role;
+grant insert on auth.recovery_codes to service_role;
 grant insert on auth.refresh_tokens to service_role;
+grant insert on auth.saml_requests to service_role;
 grant insert on auth.sessions to service_role;
+grant insert on auth.sso_domains to service_role;
+grant insert on auth.sso_providers to service_role;
 grant insert on auth.users to service_role;
+grant insert on auth.web3_nonces to service_role;
+grant insert on auth.webauthn_credentials to service_role;
+grant select on auth.audit_log to service_role;
 grant select on auth.earlier_links to service_role;
+grant select on auth.flows to service_role;
 grant select on auth.identities to service_role;
+grant select on auth.mfa_challenges to service_role;
+grant select on auth.mfa_factors to service_role;
 grant select on auth.one_time_tokens to service_role;
+grant select on auth.passkey_challenges to service_role;
 grant select on auth.rate_limits to service_role;
+grant select on auth.recovery_codes to service_role;
 grant select on auth.refresh_tokens to service_role;
+grant select on auth.saml_requests to service_role;
 grant select on auth.sessions to service_role;
+grant select on auth.sso_domains to service_role;
+grant select on auth.sso_providers to service_role;
 grant select on auth.users to service_role;
+grant select on auth.web3_nonces to service_role;
+grant select on auth.webauthn_credentials to service_role;
 grant update on auth.earlier_links to service_role;
+grant update on auth.flows to service_role;
 grant update on auth.identities to service_role;
+grant update on auth.mfa_challenges to service_role;
+grant update on auth.mfa_factors to service_role;
 grant update on auth.one_time_tokens to service_role;
+grant update on auth.passkey_challenges to service_role;
 grant update on auth.rate_limits to service_role;
+grant update on auth.recovery_codes to service_role;
 grant update on auth.refresh_tokens to service_role;
+grant update on auth.saml_requests to service_role;
 grant update on auth.sessions to service_role;
+grant update on auth.sso_domains to service_role;
+grant update on auth.sso_providers to service_role;
 grant update on auth.users to service_role;
+grant update on auth.web3_nonces to service_role;
+grant update on auth.webauthn_credentials to service_role;
 grant usage on schema auth to anon;
 grant usage on schema auth to authenticated;
 grant usage on schema auth to service_role;

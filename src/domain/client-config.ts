@@ -11,6 +11,19 @@ export type ClientConfig = {
     mail: boolean;
     sandbox: boolean;
   };
+  /** Ways to sign in besides a mail address with a password. */
+  signIn: {
+    /** `name` is the provider of the wire, `label` completes "Continue with …". */
+    providers: readonly { name: string; label: string }[];
+    linking: boolean;
+    passkeys: boolean;
+    /** One-time codes by mail. */
+    mailCodes: boolean;
+    /** One-time codes by text message, also as a second factor. */
+    phone: boolean;
+    sso: boolean;
+    captcha: { provider: 'hcaptcha' | 'turnstile'; siteKey: string } | null;
+  };
   /** The coach uses the sandbox's simulated model, so its output must be labelled as simulated. */
   sandboxModel: boolean;
   /** The recipient of the logs in the consent text ("are sent to …"): the model provider's name. Null without a coach. */

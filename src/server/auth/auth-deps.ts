@@ -25,7 +25,16 @@ export type AuthRoutesDeps = {
 /** The dependencies of an endpoint. */
 export type AuthDeps = AuthRoutesDeps & {
   limits: RateLimits;
-  secrets: { refreshTokens: Buffer; oneTimeCodes: Buffer; devices: Buffer; unknownAccounts: Buffer };
+  secrets: {
+    refreshTokens: Buffer;
+    oneTimeCodes: Buffer;
+    devices: Buffer;
+    unknownAccounts: Buffer;
+    /** Seals TOTP secrets. */
+    factors: Buffer;
+    /** Seals what a provider knows about a flow. */
+    providerTokens: Buffer;
+  };
 };
 
 /**

@@ -60,6 +60,8 @@ export function authRoutes(routesDeps: AuthRoutesDeps): Hono<AppEnv> {
       oneTimeCodes: signingKeys.deriveSecret('one-time-codes'),
       devices: signingKeys.deriveSecret('known-devices'),
       unknownAccounts: signingKeys.deriveSecret('unknown-accounts'),
+      factors: signingKeys.deriveSecret('factors'),
+      providerTokens: signingKeys.deriveSecret('provider-tokens'),
     },
   };
   const routes = new Hono<AppEnv>();

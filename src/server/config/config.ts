@@ -8,10 +8,11 @@ import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
 import { readCoachSettings } from '../coach/coach-settings.ts';
 import type { CoachSettings } from '../coach/coach-settings.ts';
+import { readAuthSettings } from './auth-settings.ts';
+import type { AuthSettings } from './auth-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { readBlockedCountries, readPaypalSettings } from '../payments/paypal/paypal-settings.ts';
 import type { PaypalSettings } from '../payments/paypal/paypal-settings.ts';
-import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
 import { SettingsReader } from './settings-reader.ts';
 
@@ -32,14 +33,7 @@ export type Config = {
   readonly metrics: 'off' | 'loopback' | 'open';
   /** `url` is the base URL of the simulators' process; null when none is running. */
   readonly sandbox: { readonly on: boolean; readonly url: string | null };
-  readonly auth: {
-    readonly autoconfirm: boolean;
-    readonly rateLimits: boolean;
-    readonly signingKeyFile: string | null;
-    /** Addresses beyond our own to which links in mails may lead; pages answer under their hosts too. */
-    readonly redirectPatterns: readonly RedirectPattern[];
-    readonly clientAddressHeader: string | null;
-  };
+  readonly auth: AuthSettings;
   readonly mail: { readonly smtpUrl: Secret | null; readonly from: string };
   /** null: payments are off. */
   readonly paypal: PaypalSettings | null;
@@ -96,13 +90,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       on: settings.onOff('SANDBOX', !production),
       url: settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null),
     },
-    auth: {
-      autoconfirm: settings.onOff('AUTH_AUTOCONFIRM', true),
-      rateLimits: settings.onOff('AUTH_RATE_LIMITS', true),
-      signingKeyFile: settings.optionalPath('AUTH_SIGNING_KEY_FILE'),
-      redirectPatterns: settings.redirectPatterns('AUTH_REDIRECT_URLS'),
-      clientAddressHeader: settings.optional('CLIENT_ADDRESS_HEADER')?.toLowerCase() ?? null,
-    },
+    auth: readAuthSettings(settings, production),
     mail: {
       smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
       from: settings.text('MAIL_FROM', 'Hustle Forge <journal@localhost>'),

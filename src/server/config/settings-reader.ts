@@ -1,6 +1,7 @@
 /** Reads and validates settings by type, and collects problems, each with an example of a valid value. */
 import { resolve } from 'node:path';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { isTrustworthyProviderUrl } from './loopback.ts';
 import { parseRedirectPattern } from './redirect-patterns.ts';
 import type { RedirectPattern } from './redirect-patterns.ts';
 import { Secret } from './secret.ts';
@@ -71,6 +72,18 @@ export class SettingsReader {
     if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && url.search === '') return url.origin;
     this.problem(name, `must be an http or https address without a path, not "${value}"`, example);
     return fallback ?? null;
+  }
+
+  /** An https address of a provider, with a path if it has one; http only for loopback in development. */
+  providerUrl(name: string, example: string, fallback: string | null, production: boolean): string | null {
+    const value = this.optional(name);
+    if (value === null) return fallback;
+    const url = URL.parse(value);
+    if (url !== null && url.search === '' && url.hash === '' && isTrustworthyProviderUrl(url, production)) {
+      return value.replace(/\/$/, '');
+    }
+    this.problem(name, `must be an https address without a query, not "${value}"`, example);
+    return fallback;
   }
 
   /** A URL with credentials: error messages name the setting but never show its value. */

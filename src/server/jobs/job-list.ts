@@ -1,4 +1,5 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
+import { purgeExpired } from '../auth/accounts/purge-expired.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
@@ -32,6 +33,12 @@ export function jobList(deps: Deps): Job[] {
       everySeconds: HOUR,
       retryDelaySeconds: 60,
       run: async (signal) => ({ expired: await expirePlans(database, clock, signal) }),
+    },
+    {
+      name: 'purge-sign-in-data',
+      everySeconds: HOUR,
+      retryDelaySeconds: 300,
+      run: async () => ({ deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now()) }),
     },
     {
       name: 'forget-event-bodies',

@@ -6,6 +6,7 @@ export type JobName =
   | 'reconcile-payments'
   | 'expire-plans'
   | 'forget-event-bodies'
+  | 'purge-sign-in-data'
   | 'send-receipts'
   | 'send-reminders';
 

@@ -3,6 +3,7 @@ import type { ClientConfig } from '#domain/client-config.ts';
 import type { Config } from '../config/config.ts';
 
 export function clientConfig(config: Config): ClientConfig {
+  const { auth } = config;
   // A real model may be configured while mail and payments use the sandbox.
   const sandboxModel = config.coach !== null && new URL(config.coach.baseUrl).origin === config.sandbox.url;
   return {
@@ -14,6 +15,15 @@ export function clientConfig(config: Config): ClientConfig {
       coach: config.coach !== null,
       mail: config.mail.smtpUrl !== null,
       sandbox: config.sandbox.url !== null,
+    },
+    signIn: {
+      providers: auth.oauthProviders.map(({ name, label }) => ({ name, label })),
+      linking: auth.manualLinking,
+      passkeys: auth.passkeys,
+      mailCodes: config.mail.smtpUrl !== null,
+      phone: auth.sms !== null,
+      sso: auth.samlKeyFile !== null,
+      captcha: auth.captcha && { provider: auth.captcha.provider, siteKey: auth.captcha.siteKey },
     },
     sandboxModel,
     coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.providerName ?? null),

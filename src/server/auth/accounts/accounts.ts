@@ -1,16 +1,25 @@
-/** Reads and writes accounts: a user's row and the identities they sign in with. */
+/** Reads and writes accounts: a user's row, the identities they sign in with and their second factors. */
 import { randomUUID } from 'node:crypto';
 import type { Selectable, Updateable } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 
 export type UserRow = Selectable<AuthTables['auth.users']>;
 export type IdentityRow = Selectable<AuthTables['auth.identities']>;
-export type Account = { user: UserRow; identities: IdentityRow[] };
+/** A second factor without its secret. */
+export type FactorRow = Pick<
+  Selectable<AuthTables['auth.mfa_factors']>,
+  'id' | 'factor_type' | 'status' | 'friendly_name' | 'phone' | 'last_challenged_at' | 'created_at' | 'updated_at'
+>;
+export type Account = { user: UserRow; identities: IdentityRow[]; factors: FactorRow[] };
 
+/** Null also for an address that only accounts of a SAML provider have. */
 export async function findUserByEmail(service: AsService, email: string): Promise<UserRow | null> {
-  const rows = await service.run(queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email));
+  const rows = await service.run(
+    queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email).where('is_sso_user', '=', false),
+  );
   return rows[0] ?? null;
 }
 
@@ -28,11 +37,66 @@ export async function listIdentities(service: AsService, userId: string): Promis
   );
 }
 
+/** Selects a user with identities and factors in one statement. Pass the row to `toAccount`. */
+export const accountQuery = (id: string) =>
+  queryBuilder
+    .selectFrom('auth.users as user')
+    .selectAll('user')
+    .select((row) => [
+      jsonArrayFrom(
+        row
+          .selectFrom('auth.identities as identity')
+          .selectAll('identity')
+          .whereRef('identity.user_id', '=', 'user.id')
+          .orderBy('identity.created_at'),
+      ).as('identities'),
+      jsonArrayFrom(
+        row
+          .selectFrom('auth.mfa_factors as factor')
+          .select(['factor.id', 'factor_type', 'status', 'friendly_name', 'factor.phone', 'last_challenged_at'])
+          .select(['factor.created_at', 'factor.updated_at'])
+          .whereRef('factor.user_id', '=', 'user.id')
+          .orderBy('factor.created_at'),
+      ).as('factors'),
+    ])
+    .where('user.id', '=', id);
+
+type Timestamps = { created_at: string; updated_at: string };
+type AccountRow = UserRow & {
+  identities: (Omit<IdentityRow, 'last_sign_in_at' | keyof Timestamps> & {
+    last_sign_in_at: string | null;
+  } & Timestamps)[];
+  factors: (Omit<FactorRow, 'last_challenged_at' | keyof Timestamps> & {
+    last_challenged_at: string | null;
+  } & Timestamps)[];
+};
+
+const optionalDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
+
+/** Timestamps within a JSON column arrive as text. */
+export function toAccount({ identities, factors, ...user }: AccountRow): Account {
+  return {
+    user,
+    identities: identities.map((identity) => ({
+      ...identity,
+      last_sign_in_at: optionalDate(identity.last_sign_in_at),
+      created_at: new Date(identity.created_at),
+      updated_at: new Date(identity.updated_at),
+    })),
+    factors: factors.map((factor) => ({
+      ...factor,
+      last_challenged_at: optionalDate(factor.last_challenged_at),
+      created_at: new Date(factor.created_at),
+      updated_at: new Date(factor.updated_at),
+    })),
+  };
+}
+
 /** Throws if the user is gone. Callers have just seen a row of the user, so only a concurrent deletion can cause it. */
 export async function getAccount(service: AsService, id: string): Promise<Account> {
-  const [user, identities] = [await findUserById(service, id), await listIdentities(service, id)];
-  if (!user) throw new Error('the account was deleted concurrently');
-  return { user, identities };
+  const [row] = await service.run(accountQuery(id));
+  if (!row) throw new Error('the account was deleted concurrently');
+  return toAccount(row);
 }
 
 type NewAccount = { email: string; passwordHash: string; data: JsonObject; confirmed: boolean; now: Date };
@@ -70,7 +134,7 @@ export async function createAccount(service: AsService, account: NewAccount): Pr
       })
       .returningAll(),
   );
-  return { user: user!, identities };
+  return { user: user!, identities, factors: [] };
 }
 
 export const EMAIL_APP_METADATA = { provider: 'email', providers: ['email'] } as const;
@@ -149,7 +213,10 @@ export type SentColumn =
   | 'recovery_sent_at'
   | 'reauthentication_sent_at'
   | 'email_change_sent_at'
-  | 'existing_account_notice_sent_at';
+  | 'existing_account_notice_sent_at'
+  | 'phone_code_sent_at'
+  | 'phone_change_sent_at'
+  | 'new_device_notice_sent_at';
 
 /**
  * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time, so

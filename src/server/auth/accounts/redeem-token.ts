@@ -13,7 +13,8 @@ import type { Account } from './accounts.ts';
 import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
 import { startSession } from './sessions.ts';
-import type { Device, StartedSession } from './sessions.ts';
+import type { Device } from './device.ts';
+import type { StartedSession } from './sessions.ts';
 
 export type RedeemResult =
   /** `previousEmail` is set after an address change. */

@@ -1,24 +1,52 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import { jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { accountQuery, toAccount } from './accounts.ts';
+import type { Account } from './accounts.ts';
+import { auditRow } from './audit-log.ts';
+import type { Device } from './device.ts';
 import { createFirstRefreshToken } from './refresh-tokens.ts';
 
 export type SessionRow = Selectable<AuthTables['auth.sessions']>;
-export type Device = { ip: string; userAgent: string | null };
 
 /** Values of the `amr` claim (docs/specification/wire.md 7). */
-type SignInMethod = 'password' | 'otp';
+export type SignInMethod =
+  | 'password'
+  | 'otp'
+  | 'magiclink'
+  | 'recovery'
+  | 'invite'
+  | 'email/signup'
+  | 'email_change'
+  | 'oauth'
+  | 'sso/saml'
+  | 'anonymous'
+  | 'web3'
+  | 'passkey';
 
-type NewSession = { userId: string; method: SignInMethod; device: Device; now: Date };
+type NewSession = {
+  userId: string;
+  method: SignInMethod;
+  /** The identity that signed in; `email` unless set. */
+  provider?: string;
+  device: Device;
+  now: Date;
+};
 export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; refreshToken: string };
 
-/** Inserts session and first refresh token and updates the sign-in time in one round trip. */
+/**
+ * Inserts session, first refresh token and audit row and updates the sign-in time in one round trip. Signing in cancels a
+ * pending deletion of the account (docs/specification/accounts.md 12).
+ */
 export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
   const id = randomUUID();
-  const { userId, device, now } = newSession;
-  const amr: AuthenticationMethod[] = [{ method: newSession.method, timestamp: Math.floor(now.getTime() / 1000) }];
+  const { userId, method, provider, device, now } = newSession;
+  const amr: AuthenticationMethod[] = [
+    { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
+  ];
   const refresh = createFirstRefreshToken();
   await service.run(
     queryBuilder
@@ -46,21 +74,50 @@ export async function startSession(service: AsService, newSession: NewSession): 
           .updateTable('auth.identities')
           .set({ last_sign_in_at: now })
           .where('user_id', '=', userId)
-          .where('provider', '=', 'email'),
+          .where('provider', '=', provider ?? 'email'),
+      )
+      .with('audit', (query) =>
+        query
+          .insertInto('auth.audit_log')
+          .values(
+            auditRow({ at: now, userId, actor: 'user', event: 'signed_in', device, details: { method, provider } }),
+          ),
       )
       .updateTable('auth.users')
-      .set({ last_sign_in_at: now, updated_at: now })
+      .set({ last_sign_in_at: now, updated_at: now, deletion_due_at: null })
       .where('id', '=', userId)
       .returning('id'),
   );
   return { session: { id, aal: 'aal1', amr }, refreshToken: refresh.token };
 }
 
-export async function findSession(service: AsService, id: string, userId: string): Promise<SessionRow | null> {
-  const rows = await service.run(
-    queryBuilder.selectFrom('auth.sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
+/** One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user. */
+export async function findAccountAndSession(
+  service: AsService,
+  userId: string,
+  sessionId: string | null,
+): Promise<{ account: Account; session: SessionRow | null } | null> {
+  const [row] = await service.run(
+    accountQuery(userId).select((query) =>
+      jsonObjectFrom(
+        query
+          .selectFrom('auth.sessions as session')
+          .selectAll('session')
+          .where('session.id', '=', sessionId)
+          .whereRef('session.user_id', '=', 'user.id'),
+      ).as('session'),
+    ),
   );
-  return rows[0] ?? null;
+  if (!row) return null;
+  const { session, ...account } = row;
+  return {
+    account: toAccount(account),
+    session: session && {
+      ...session,
+      created_at: new Date(session.created_at),
+      refreshed_at: session.refreshed_at === null ? null : new Date(session.refreshed_at),
+    },
+  };
 }
 
 /** The sessions of a user to end; `only` and `except` take a session id. */

@@ -1,7 +1,9 @@
 /** POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11). */
 import type { Endpoint } from '../auth-deps.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import type { SessionScope, SessionRow } from '../accounts/sessions.ts';
+import { deviceOf } from '../wire/client-device.ts';
 import { requireUser } from '../wire/require-user.ts';
 import { AuthError } from '../wire/errors.ts';
 
@@ -10,6 +12,14 @@ export const logout: Endpoint = async (context, deps) => {
   const { account, session } = await requireUser(context, deps);
   const service = deps.database.asService('sign out');
   const ended = await endSessions(service, account.user.id, parseScope(scope, session));
+  await recordAuditEvent(service, {
+    at: deps.clock.now(),
+    userId: account.user.id,
+    actor: 'user',
+    event: 'signed_out',
+    device: deviceOf(context, deps),
+    details: { sessions: ended.length },
+  });
   for (const id of ended) deps.accessTokens.invalidateSession(id);
   return context.body(null, 204);
 };

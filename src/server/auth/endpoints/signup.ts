@@ -31,9 +31,8 @@ import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/device-cookie.ts';
 import { redirectTarget } from '../wire/redirects.ts';
-import { sessionResponse } from '../wire/session-response.ts';
+import { respondWithSession } from '../wire/session-response.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject };
 
@@ -54,7 +53,7 @@ export const signup: Endpoint = async (context, deps) => {
 
 /** With autoconfirm the wire requires a response that reveals whether the address is taken: a session or an error. */
 async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
-  const { database, clock, passwords, accessTokens } = deps;
+  const { database, clock, passwords } = deps;
   const { email, data } = newUser;
   const service = database.asService('sign up');
   if (await findUserByEmail(service, email)) throw new AuthError('user_already_exists');
@@ -68,8 +67,7 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
     return { started, account: await getAccount(transaction, account.user.id) };
   });
   if (!signedUp) throw new AuthError('user_already_exists');
-  rememberDevice(context, deps, { email });
-  return context.json(await sessionResponse(accessTokens, signedUp.account, signedUp.started));
+  return context.json(await respondWithSession(context, deps, signedUp));
 }
 
 /** Every sign-up response takes at least this long, which hides how long the database writes of its case take. */

@@ -5,11 +5,11 @@ import { startSession } from '../accounts/sessions.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice, signInKey } from '../wire/device-cookie.ts';
-import { sessionResponse } from '../wire/session-response.ts';
+import { signInKey } from '../wire/device-cookie.ts';
+import { respondWithSession } from '../wire/session-response.ts';
 
 export const grantPassword: Endpoint = async (context, deps) => {
-  const { clock, passwords, limits, database, accessTokens } = deps;
+  const { clock, passwords, limits, database } = deps;
   const device = deviceOf(context, deps);
   await limits.consume('token', device.ip);
   const body = await readBody(context);
@@ -34,6 +34,7 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (user.email_confirmed_at === null) throw new AuthError('email_not_confirmed');
 
   const started = await startSession(service, { userId: user.id, method: 'password', device, now });
-  rememberDevice(context, deps, user);
-  return context.json(await sessionResponse(accessTokens, await getAccount(service, user.id), started));
+  return context.json(
+    await respondWithSession(context, deps, { account: await getAccount(service, user.id), started }),
+  );
 };

@@ -1,5 +1,6 @@
-/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9 and 10). */
+/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9, 10 and 24). */
 import type { Endpoint } from '../auth-deps.ts';
+import { grantPkce } from './token-pkce.ts';
 import { grantPassword } from './token-password.ts';
 import { grantRefreshToken } from './token-refresh.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -7,6 +8,7 @@ import { AuthError } from '../wire/errors.ts';
 const GRANTS = new Map<string, Endpoint>([
   ['password', grantPassword],
   ['refresh_token', grantRefreshToken],
+  ['pkce', grantPkce],
 ]);
 
 export const token: Endpoint = (context, deps) => {

@@ -10,7 +10,6 @@ import type { Endpoint } from '../auth-deps.ts';
 import { FIRST_LINK_ACCEPTED, redeemForSession, findTokenByLink } from './verify.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/device-cookie.ts';
 import { linkPage } from '../wire/link-page.ts';
 import { isOwnOrigin, redirectTarget } from '../wire/redirects.ts';
 
@@ -48,9 +47,8 @@ export const followLink: Endpoint = async (context, deps) => {
   try {
     const device = deviceOf(context, deps);
     await deps.limits.consume('verify', device.ip);
-    const session = await redeemForSession(deps, await findTokenByLink(deps, type, token), device);
+    const session = await redeemForSession(context, deps, await findTokenByLink(deps, type, token), device);
     if (session === null) return redirectWith({ message: FIRST_LINK_ACCEPTED });
-    rememberDevice(context, deps, session.user);
     const { access_token, refresh_token, expires_in, token_type } = session;
     return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {

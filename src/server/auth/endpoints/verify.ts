@@ -1,19 +1,20 @@
 /** POST /verify: exchanges a link or code from a mail for a session (docs/specification/wire.md 16). */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { redeemToken } from '../accounts/redeem-token.ts';
-import type { Device } from '../accounts/sessions.ts';
+import type { Device } from '../accounts/device.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { rememberDevice } from '../wire/device-cookie.ts';
-import { sessionResponse } from '../wire/session-response.ts';
+import { respondWithSession } from '../wire/session-response.ts';
 
 /** Token purposes by wire type. Invitations and magic links are not implemented. */
 const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
@@ -40,8 +41,7 @@ export const verify: Endpoint = async (context, deps) => {
   if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
   const token =
     body.text('token_hash') === '' ? await findTokenByCode(deps, type, body) : await findTokenByHash(deps, type, body);
-  const session = await redeemForSession(deps, token, device);
-  if (session !== null) rememberDevice(context, deps, session.user);
+  const session = await redeemForSession(context, deps, token, device);
   return context.json(session ?? { msg: FIRST_LINK_ACCEPTED, code: '200' });
 };
 
@@ -77,7 +77,7 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promis
 }
 
 /** Returns the session response, or null after the first of two confirmations of an address change. */
-export async function redeemForSession(deps: AuthDeps, token: OneTimeRow, device: Device) {
+export async function redeemForSession(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow, device: Device) {
   const { database, clock } = deps;
   const result = await database.transactAsService('redeem a token', (transaction) =>
     redeemToken(transaction, { token, device, now: clock.now() }),
@@ -87,5 +87,5 @@ export async function redeemForSession(deps: AuthDeps, token: OneTimeRow, device
   if (result.outcome === 'address_taken') throw new AuthError('email_exists');
   if (result.outcome === 'awaiting_other_address') return null;
   if (result.previousEmail !== null) mailAddressChanged(deps, result.previousEmail, result.account.user.email ?? '');
-  return sessionResponse(deps.accessTokens, result.account, result.started);
+  return respondWithSession(context, deps, result);
 }

@@ -8,6 +8,14 @@ import type { CryptoKey, JWK, JWTPayload } from 'jose';
 const ALGORITHMS = ['ES256', 'RS256'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
 
+type SecretPurpose =
+  | 'refresh-tokens'
+  | 'one-time-codes'
+  | 'known-devices'
+  | 'unknown-accounts'
+  | 'factors'
+  | 'provider-tokens';
+
 export type SigningKeys = {
   readonly algorithm: Algorithm;
   readonly kid: string;
@@ -19,7 +27,7 @@ export type SigningKeys = {
    * A 32-byte secret for one other purpose, derived from the private key. Threat: a reader of the database alone cannot
    * compute refresh tokens or mailed codes.
    */
-  deriveSecret(purpose: 'refresh-tokens' | 'one-time-codes' | 'known-devices' | 'unknown-accounts'): Buffer;
+  deriveSecret(purpose: SecretPurpose): Buffer;
 };
 
 type Source = { signingKeyFile: string | null; dataDir: string };

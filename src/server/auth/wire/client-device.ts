@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { clientAddress } from '#server/http/requests/client-address.ts';
-import type { Device } from '../accounts/sessions.ts';
+import type { Device } from '../accounts/device.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
 const MAX_USER_AGENT_LENGTH = 500;

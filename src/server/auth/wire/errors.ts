@@ -52,6 +52,35 @@ const CATALOGUE = {
   },
   refresh_banned: { status: 400, code: 'user_banned', text: 'Invalid Refresh Token: User Banned' },
 
+  pkce_without_code: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'invalid request: both auth code and code verifier should be non-empty',
+  },
+  flow_not_found: { status: 404, code: 'flow_state_not_found', text: 'invalid flow state, no valid flow state found' },
+  flow_expired: { status: 422, code: 'flow_state_expired', text: 'invalid flow state, flow state has expired' },
+  bad_code_verifier: {
+    status: 400,
+    code: 'bad_code_verifier',
+    text: 'code challenge does not match previously saved code verifier',
+  },
+  challenge_incomplete: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'PKCE flow requires code_challenge_method and code_challenge',
+  },
+  challenge_length: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'code challenge has to be between 43 and 128 characters',
+  },
+  challenge_characters: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+  },
+  challenge_method: { status: 400, code: 'validation_failed', text: 'Invalid code challenge method' },
+
   signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
   signup_with_both: {
     status: 400,

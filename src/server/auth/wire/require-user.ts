@@ -3,9 +3,9 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
-import { findUserById, isBanned, listIdentities } from '../accounts/accounts.ts';
+import { isBanned } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
-import { findSession } from '../accounts/sessions.ts';
+import { findAccountAndSession } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from './errors.ts';
@@ -22,17 +22,17 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   if (claims.sub === '') throw new AuthError('missing_sub');
   if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
 
-  const service = deps.database.asService('authenticate a user');
-  const [user, session, identities] = await Promise.all([
-    findUserById(service, claims.sub),
-    claims.sessionId === null ? null : findSession(service, claims.sessionId, claims.sub),
-    listIdentities(service, claims.sub),
-  ]);
-  if (!user) throw new AuthError('user_not_found');
+  const found = await findAccountAndSession(
+    deps.database.asService('authenticate a user'),
+    claims.sub,
+    claims.sessionId,
+  );
+  if (!found) throw new AuthError('user_not_found');
+  const { account, session } = found;
   if (claims.sessionId !== null && !session) throw new AuthError('session_not_found');
-  if (isBanned(user, deps.clock.now())) throw new AuthError('user_banned');
-  context.set('userId', user.id);
-  return { account: { user, identities }, session };
+  if (isBanned(account.user, deps.clock.now())) throw new AuthError('user_banned');
+  context.set('userId', account.user.id);
+  return { account, session };
 }
 
 async function readClaims(token: string, deps: AuthDeps): Promise<AccessClaims> {

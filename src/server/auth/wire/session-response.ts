@@ -1,7 +1,11 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthDeps } from '../auth-deps.ts';
 import { ACCESS_TOKEN_SECONDS } from '../keys/access-tokens.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
+import { rememberDevice } from './device-cookie.ts';
 import { userJson } from './user-json.ts';
 
 /**
@@ -30,4 +34,12 @@ export async function sessionResponse(accessTokens: AccessTokens, account: Accou
     refresh_token: started.refreshToken,
     user: userJson(account),
   };
+}
+
+type SignIn = { account: Account; started: StartedSession };
+
+/** Call once a sign-in has started a session: makes the browser a known device and returns the response body. */
+export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, { account, started }: SignIn) {
+  rememberDevice(context, deps, account.user);
+  return sessionResponse(deps.accessTokens, account, started);
 }

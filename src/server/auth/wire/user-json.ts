@@ -1,5 +1,5 @@
 /** Serializes a user as clients read it (docs/specification/wire.md 7). */
-import type { Account, IdentityRow } from '../accounts/accounts.ts';
+import type { Account, FactorRow, IdentityRow } from '../accounts/accounts.ts';
 
 /** RFC 3339 in UTC. */
 const time = (at: Date): string => at.toISOString();
@@ -7,7 +7,7 @@ const time = (at: Date): string => at.toISOString();
 /** JSON.stringify omits undefined members. */
 const optionalTime = (at: Date | null): string | undefined => at?.toISOString();
 
-export function userJson({ user, identities }: Account) {
+export function userJson({ user, identities, factors }: Account) {
   const confirmed = [user.email_confirmed_at, user.phone_confirmed_at].filter((at) => at !== null);
   const earliest = confirmed.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null;
   return {
@@ -24,10 +24,13 @@ export function userJson({ user, identities }: Account) {
     recovery_sent_at: optionalTime(user.recovery_sent_at),
     new_email: user.new_email ?? undefined,
     email_change_sent_at: optionalTime(user.email_change_sent_at),
+    new_phone: user.new_phone ?? undefined,
+    phone_change_sent_at: optionalTime(user.phone_change_sent_at),
     reauthentication_sent_at: optionalTime(user.reauthentication_sent_at),
     last_sign_in_at: optionalTime(user.last_sign_in_at),
     app_metadata: user.raw_app_meta_data,
     user_metadata: user.raw_user_meta_data,
+    factors: factors.length === 0 ? undefined : factors.map(factorJson),
     identities: identities.map(identityJson),
     created_at: time(user.created_at),
     updated_at: time(user.updated_at),
@@ -50,3 +53,15 @@ function identityJson(identity: IdentityRow) {
     email: typeof email === 'string' ? email : undefined,
   };
 }
+
+/** The client sorts factors by type and status (docs/specification/wire.md 7). */
+const factorJson = (factor: FactorRow) => ({
+  id: factor.id,
+  created_at: time(factor.created_at),
+  updated_at: time(factor.updated_at),
+  status: factor.status,
+  friendly_name: factor.friendly_name === '' ? undefined : factor.friendly_name,
+  factor_type: factor.factor_type,
+  phone: factor.phone ?? undefined,
+  last_challenged_at: factor.last_challenged_at?.toISOString() ?? null,
+});

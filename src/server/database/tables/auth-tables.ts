@@ -10,7 +10,19 @@ export type JsonObject = Record<string, unknown>;
 /** An authentication method of a session (`amr`); `timestamp` in Unix seconds. */
 export type AuthenticationMethod = { method: string; timestamp: number; provider?: string };
 
-export type OneTimePurpose = 'signup' | 'recovery' | 'email_change_current' | 'email_change_new' | 'reauthentication';
+export type OneTimePurpose =
+  | 'signup'
+  | 'invite'
+  | 'magiclink'
+  | 'recovery'
+  | 'email_change_current'
+  | 'email_change_new'
+  | 'reauthentication'
+  | 'sms'
+  | 'phone_change'
+  | 'undo_deletion';
+
+export type FactorType = 'totp' | 'phone' | 'webauthn';
 
 export type AuthTables = {
   'auth.users': {
@@ -29,6 +41,12 @@ export type AuthTables = {
     new_email: string | null;
     email_change_sent_at: OptionalTimestamp;
     existing_account_notice_sent_at: OptionalTimestamp;
+    new_phone: Generated<string | null>;
+    phone_code_sent_at: OptionalTimestamp;
+    phone_change_sent_at: OptionalTimestamp;
+    new_device_notice_sent_at: OptionalTimestamp;
+    is_sso_user: Generated<boolean>;
+    deletion_due_at: OptionalTimestamp;
     last_sign_in_at: OptionalTimestamp;
     raw_app_meta_data: Json<JsonObject>;
     raw_user_meta_data: Json<JsonObject>;
@@ -56,6 +74,7 @@ export type AuthTables = {
     user_agent: string | null;
     created_at: Timestamp;
     refreshed_at: OptionalTimestamp;
+    factor_id: Generated<string | null>;
   };
   'auth.refresh_tokens': {
     session_id: string;
@@ -76,13 +95,110 @@ export type AuthTables = {
     confirmed_at: OptionalTimestamp;
     created_at: Timestamp;
     expires_at: Timestamp;
+    flow_id: Generated<string | null>;
   };
   'auth.earlier_links': {
     link_hash: Buffer;
     user_id: string;
-    /** Only `signup` and `recovery`. */
+    /** Only `signup`, `magiclink` and `recovery`. */
     purpose: OneTimePurpose;
     address: string;
     expires_at: Timestamp;
+  };
+  'auth.flows': {
+    id: Generated<string>;
+    method: string;
+    provider: string | null;
+    code_challenge: string | null;
+    code_challenge_method: 's256' | 'plain' | null;
+    redirect_to: string;
+    linking_user_id: Generated<string | null>;
+    browser_hash: Generated<Buffer | null>;
+    provider_secrets: Generated<Buffer | null>;
+    user_id: Generated<string | null>;
+    auth_code_hash: Generated<Buffer | null>;
+    auth_code_issued_at: OptionalTimestamp;
+    returned_at: OptionalTimestamp;
+    created_at: Timestamp;
+    expires_at: Timestamp;
+  };
+  'auth.webauthn_credentials': {
+    id: Generated<string>;
+    user_id: string;
+    credential_id: Buffer;
+    public_key: Buffer;
+    sign_count: Generated<number>;
+    transports: string[];
+    aaguid: string;
+    backed_up: boolean;
+    friendly_name: Generated<string>;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+    last_used_at: OptionalTimestamp;
+  };
+  'auth.mfa_factors': {
+    id: Generated<string>;
+    user_id: string;
+    factor_type: FactorType;
+    status: Generated<'unverified' | 'verified'>;
+    friendly_name: Generated<string>;
+    secret: Generated<Buffer | null>;
+    last_time_step: Generated<number | null>;
+    phone: Generated<string | null>;
+    credential_id: Generated<string | null>;
+    last_challenged_at: OptionalTimestamp;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  'auth.mfa_challenges': {
+    id: Generated<string>;
+    factor_id: string;
+    ip: string;
+    code_hash: Generated<Buffer | null>;
+    webauthn_challenge: Generated<string | null>;
+    wrong_codes: Generated<number>;
+    verified_at: OptionalTimestamp;
+    created_at: Timestamp;
+    expires_at: Timestamp;
+  };
+  'auth.recovery_codes': {
+    user_id: string;
+    code_hash: Buffer;
+    created_at: Timestamp;
+    used_at: OptionalTimestamp;
+  };
+  'auth.passkey_challenges': {
+    id: Generated<string>;
+    user_id: string | null;
+    challenge: string;
+    expires_at: Timestamp;
+  };
+  'auth.sso_providers': {
+    id: Generated<string>;
+    entity_id: string;
+    metadata_xml: string;
+    attribute_mapping: Json<JsonObject>;
+    disabled: Generated<boolean>;
+    created_at: Timestamp;
+    updated_at: Timestamp;
+  };
+  'auth.sso_domains': { domain: string; provider_id: string };
+  'auth.saml_requests': {
+    id: string;
+    flow_id: string;
+    provider_id: string;
+    created_at: Timestamp;
+    expires_at: Timestamp;
+  };
+  'auth.web3_nonces': { nonce: string; expires_at: Timestamp };
+  'auth.audit_log': {
+    id: Generated<number>;
+    at: Timestamp;
+    user_id: string | null;
+    actor: 'user' | 'guest' | 'service' | 'operator' | 'job';
+    event: string;
+    ip: string | null;
+    user_agent: string | null;
+    details: Json<JsonObject>;
   };
 };

@@ -1,0 +1,64 @@
+/** The audit log of security events (docs/specification/accounts.md 13): rows are only added. */
+import type { Insertable } from 'kysely';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { Device } from './device.ts';
+
+export type AuditEvent =
+  | 'signed_up'
+  | 'signed_in'
+  | 'sign_in_failed'
+  | 'signed_out'
+  | 'session_reuse_detected'
+  | 'recovery_requested'
+  | 'password_changed'
+  | 'address_change_requested'
+  | 'address_changed'
+  | 'phone_changed'
+  | 'identity_linked'
+  | 'identity_unlinked'
+  | 'factor_enrolled'
+  | 'factor_verified'
+  | 'factor_failed'
+  | 'factor_removed'
+  | 'recovery_codes_created'
+  | 'recovery_code_used'
+  | 'passkey_added'
+  | 'passkey_removed'
+  | 'deletion_requested'
+  | 'deletion_undone'
+  | 'deleted'
+  | 'invited'
+  | 'created_by_admin'
+  | 'changed_by_admin'
+  | 'banned'
+  | 'unbanned'
+  | 'exported_by_operator'
+  | 'key_rotated';
+
+export type AuditEntry = {
+  at: Date;
+  /** Null when the request named no existing account. */
+  userId: string | null;
+  actor: AuthTables['auth.audit_log']['actor'];
+  event: AuditEvent;
+  device?: Device;
+  /** Never a secret, a token or a code. Undefined members are dropped. */
+  details?: JsonObject;
+};
+
+/** The row of an entry, for statements that insert it together with the change it describes. */
+export const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> => ({
+  at: entry.at,
+  user_id: entry.userId,
+  actor: entry.actor,
+  event: entry.event,
+  ip: entry.device?.ip ?? null,
+  user_agent: entry.device?.userAgent ?? null,
+  details: JSON.stringify(entry.details ?? {}),
+});
+
+export async function recordAuditEvent(service: AsService, entry: AuditEntry): Promise<void> {
+  await service.run(queryBuilder.insertInto('auth.audit_log').values(auditRow(entry)).returning('id'));
+}

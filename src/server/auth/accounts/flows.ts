@@ -1,0 +1,101 @@
+/**
+ * Sign-in flows that leave for another page and return: provider sign-ins and PKCE mails (docs/specification/wire.md 24).
+ * A flow that returns to a PKCE client issues an auth code, which the client exchanges with its verifier.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { AuthTables } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { SignInMethod } from './sessions.ts';
+import { hashToken } from './refresh-tokens.ts';
+
+/** From the flow's start to the provider's answer, and from the auth code to its exchange. */
+const FLOW_LIFETIME_MS = 300_000;
+/** A mailed link lives longer than a flow: the auth code's lifetime counts from its issue. */
+const MAIL_FLOW_LIFETIME_MS = 3_600_000 + FLOW_LIFETIME_MS;
+
+export type FlowRow = Selectable<AuthTables['auth.flows']>;
+export type Challenge = { value: string; method: 's256' | 'plain' };
+
+type NewFlow = {
+  method: SignInMethod;
+  provider?: string;
+  challenge: Challenge | null;
+  redirectTo: string;
+  linkingUserId?: string;
+  browserHash?: Buffer;
+  now: Date;
+  /** Set for flows that continue in a mail. */
+  isMail?: boolean;
+};
+
+export async function createFlow(service: AsService, flow: NewFlow): Promise<FlowRow> {
+  const lifetimeMs = flow.isMail ? MAIL_FLOW_LIFETIME_MS : FLOW_LIFETIME_MS;
+  const [row] = await service.run(
+    queryBuilder
+      .insertInto('auth.flows')
+      .values({
+        method: flow.method,
+        provider: flow.provider ?? null,
+        code_challenge: flow.challenge?.value ?? null,
+        code_challenge_method: flow.challenge?.method ?? null,
+        redirect_to: flow.redirectTo,
+        linking_user_id: flow.linkingUserId ?? null,
+        browser_hash: flow.browserHash ?? null,
+        created_at: flow.now,
+        expires_at: new Date(flow.now.getTime() + lifetimeMs),
+      })
+      .returningAll(),
+  );
+  return row!;
+}
+
+/** Returns the code that a PKCE client exchanges once, within five minutes. */
+export async function issueAuthCode(service: AsService, flow: FlowRow, userId: string, now: Date): Promise<string> {
+  const code = randomBytes(32).toString('base64url');
+  await service.run(
+    queryBuilder
+      .updateTable('auth.flows')
+      .set({
+        user_id: userId,
+        auth_code_hash: hashToken(code),
+        auth_code_issued_at: now,
+        expires_at: new Date(now.getTime() + FLOW_LIFETIME_MS),
+      })
+      .where('id', '=', flow.id)
+      .returning('id'),
+  );
+  return code;
+}
+
+export type CodeExchange =
+  | { outcome: 'redeemed'; flow: FlowRow & { user_id: string } }
+  | { outcome: 'unknown' }
+  | { outcome: 'expired' }
+  /** The flow stays valid: the client may have sent another flow's verifier. */
+  | { outcome: 'wrong_verifier' };
+
+/** Requires a transaction: of two concurrent exchanges one finds the flow. */
+export async function redeemAuthCode(
+  transaction: AsService,
+  { code, verifier, now }: { code: string; verifier: string; now: Date },
+): Promise<CodeExchange> {
+  const [flow] = await transaction.run(
+    queryBuilder.selectFrom('auth.flows').selectAll().where('auth_code_hash', '=', hashToken(code)).forUpdate(),
+  );
+  if (!flow || flow.user_id === null) return { outcome: 'unknown' };
+  if (flow.expires_at <= now) return { outcome: 'expired' };
+  if (!matchesChallenge(flow, verifier)) return { outcome: 'wrong_verifier' };
+  await transaction.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', flow.id).returning('id'));
+  return { outcome: 'redeemed', flow: { ...flow, user_id: flow.user_id } };
+}
+
+/** RFC 7636 4.6. */
+function matchesChallenge(flow: FlowRow, verifier: string): boolean {
+  if (flow.code_challenge === null) return false;
+  const presented =
+    flow.code_challenge_method === 's256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
+  const [expected, actual] = [hashToken(flow.code_challenge), hashToken(presented)];
+  return timingSafeEqual(expected, actual);
+}

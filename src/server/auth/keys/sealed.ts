@@ -1,0 +1,33 @@
+/**
+ * Seals secrets that the server must read again, such as a TOTP secret: AES-256-GCM with a key from outside the database.
+ * Threat: a reader of the database alone can use none of them, and cannot swap them between rows.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * @param key 32 bytes from `deriveSecret`
+ * @param context the row that the secret belongs to, such as `factor:<id>`; only the same context opens it
+ */
+export function seal(key: Buffer, context: string, plaintext: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
+
+/** Null if the secret was sealed with another key or for another context, or was changed. */
+export function unseal(key: Buffer, context: string, sealed: Buffer): string | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  const nonce = sealed.subarray(0, NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    return decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return null;
+  }
+}
