@@ -29,7 +29,7 @@ export type AuthSettings = {
 export type OAuthProvider = {
   /** The `provider` of the wire, such as `google`. */
   readonly name: string;
-  /** What the button says: "Continue with <label>". */
+  /** Completes the text of the button, "Continue with …". */
   readonly label: string;
   /** `github` speaks plain OAuth 2 and has an API for addresses; every other provider speaks OpenID Connect. */
   readonly kind: 'oidc' | 'github';
