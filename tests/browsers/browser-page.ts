@@ -3,19 +3,19 @@
 export type BrowserPage = {
   /** Loads an address and resolves when the page has loaded. */
   open(url: string): Promise<void>;
-  /** Runs a function in the page. It sees its arguments alone, which must be JSON. */
+  /** Runs a function in the page. The function cannot use outer variables, and its arguments must be JSON. */
   evaluate<Args extends unknown[], Result>(work: (...args: Args) => Result, ...args: Args): Promise<Result>;
-  /** A real click into the middle of the first element that the XPath finds; waits for the element. */
+  /** Waits for the first element that the XPath finds and clicks its middle with a real pointer event. */
   click(xpath: string): Promise<void>;
-  /** Real keys to whatever has the focus; a line break presses Enter. */
+  /** Sends real key events to the focused element. A line break presses Enter. */
   type(text: string): Promise<void>;
-  /** One key with modifiers held, by the names of `KeyboardEvent.key`. */
+  /** Presses one key while the modifiers are held. The names are those of `KeyboardEvent.key`. */
   press(key: string, ...modifiers: ('Control' | 'Shift' | 'Alt')[]): Promise<void>;
-  /** The size of the page's area in CSS pixels; an engine may stop at a least width of its own. */
+  /** Sets the size of the page's area in CSS pixels. An engine may enforce a minimum width. */
   resize(width: number, height: number): Promise<void>;
-  /** A second tab of the same profile. */
+  /** Opens another tab of the same profile. */
   newTab(): Promise<BrowserPage>;
-  /** Errors that the page threw or logged since it was opened. */
+  /** Errors that the page threw or logged: in WebKit since the last `open`, in Firefox since the tab was created. */
   errors(): Promise<readonly string[]>;
 };
 

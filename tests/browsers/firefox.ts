@@ -4,7 +4,10 @@ import type { KeyInput, Page } from 'puppeteer-core';
 import type { BrowserPage, EngineBrowser } from './browser-page.ts';
 import { WAIT_LIMIT_MS } from './browser-page.ts';
 
-/** Without a screen Firefox reports no pointer at all, so the journal treats it as a phone. */
+/**
+ * Headless Firefox reports no pointer, so the journal would treat it as a phone. The value 6 is a fine pointer (2) that
+ * can hover (4).
+ */
 const WITH_A_MOUSE = { 'ui.primaryPointerCapabilities': 6, 'ui.allPointerCapabilities': 6 };
 
 export async function launchFirefox(executablePath: string): Promise<EngineBrowser> {

@@ -1,4 +1,4 @@
-/** The built product for the tests in other engines, on a port and data of its own (Vitest `globalSetup`). */
+/** Vitest `globalSetup`: starts the built product for the tests in this folder, on a free port. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

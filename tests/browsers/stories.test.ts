@@ -1,4 +1,4 @@
-/** The journey of a user's first day in engines other than Chromium; `scripts/test-browsers.ts` lists them. */
+/** End-to-end tests in engines other than Chromium; `scripts/test-browsers.ts` finds the engines. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayLabel, dayOf } from '#domain/day/day.ts';
@@ -20,7 +20,7 @@ if (WEBKIT_DRIVER_PATH && WEBKIT_BROWSER_PATH && XVFB_PATH) {
   engines.push(['WebKit', () => launchWebKit(programs)]);
 }
 
-/** By its name; a button that can be busy holds a second label. */
+/** The XPath of a button by its name. A button that can be busy holds a second label, so one `span` may be the name. */
 const button = (name: string): string =>
   `//button[@aria-label='${name}' or normalize-space()='${name}' or .//span[normalize-space()='${name}']]`;
 const field = (name: string): string => `//label[normalize-space()='${name}']/following::input[1]`;
@@ -124,7 +124,7 @@ describe.each(engines)('%s', (_name, launch) => {
     await page.type('On paper');
     await untilText(page, '[role=status]', /Saved \d\d:\d\d/);
     const printed = await page.evaluate(() => {
-      // The engine applies the rules for paper to the screen: none of them can be driven to print into a picture.
+      // Applies the print rules to the screen, because `BrowserPage` cannot print.
       for (const sheet of document.styleSheets) {
         for (const rule of sheet.cssRules) {
           if (rule instanceof CSSMediaRule && rule.media.mediaText === 'print') rule.media.mediaText = 'all';
@@ -196,7 +196,7 @@ const items = (page: BrowserPage): Promise<string[]> =>
     [...document.querySelectorAll('.ProseMirror[contenteditable=true] li')].map((item) => item.textContent ?? ''),
   );
 
-/** Runs in the page: the caret's line lies below the day bar, and above the toolbar and the lower edge. */
+/** Runs in the page. Tells whether the caret's block lies inside the window and above every visible toolbar. */
 function isCaretInSight(): boolean {
   const selection = getSelection();
   const block = selection?.anchorNode instanceof Element ? selection.anchorNode : selection?.anchorNode?.parentElement;

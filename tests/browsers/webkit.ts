@@ -32,7 +32,7 @@ export async function launchWebKit(programs: WebKitPrograms): Promise<EngineBrow
       DISPLAY: `:${number.toString().trim()}`,
       GDK_BACKEND: 'x11',
       NO_AT_BRIDGE: '1',
-      // WebKit's own sandbox needs user namespaces, which root in a container has not. The pages are our own.
+      // WebKit's own sandbox needs user namespaces, which root in a container lacks. The tests load only our own pages.
       ...(process.getuid?.() === 0 && { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1' }),
     },
     stdio: 'ignore',
@@ -62,7 +62,7 @@ export async function launchWebKit(programs: WebKitPrograms): Promise<EngineBrow
   }
 }
 
-/** WebDriver has one current window: every command first makes it this page's. */
+/** WebDriver has one current window, so every command first switches to the window of its page. */
 function pageOf(driver: WebDriver, handle: string): BrowserPage {
   const here = async (): Promise<WebDriver> => {
     await driver.switchTo().window(handle);
@@ -118,7 +118,7 @@ function pageOf(driver: WebDriver, handle: string): BrowserPage {
   };
 }
 
-/** Runs in the page once it has loaded: WebDriver tells of no error by itself. */
+/** Runs in the page after it has loaded and collects the page's errors, because WebDriver does not report errors. */
 const collectErrors = `
   const errors = (globalThis.collectedErrors = []);
   addEventListener('error', (event) => errors.push(String(event.message)));

@@ -13,7 +13,7 @@ type Process = { pid: number; parent: number; state: string; command: string };
 
 export type StartedProgram = {
   readonly url: string;
-  /** The script that npm runs. */
+  /** The process of `scripts/run.mjs start`, the script that `npm start` runs. */
   readonly script: ChildProcess;
   /** The script and all its descendants, listed when the program was ready. */
   readonly processes: readonly Process[];

@@ -1,6 +1,6 @@
 /**
- * The server ends while an analysis streams. After kill -9 nothing is stored and the lease expires. On SIGTERM the analysis
- * finishes within the grace period, or the client gets a problem event.
+ * The server ends while an analysis streams. After kill -9 nothing is stored and the lease expires. On SIGTERM the
+ * analysis finishes within the grace period, or the client gets a problem event.
  */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -27,7 +27,9 @@ afterEach(async () => {
   await model.close();
 });
 
-/** Creates a Closer with consent, a log of today and outdated feedback on it. Returns a function that requests feedback. */
+/**
+ * Creates a Closer with consent, a log of today and outdated feedback on it. Returns a function that requests feedback.
+ */
 async function signUpCloser(): Promise<() => Promise<Response>> {
   const { userId, headers } = await signUpAt(server.url);
   const { admin } = server.db;

@@ -12,7 +12,7 @@ import { createLog } from '#server/log.ts';
 
 import { readPostmasterPid, startDatabaseProcess } from './database-process.ts';
 
-/** Shared data directory. Each test leaves it without a running server. Tests of a first start use a new one. */
+/** Shared data directory. Each test leaves it without a running server. Tests of a first start use a new directory. */
 let dataDir: string;
 beforeAll(async () => {
   dataDir = await newDataDir();

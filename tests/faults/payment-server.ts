@@ -1,4 +1,4 @@
-/** The real server in a child process, with PayPal's simulator in the test process, so that it survives a kill. */
+/** Runs the real server in a child process and PayPal's simulator in the test process, where it survives the kills. */
 import { freePort } from '#server/free-port.ts';
 import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';

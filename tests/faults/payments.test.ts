@@ -1,4 +1,4 @@
-/** kill -9 at the three moments at which payment and plan could diverge: one sweep makes them agree. */
+/** kill -9 at three moments at which payment and plan could diverge: the next sweep or click makes them agree. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPaymentServer } from './payment-server.ts';
@@ -11,7 +11,7 @@ let server: PaymentServer;
 beforeEach(async () => {
   server = await createPaymentServer();
   await server.start();
-  // A process killed during a sweep blocks the next one until its heartbeat times out.
+  // Wait for the first sweep: a process killed during a sweep blocks the next sweep until the job's heartbeat expires.
   await expect.poll(countSweeps, { timeout: SWEEP_MS }).toBeGreaterThan(0);
 });
 afterEach(() => server.close());
@@ -19,7 +19,7 @@ afterEach(() => server.close());
 const ORDER = { amount: 24, currency: 'USD' };
 type Ada = Awaited<ReturnType<PaymentServer['signUp']>>;
 
-/** Expires the lease of the dead process at once. */
+/** Expires the lease of the killed process and makes its payment due at once. */
 const expireLease = () =>
   server.db.admin.query("update payments set lease_until = now() - interval '1 second', due_at = now()");
 

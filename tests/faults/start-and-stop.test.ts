@@ -1,4 +1,4 @@
-/** `npm start` leaves no process behind, however it ends, and finishes saves in flight first. */
+/** `npm start` leaves no process behind, even after kill -9. On SIGTERM it finishes saves in flight first. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';

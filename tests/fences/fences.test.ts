@@ -1,6 +1,6 @@
 /**
- * Tests the import rules of .oxlintrc.json with examples in a scratch project. The rules fail open: a pattern that matches
- * no import reports no violation, so a broken rule would go unnoticed.
+ * Tests the import rules of .oxlintrc.json with examples in a scratch project. The rules fail open: a pattern that
+ * matches no import reports no violation, so a broken rule would go unnoticed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -72,7 +72,7 @@ let scratch = '';
 const violations = new Map<string, string[]>();
 
 beforeAll(() => {
-  // Outside the repository, because the linter skips its ignored folders.
+  // The scratch project lies outside the repository, because the linter skips the repository's ignored folders.
   scratch = mkdtempSync(join(realpathSync(tmpdir()), 'hustle-forge-fences-'));
   copyFileSync(join(ROOT, '.oxlintrc.json'), join(scratch, '.oxlintrc.json'));
   copyFileSync(join(ROOT, 'tsconfig.base.json'), join(scratch, 'tsconfig.base.json'));

@@ -1,4 +1,4 @@
-/** Two changes that were made side by side can each bring a migration of the same number; neither starts with the other. */
+/** Two branches can each add a migration with the same number. After both are merged, `readMigrations` throws. */
 import { expect, test } from 'vitest';
 import { readMigrations } from '#server/database/migrations/migration-files.ts';
 

@@ -1,4 +1,6 @@
-/** Tests the part of docs/style.md that a machine can check: commit subjects, and how comments and test titles begin. */
+/**
+ * Tests the part of docs/style.md that a machine can check: commit subjects, and how comments and test titles begin.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +11,11 @@ const MAX_SUBJECT_LENGTH = 72;
 
 const CHECKED_FILES =
   /^(src|tests|simulators|benchmarks|scripts|database)\/.*\.(ts|tsx|mjs|css|sql)$|^[^/]+\.config\.ts$/;
-/** Its examples break the rules on purpose. */
+/** This file's examples break the rules on purpose, so the file is not checked. */
 const THIS_FILE = 'tests/fences/style.test.ts';
-/** Their checksums are stored in every database, so a released migration never changes, nor do its comments. */
+/** Databases store the checksums of released migrations, so their comments never change. `schema.sql` is generated. */
 const RELEASED_MIGRATIONS = /^database\/(migrations\/(app\/00(0\d|1[0-6])|auth\/000[12])_|schema\.sql$)/;
-/** A clause in place of a subject, or a pronoun without a noun. */
+/** Matches a sentence, not a question, that begins with a clause in place of a subject or a pronoun without a noun. */
 const HEADLESS = /^(who|whoever|whom|whose|what|whatever|wherever|nobody|nothing|none|of what|so that)\b(?!.*\?$)/i;
 const PRONOUN = /^(it|they|he|she|one|somebody)\b/i;
 const RIDDLE = /\b((is|are|was|were) none|no other one|is no more|shall not)\b/i;
@@ -90,7 +92,8 @@ test('test titles have a subject', () => {
 
 test('commit subjects are short and name one change', () => {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-  // The commits since this page was added: earlier ones follow no rule. A shallow clone has none of them.
+  // Checks the commits after the commit that added docs/style.md: earlier commits follow no rule. A clone of depth 1
+  // has no such commits.
   const added = git('log', '--diff-filter=A', '--format=%H', '--', 'docs/style.md').split('\n').at(-1);
   const subjects = git('log', '--no-merges', '--format=%s', added ? `${added}..HEAD` : 'HEAD..HEAD').split('\n');
   const faults = subjects.filter((subject) => subject.length > MAX_SUBJECT_LENGTH || subject.includes(';'));

@@ -1,6 +1,6 @@
 /**
  * The payment store in memory, for the model test: each method does in one step what the database does in one
- * transaction. `payment-store.test.ts` compares the two.
+ * transaction. `payment-store.test.ts` compares this store with the PostgreSQL store.
  */
 import { latestToday } from '#domain/day/day.ts';
 import type { Day } from '#domain/day/day.ts';
@@ -277,7 +277,7 @@ export class MemoryPaymentStore implements PaymentStore {
     if (feeMinor !== null) this.#book({ paymentId, kind: 'fee', amountMinor: feeMinor, currency, ref });
   }
 
-  /** Enforces the table's unique constraint. */
+  /** Enforces the unique constraint of the table `payment_ledger` on kind and provider reference. */
   #book(line: Line): void {
     if (this.ledger.some(({ kind, ref }) => kind === line.kind && ref === line.ref)) throw new Error('booked twice');
     this.ledger.push(line);

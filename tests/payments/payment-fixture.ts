@@ -178,7 +178,7 @@ export class PaymentWorld {
         return undefined;
       }
       case 'delete account': {
-        // Rare, so that enough buyers remain.
+        // Only one choice in three deletes the account, so that enough buyers remain.
         return choice % 3 === 0 ? this.worldStore.deleteAccount(pick(users)!) : undefined;
       }
     }
@@ -189,7 +189,7 @@ export class PaymentWorld {
     if (parsed) await this.scheduler.begin(process, () => processEvent(this.#servers[process]!.deps, parsed));
   }
 
-  /** Ends all failures, completes pending captures and runs sweeps until nothing is due. */
+  /** Ends the outage, finishes all waiting calls, and runs seven sweeps over four days that settle pending captures. */
   async settleAll(): Promise<void> {
     const { scheduler, simulator } = this;
     this.#lostResponses = 0;
@@ -223,7 +223,7 @@ export class PaymentWorld {
     await this.sweep();
   }
 
-  /** The merchant refunds at PayPal's own site. */
+  /** Refunds, or for some choices reverses, a capture at PayPal without our server. */
   refundAtPaypal(choice: number): Promise<void> {
     return this.#perform('refund at PayPal', choice);
   }

@@ -1,6 +1,6 @@
 /**
  * The contract of a `PaymentStore`: random commands return the same from the PostgreSQL store and the memory store, and
- * leave the same rows. So the results of the model test hold for both.
+ * leave the same rows. So the model test's results hold for both stores.
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -162,7 +162,7 @@ const replaceIds = (value: unknown, paymentIds: readonly string[]): unknown =>
     paymentIds.reduce((text, id, index) => text.replaceAll(id, `payment ${index}`), JSON.stringify(value ?? null)),
   );
 
-/** A database error and an error of the memory store both count as "rejected without effect". */
+/** A database error and an error of the memory store both become the outcome `refused`. */
 const toOutcome = (work: Promise<unknown>): Promise<unknown> =>
   work.catch((error: unknown) => {
     if (error instanceof pg.DatabaseError || (error instanceof Error && error.constructor === Error)) return 'refused';
@@ -200,7 +200,7 @@ test(
         minutes += passes;
         const inMemory = await toOutcome(perform(memory, users, number, minutes));
         const stored = await toOutcome(perform(database, users, number, minutes));
-        // `due` also returns payments of earlier histories.
+        // Commands 17 and 19 call `due`, which returns also payments of earlier histories from the shared database.
         if (number % 20 === 17 || number % 20 === 19) continue;
         expect(replaceIds(stored, database.paymentIds), `command ${number % 20}`).toEqual(
           replaceIds(inMemory, memory.paymentIds),

@@ -192,7 +192,7 @@ describe('a sweep over many payments', () => {
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
     expect(await world.sweep()).toEqual({ events: 0, payments: 3 });
     world.outage.isDown = false;
-    // The seventh payment now; the others when they are due again.
+    // Only the seventh payment is due now. The six unanswered payments are due again within two minutes.
     expect(await world.sweep()).toEqual({ events: 0, payments: 1 });
     nowMs += 2 * MINUTE_MS;
     expect(await world.sweep()).toEqual({ events: 0, payments: 6 });

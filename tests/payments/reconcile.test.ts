@@ -57,6 +57,6 @@ test.each<[string, Partial<Capture>]>([
   await reconcilePayments(deps);
   expect((await store.find({ id: validId }))!.status).toBe('completed');
   expect(lines.filter((line) => line.includes(invalidId) && line.includes('needs manual review'))).not.toEqual([]);
-  // It moves to the end of the queue.
+  // The next poll of the invalid payment is postponed, so the payment does not stay first in the queue.
   expect((await store.find({ id: invalidId }))!.dueAt!.getTime()).toBeGreaterThan(at(3).getTime());
 });

@@ -1,7 +1,7 @@
 /**
- * Runs concurrent tasks one step at a time, in the order that a test chooses. Every call through `steps` stops at two
- * gates: before and after its effect. There the test lets it continue, makes it fail, or kills its process. A killed
- * task never continues, and its effects so far stay.
+ * Runs concurrent tasks one step at a time, in the order that a test chooses. Every call through `step` or `steps`
+ * stops at two gates: before and after its effect. There the test lets the call continue, makes it fail, or kills its
+ * process. A killed task never continues, and its effects so far stay.
  */
 type Gate = { process: number; go(): void; fail(): void };
 
@@ -10,7 +10,7 @@ export class Scheduler {
   /** Incremented by every kill, so that tasks of a dead process are ignored. */
   readonly #generations = new Map<number, number>();
   #notifyStopped: () => void = () => undefined;
-  /** Unexpected errors. */
+  /** The errors that tasks threw, without `Interrupted`, which the test caused. */
   readonly failures: unknown[] = [];
 
   get waiting(): number {
@@ -40,7 +40,7 @@ export class Scheduler {
     await stopped;
   }
 
-  /** kill -9. */
+  /** Acts as kill -9: the waiting calls of the process never continue. */
   kill(process: number): void {
     this.#generations.set(process, this.#generationOf(process) + 1);
     for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {

@@ -1,7 +1,7 @@
 /**
  * Model test over random histories: returning browsers, webhooks in any order and repeated, sweeps, two processes that
- * are killed at any await, lost responses, declined cards, returned money. At the end of each, the money at PayPal and
- * the plans that we granted agree.
+ * are killed at any await, lost responses, declined payments, returned money. At the end of each history, the money at
+ * PayPal and the plans that we granted agree.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -61,7 +61,7 @@ async function checkHistory(numbers: readonly number[], openStore: () => OpenedS
     if (!capture.reversed) expectReturnsBooked(found, world, capture);
   }
   await world.deliverAllWebhooks();
-  // Past the period in which money can be returned, and past the one in which a refund can fail.
+  // Pass the 180 days in which money can be returned, and then the 180 days in which a refund can fail.
   for (const days of [181, 181]) await world.passDays(days);
   expect(world.scheduler.failures).toEqual([]);
   const store = await readRows(world.users);
@@ -107,7 +107,7 @@ function expectMoneyBooked(store: StoredRows, capture: Capture): void {
 
 function expectReturnsBooked(store: StoredRows, world: PaymentWorld, capture: Capture): void {
   const payment = store.payments.get(capture.order.customId!)!;
-  // Payments under review are booked by an operator.
+  // An operator books the returned money of a payment under review.
   if (payment.status === 'needs_review') return;
   const lines = store.ledger.filter(
     ({ paymentId, kind }) => paymentId === payment.id && (kind === 'refund' || kind === 'reversal'),
@@ -127,7 +127,7 @@ function expectFinal(store: StoredRows, world: PaymentWorld, payment: Payment): 
   expect(store.planChanges.filter(({ paymentId }) => paymentId === payment.id)).toEqual([]);
 }
 
-/** One year for each payment that was not returned, counted from a day of this history. */
+/** Expects one paid year for each `completed` payment, counted from a day of this history, or else the free plan. */
 function expectPlan(store: StoredRows, world: PaymentWorld, user: string): void {
   const buyer = store.buyers.get(user);
   if (!buyer) return;

@@ -1,6 +1,6 @@
 /**
- * Column grants of all public tables. The list is compared with the database, so a new column fails the test until it is
- * added here.
+ * Column grants of all public tables. The list is compared with the database, so a new column fails the test until it
+ * is added here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -17,8 +17,8 @@ beforeEach(() => resetFixtures(db.admin));
 afterAll(() => db.drop());
 
 /**
- * `writable`: columns that a signed-in user may write. `ignored`: columns that a user may send without effect; a trigger
- * restores the server's values.
+ * `writable`: columns that a signed-in user may write. `ignored`: columns that a user may send without effect; a
+ * trigger restores the server's values.
  */
 const TABLES = {
   profiles: {
@@ -110,7 +110,7 @@ describe.each(Object.entries(TABLES))('%s', (table, description) => {
     'a premium user can write column %s only with a grant',
     async (column) => {
       const allowed = (writable as string[]).includes(column);
-      // A granted column is set to itself, which is valid. Otherwise PostgreSQL checks the grant before the value.
+      // A granted column is set to itself, which is valid. PostgreSQL checks a missing grant before the value.
       const update = `update ${table} set ${column} = ${allowed ? column : 'default'} where ${ownRow}`;
       expect(await runAs(db.database, 'premium', update)).toBe(allowed ? 1 : REFUSED);
       const insert = await runAs(db.database, 'premium', `insert into ${table} (${column}) values (default)`);

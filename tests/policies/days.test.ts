@@ -1,4 +1,4 @@
-/** The domain and SQL implement the same day and plan rules: both are compared on the same rows. */
+/** The domain and SQL implement the same day and plan rules: the test compares their results on the same rows. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { earliestToday, latestToday } from '#domain/day/day.ts';

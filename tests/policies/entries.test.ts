@@ -64,7 +64,7 @@ describe.each(OPERATIONS)('%s on entries', (operation) => {
       (day) => [DAY_LABELS[day], describeOutcome(ownOutcome(operation, actor, day)), day] as const,
     );
     test.each(ownCases)('for an own log of %s %s', async (_label, _outcome, day) => {
-      // A guest has no logs and tries those of a free user.
+      // A guest has no logs, so the guest tries the logs of the free user.
       const { id } = PEOPLE[actor === 'guest' ? 'free' : actor];
       if (operation === 'insert') await db.admin.query('delete from entries');
       expect(await runAs(db.database, actor, STATEMENTS[operation]!, [id, DAYS[day]])).toBe(

@@ -37,7 +37,7 @@ describe.each(PERSON_NAMES)('the %s user', (person) => {
   test.each(DAY_NAMES)("cannot read the date of another user's entry: %s", async (day) => {
     const other = PEOPLE[person === 'endless' ? 'premium' : 'endless'].id;
     expect(await runAs(db.database, person, `${READ} where user_id = $1`, [other])).toBe(0);
-    // Another user has an entry of this date, this user has none.
+    // Other users still have an entry of this date, and this user no longer has one.
     await db.admin.query('delete from entries where user_id = $1', [id]);
     expect(await runAs(db.database, person, `${READ} where date = $1`, [DAYS[day]])).toBe(0);
   });
@@ -67,7 +67,7 @@ test('claims without a user read no rows of entry_dates', async () => {
 
 test('entry_dates reads ten years of entries through the primary key', async () => {
   const { id } = PEOPLE.free;
-  // Without triggers and foreign keys, which take minutes for so many rows.
+  // `session_replication_role = replica` skips triggers and foreign keys, which take minutes for so many rows.
   const connection = await db.admin.connect();
   await connection.query('set session_replication_role = replica');
   await connection.query(

@@ -1,4 +1,6 @@
-/** Policies of `entry_words`, the search index: readable on the same days as the entries, written only by the service. */
+/**
+ * Policies of `entry_words`, the search index: readable on the same days as the entries, written only by the service.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createTestDatabase } from '../support/test-database.ts';
@@ -54,9 +56,9 @@ test('a guest cannot read entry_words', async () => {
 });
 
 /**
- * Threat: timing side channel. A query plan that compares words before the policy is applied, or that scans an index over
- * all users' words, takes a time that depends on other users' text. `strpos` is not leakproof, so the planner applies the
- * policy first.
+ * Threat: timing side channel. A query plan that compares words before the policy is applied, or that scans an index
+ * over all users' words, takes a time that depends on other users' text. `strpos` is not leakproof, so the planner
+ * applies the policy first.
  */
 test("a search reads only the user's own entry_words by the primary key, and the policy is applied first", async () => {
   const { rows: leakproof } = await db.admin.query(

@@ -20,7 +20,7 @@ export const DAYS = {
 export type DayName = keyof typeof DAYS;
 export const DAY_NAMES = Object.keys(DAYS) as DayName[];
 
-/** For test titles. */
+/** The name of each day in test titles. */
 export const DAY_LABELS: Readonly<Record<DayName, string>> = {
   tomorrow: 'a future day',
   latestToday: 'the latest today on Earth',
@@ -36,7 +36,7 @@ export const PEOPLE = {
   premium: { id: '00000000-0000-4000-8000-000000000002', plan: 'premium', until: first },
   endless: { id: '00000000-0000-4000-8000-000000000003', plan: 'premium', until: null },
   expired: { id: '00000000-0000-4000-8000-000000000004', plan: 'premium', until: yesterday },
-  /** As after a refund: plan `free` with a date in the future. The plan decides. */
+  /** As after a refund: plan `free` with a date in the future. The plan decides, so this user has no paid access. */
   refunded: { id: '00000000-0000-4000-8000-000000000005', plan: 'free', until: addDays(first, 100) },
 } as const;
 export type Person = keyof typeof PEOPLE;
@@ -73,7 +73,7 @@ export type Outcome = number | string;
 /** insufficient_privilege: a missing grant, or a policy violation. */
 export const REFUSED = '42501';
 
-/** For test titles. */
+/** Describes an outcome in a test title. */
 export function describeOutcome(outcome: Outcome): string {
   if (outcome === REFUSED) return 'is refused';
   return outcome === 0 ? 'affects no row' : `affects ${outcome} row`;

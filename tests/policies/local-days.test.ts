@@ -30,9 +30,12 @@ afterAll(() => db.drop());
 const HOUR = 3_600_000;
 const zones = [...new Set(MIDNIGHTS.map(([zone]) => zone))];
 
-/** In milliseconds, which PostgreSQL and JavaScript represent exactly. Since 2000 all zones lie within UTC-12 and UTC+14. */
+/**
+ * Instants in whole milliseconds, which PostgreSQL and JavaScript represent exactly. Since 2000 all time zones lie
+ * within UTC-12 and UTC+14.
+ */
 const anyInstant = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
-/** Half of the instants lie around a local midnight; random ones would rarely hit one. */
+/** Instants within 2 ms of a local midnight, which random instants would rarely hit. */
 const nearAnEdge = fc
   .record({ date: anyInstant, offset: fc.constantFrom(...OFFSETS), ms: fc.integer({ min: -2, max: 2 }) })
   .map(({ date, offset, ms }) => new Date(Date.parse(date.toISOString().slice(0, 10)) - offset * 60_000 + ms));
@@ -137,7 +140,7 @@ function localDayIn(zone: string): (at: Date) => Day {
   return (at) => day(format.format(at));
 }
 
-/** Runs the browser's rule in a process with the time zone `zone`. */
+/** Runs the browser's `dayOf` in a child process whose local time zone is `zone`. */
 async function browserDaysIn(zone: string, at: readonly string[]): Promise<Day[]> {
   const module = new URL('../../src/domain/day/day.ts', import.meta.url).href;
   const program = `import { dayOf } from ${JSON.stringify(module)};
@@ -154,7 +157,7 @@ describe.each(zones)('the browser in %s', (zone) => {
   test('starts each day at local midnight and counts no day twice', async () => {
     const listed = LOCAL_DAYS.filter((row) => row.zone === zone);
     const midnights = MIDNIGHTS.filter((row) => row[0] === zone).map(([, instant]) => Date.parse(instant));
-    // Every 15 minutes within 18 hours around each midnight.
+    // Every 15 minutes, from 18 hours before each midnight to 18 hours after it.
     const around = midnights.flatMap((midnight) =>
       Array.from({ length: 145 }, (_, step) => new Date(midnight + (step - 72) * (HOUR / 4)).toISOString()),
     );

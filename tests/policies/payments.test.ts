@@ -1,11 +1,13 @@
-/** Constraints and triggers of the payment tables, which bind every role: facts are immutable, rows are never deleted. */
+/**
+ * Constraints and triggers of the payment tables, which bind every role: facts are immutable, rows are never deleted.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '#domain/payment/payment.ts';
 import { createTestDatabase } from '../support/test-database.ts';
 import type { TestDatabase } from '../support/test-database.ts';
 import { runAs, PEOPLE, resetFixtures } from './fixtures.ts';
 
-/** restrict_violation, raised by the triggers of append-only tables. */
+/** restrict_violation, raised by the triggers that forbid a change or a deletion. */
 const RESTRICTED = '23001';
 const DUPLICATE = '23505';
 

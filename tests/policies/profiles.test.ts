@@ -70,7 +70,7 @@ describe('profiles', () => {
 
 describe('plan_changes', () => {
   beforeEach(async () => {
-    // Append-only: rows of earlier tests remain, so every user has at least one.
+    // The `beforeEach` of the file adds a row for every user. The table is append-only, so earlier tests' rows remain.
     const { rowCount } = await db.admin.query('select from plan_changes where user_id = $1', [PEOPLE.free.id]);
     expect(rowCount).toBeGreaterThan(0);
   });

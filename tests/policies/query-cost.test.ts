@@ -25,7 +25,7 @@ afterAll(() => db.drop());
 
 type Costs = {
   plan: string[];
-  /** Rows read in each table, also by functions. */
+  /** The number of rows that the statement read in each table, also inside functions. */
   rowsRead: Record<string, number>;
 };
 

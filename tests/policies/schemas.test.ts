@@ -1,4 +1,6 @@
-/** Privileges of the request roles on schemas: none on accounts, migrations and jobs, and row-level security everywhere. */
+/**
+ * Privileges of the request roles on schemas: none on accounts, migrations and jobs, and row-level security everywhere.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { installPgBossSchema } from '#server/jobs/pg-boss-schema.ts';

@@ -1,4 +1,7 @@
-/** The PayPal simulator's webhooks and pages (docs/specification/providers.md 3 and docs/specification/sandbox-and-running.md 2). */
+/**
+ * The PayPal simulator's webhooks and pages (docs/specification/providers.md 3 and
+ * docs/specification/sandbox-and-running.md 2).
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -37,7 +40,7 @@ beforeEach(async () => {
   });
 });
 
-/** Calls PayPal's verify-webhook-signature. */
+/** Calls the simulator's endpoint verify-webhook-signature. */
 const verifySignature = (client: Client, { headers, body }: Received): Promise<string> =>
   client
     .send('POST', '/v1/notifications/verify-webhook-signature', {

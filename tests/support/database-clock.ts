@@ -1,6 +1,6 @@
 /**
- * Sets the clock of the day rules in a test database. All rules call `earliest_today` and `latest_today`, whose parameter
- * defaults to `now()`. Only that default is replaced; the rules themselves run unchanged.
+ * Sets the clock of the day rules in a test database. All rules call `earliest_today` and `latest_today`, whose
+ * parameter defaults to `now()`. Only that default is replaced; the rules themselves run unchanged.
  */
 import type { Pool } from 'pg';
 

@@ -70,13 +70,13 @@ export function createDaySaverHarness() {
     storage,
     row: null as StoredLog | null,
     serverMode: 'fine' as ServerMode,
-    /** The plan locks this day, known to the server before the page. */
+    /** Whether the plan locks the day on the server. A loaded page learns of the lock only from a response. */
     isLocked: false,
     latencyMs: 20,
     isOnline: true,
-    /** All writes that reached the server, in order. */
+    /** The HTML of every write that the server stored, in order. A removal is the empty string. */
     writes: [] as string[],
-    /** Number of requests of any kind. */
+    /** The number of requests that were sent, reads included. */
     requests: 0,
     inFlight: 0,
     maxInFlight: 0,
@@ -87,7 +87,7 @@ export function createDaySaverHarness() {
     saver: null as unknown as DaySaver,
     transport: null as unknown as EntryTransport,
     detach: () => {},
-    /** Whether an editor is open. The locked view has none. */
+    /** Whether an editor is open. The locked view has no editor. */
     isEditing: false,
     /** Another device writes or deletes the day. */
     writeElsewhere(html: string | null) {
@@ -113,13 +113,16 @@ export function createDaySaverHarness() {
       world.detach();
       world.isEditing = false;
     },
-    /** The page learns that the plan opens the day: pending text is sent, otherwise the stored day is loaded. */
+    /** The page learns that the plan opens the day: unsaved text is sent, otherwise the stored day is loaded. */
     showUnlockedDay() {
       if (!world.saver.view().unsaved) return world.loadPage();
       world.saver.retry();
       world.openEditor();
     },
-    /** Reloads the page: reads the day and opens the editor as the screen does. */
+    /**
+     * Loads the page anew: reads the day, restores a draft and opens the editor as the screen does. A locked day has no
+     * editor.
+     */
     loadPage() {
       page += 1;
       world.inFlight = 0;
@@ -168,7 +171,7 @@ export function createDaySaverHarness() {
     const outcome = currentFailure() ?? (hasArrived ? answer() : { kind: 'unreachable' as const });
     const isResponseLost = world.serverMode === 'lost';
     await half();
-    // The page that sent the request has been reloaded.
+    // The page that sent the request has been reloaded, so nobody receives the response.
     if (sender !== page) return new Promise<never>(() => {});
     world.inFlight -= 1;
     return isResponseLost ? { kind: 'unreachable' } : outcome;
@@ -187,7 +190,7 @@ export function createDaySaverHarness() {
     world.row = { ...nextVersion(), html, savedAt: time.timers.now() };
     return { ...world.row, kind: 'stored' };
   };
-  /** A locked row cannot be read, changed or replaced. */
+  /** The row that an update or a removal can match: no row while the plan locks the day. */
   const visibleRow = (): StoredLog | null => (world.isLocked ? null : world.row);
   world.transport = {
     read: (_date, id) =>

@@ -1,4 +1,7 @@
-/** Starts the real server for a test, with its own port, database, mailbox, PayPal and model simulators and a movable clock. */
+/**
+ * Starts the real server for a test, with its own port, database, mailbox, PayPal and model simulators and a movable
+ * clock.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,27 +21,27 @@ import type { PaypalServer } from '../../simulators/paypal/server.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {
-  /** Environment settings. The default turns rate limits off and keeps all other defaults. */
+  /** Environment settings. They override the test settings below, which turn rate limits off. */
   settings?: Record<string, string>;
-  /** Destination of log lines. By default only errors are printed. */
+  /** Destination of all log lines from the level debug up. Without it, only errors are logged, to stdout. */
   logTo?: { write(line: string): void };
   /** Runs the background jobs. Off by default, so that tests are deterministic. */
   jobs?: 'on';
 };
 
-/** Starts at the real time. `advance` moves it, so that tests do not wait. */
+/** Runs with the real time. `advance` moves the clock ahead, so that tests do not wait. */
 export type TestClock = Clock & { advance(ms: number): void };
 
 export type TestServer = {
   readonly url: string;
   readonly config: Config;
   readonly database: Database;
-  /** A superuser's connection for assertions on stored rows. */
+  /** A superuser's connections for assertions on stored rows. */
   readonly admin: Pool;
   readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
-  /** Uses the test's clock. Its webhooks are held until the test delivers them. */
+  /** PayPal's simulator. It uses the test's clock and holds its webhooks until the test delivers them. */
   readonly paypal: PaypalServer;
-  /** The coach's model. `settings` can select another provider protocol with `settingsFor`. */
+  /** The model simulator. The server uses Google's protocol unless `settings` has another from `settingsFor`. */
   readonly model: ModelServer;
   readonly clock: TestClock;
   close(): Promise<void>;

@@ -10,7 +10,7 @@ export type StubRequest = {
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 };
-/** Use `answer` for a normal response. Use the response object directly to break off or to stay silent. */
+/** Use `answer` for a normal response. Use the response object directly to break the connection or to send nothing. */
 export type StubHandler = (request: StubRequest, response: ServerResponse) => void;
 
 export async function startStubServer(handler: StubHandler) {

@@ -154,7 +154,8 @@ describe('an account', () => {
   test('keeps its device cookie when another site signs the browser in to another account', async () => {
     const email = newAddress();
     await world.request('POST', '/signup', { body: { email, password: PASSWORD }, headers: newNetwork() });
-    // A form with enctype text/plain can send JSON, and its response can set a cookie because it is a top-level navigation.
+    // A form with enctype text/plain can send JSON. Its submission is a top-level navigation, so the response can set a
+    // cookie.
     const sendForm = (headers: Record<string, string>) =>
       tryPassword(email, PASSWORD, { 'Content-Type': 'text/plain', ...headers });
     const foreign = { Origin: 'https://evil.example' };

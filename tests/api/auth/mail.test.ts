@@ -196,7 +196,7 @@ describe('with confirmation by mail', () => {
     const token_hash = hashIn(await world.mailTo(email, 2));
     const opened = await world.request('POST', '/verify', { body: { type: 'signup', token_hash } });
     expect(opened.body.access_token).toBeTruthy();
-    // Neither password is known to be the owner's; the owner of the mailbox sets a new one by recovery.
+    // The server cannot know which password is the owner's, so no password works until a recovery sets a new password.
     expect((await signIn(email)).status).toBe(400);
     expect((await signIn(email, own)).status).toBe(400);
   });
@@ -275,7 +275,7 @@ describe('an account', () => {
     }
     expect(await openRecovery(mails[0]!)).toBe(200);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
-    // A later mail does not make them valid again.
+    // A later mail does not make the earlier links valid again.
     await world.request('POST', '/recover', { body: { email } });
     await world.mailTo(email, 4);
     for (const mail of mails) expect(await openRecovery(mail)).toBe(403);
@@ -362,7 +362,7 @@ describe('an account', () => {
     const verify = (mail: { links: string[] }) =>
       world.request('POST', '/verify', { body: { type: 'email_change', token_hash: hashIn(mail) } });
     expect((await verify(await world.mailTo(own))).body).toMatchObject({ code: '200' });
-    // The state between the row update and the new tokens of a second change.
+    // Simulates the moment at which a second change has updated the row, but has not yet replaced the tokens.
     await world.admin.query('update auth.users set new_email = $2 where email = $1', [email, foreign]);
     expect((await verify(await world.mailTo(email))).body.code).toBe('otp_expired');
     expect((await world.request('GET', '/user', { token: access })).body.email).toBe(email);
@@ -413,7 +413,7 @@ describe('an account', () => {
     const shown = await world.request('GET', path);
     expect(Object.fromEntries(shown.headers)).toMatchObject({
       'cache-control': 'no-store',
-      // With "no-referrer" the form would send no origin and look cross-site.
+      // With "no-referrer" the form would send `Origin: null` and look cross-site.
       'referrer-policy': 'strict-origin',
       'x-frame-options': 'DENY',
       'content-security-policy': expect.stringMatching(

@@ -1,4 +1,7 @@
-/** Common behaviour of the auth wire: error formats, bodies, limits, keys, overload (docs/specification/wire.md 2, 3 and 17). */
+/**
+ * Common behaviour of the auth wire (docs/specification/wire.md 2, 3 and 17): error formats, bodies, limits, keys,
+ * overload.
+ */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

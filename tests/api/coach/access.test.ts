@@ -88,7 +88,7 @@ describe.each(FUNCTIONS)('%s', (name, body, premium) => {
     const seconds = Number(refused.headers.get('retry-after'));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(86_400);
-    // Stored analyses are replayed over the limit.
+    // A stored analysis is replayed even when the daily limit is reached.
     expect((await call(person)).done).toMatchObject({ reused: true });
     await world.server.admin.query('update public.analysis_runs set counted_on = counted_on - 1 where user_id = $1', [
       person.id,

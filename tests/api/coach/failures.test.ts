@@ -1,6 +1,6 @@
 /**
- * Provider failures over each provider's own protocol: the problem class, the number of requests, that nothing is stored
- * or lost, and that nothing private is logged.
+ * Provider failures over each provider's own protocol: the problem class, the number of requests, that nothing is
+ * stored or lost, and that nothing private is logged.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AnalysisProblem } from '#domain/coach/coach.ts';

@@ -49,7 +49,7 @@ export type CoachResponse<Result> = {
   headers: Headers;
   json: unknown;
   events: CoachEvent<Result>[];
-  /** The concatenated deltas. */
+  /** The deltas of all text events, concatenated. */
   text: string;
   score: number | null;
   done: Result | null;
@@ -153,7 +153,7 @@ async function callCoach<Result>(
   return received;
 }
 
-/** For a test that reads the stream event by event. `events` is null for a refusal. */
+/** Sends a coach request and returns the stream's events one by one. `events` is null for a refusal. */
 export async function openStream<Result = FeedbackResult>(
   server: TestServer,
   person: Person | null,

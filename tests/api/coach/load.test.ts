@@ -139,7 +139,7 @@ describe.each(['feedback', 'trend'] as const)('%s', (name) => {
 describe('a client that disconnects before the provider is called', () => {
   const CLAIM = /insert into public\.analysis_runs/;
 
-  /** Disconnects while a matching statement runs, and resolves after the server has noticed it. */
+  /** Disconnects the client while a matching statement is held, and then lets the statement run. */
   async function disconnectDuring(statement: RegExp): Promise<void> {
     const [reached, canContinue] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     recordStatements(async (text) => {

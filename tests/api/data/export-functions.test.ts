@@ -250,7 +250,7 @@ describe('import-entries', () => {
     expect(await imported(entries)).toEqual(entries.map(({ date }) => ({ date, outcome: 'written' })));
     const response = await world.request(world.cleo, 'POST', PATH, { body: `"${'x'.repeat(4 * 1024 * 1024)}"` });
     expect(response.status).toBe(413);
-    // The other functions keep their own limit.
+    // The function record-export keeps its lower limit.
     const other = await world.request(world.cleo, 'POST', '/functions/v1/record-export', {
       body: `"${'x'.repeat(70_000)}"`,
     });

@@ -17,7 +17,7 @@ afterAll(() => world.close());
 
 const PATH = '/functions/v1/find-entries';
 
-/** Writes past the wire and the plan, which these tests do not cover. */
+/** Writes to the database directly: these tests do not cover the API for saving and the plan's rules. */
 async function write(person: Person, date: string, html: string): Promise<void> {
   await world.server.admin.query(
     `insert into public.entries (user_id, date, content) values ($1, $2, $3)

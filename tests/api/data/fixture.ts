@@ -29,8 +29,8 @@ export type WireResponse = { status: number; headers: Headers; text: string; jso
 type LogLine = { level: string; method?: string; route?: string };
 
 /**
- * The current UTC date. It differs from the local date of any time zone by at most one day, so no test depends on the time
- * of day.
+ * The current UTC date. It differs from the local date of any time zone by at most one day, so no test depends on the
+ * time of day.
  */
 export const today = (): Day => day(new Date().toISOString().slice(0, 10));
 export const daysAgo = (count: number): Day => addDays(today(), -count);

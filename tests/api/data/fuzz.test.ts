@@ -126,7 +126,7 @@ const prefer = fc
   ])
   .map((parts) => parts.join(','));
 
-/** `toWellFormed`, because fetch rejects lone surrogates. */
+/** Random URL parameters. `toWellFormed` replaces lone surrogates, which a URL cannot contain. */
 const query = fc
   .array(parameter, { maxLength: 4 })
   .map((parameters) =>

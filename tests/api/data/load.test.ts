@@ -1,4 +1,6 @@
-/** Protection of other users from an expensive client: unauthenticated bodies, bulk writes, many concurrent requests. */
+/**
+ * Protection of other users from an expensive client: unauthenticated bodies, bulk writes, many concurrent requests.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -83,7 +85,7 @@ test.each(Object.entries(BULK))(
     await holder.query('begin');
     await holder.query('select from public.entries where user_id = $1 and date = $2 for update', [ana.id, today()]);
     const writes = Array.from({ length: 20 }, () => write(ana));
-    // One runs and waits for the lock, four are queued; the rest is rejected at once.
+    // One write runs and waits for the lock, and four writes are queued. The other writes are rejected at once.
     expect(await Promise.race(writes)).toMatchObject({ status: 503, json: { code: 'PGRST000' } });
     expect((await write(ben)).status).toBeLessThan(300);
     // A day without a log, because the update of every day locks the existing rows.
@@ -104,7 +106,7 @@ test('queues a user beyond six concurrent requests without delaying another user
   const holder = await world.server.admin.connect();
   await holder.query('begin');
   await holder.query('select from public.entries where user_id = $1 and date = $2 for update', [ana.id, date]);
-  // As many as the connection pool has: without the limit they would use all connections.
+  // As many requests as the pool has connections: without the limit the requests would use all of them.
   const saves = Array.from({ length: 16 }, (_, index) =>
     world.request(ana, 'PATCH', `${entries}?date=eq.${date}`, { body: { content: `save ${index}` } }),
   );

@@ -35,7 +35,7 @@ async function begin(person: Person, date: Day = FROM): Promise<{ id: string; re
   return data as { id: string; revision: number };
 }
 
-/** The journal's transport; the first `lostResponses` responses are lost after the server has applied the request. */
+/** The journal's transport. The server applies each PATCH, but the first `lostResponses` responses are lost. */
 function sender(person: Person, lostResponses = 0) {
   let lost = 0;
   const data = new PostgrestClient(`${world.server.url}/rest/v1`, {

@@ -123,7 +123,7 @@ describe('a rejected request', () => {
     await holder.query('begin; lock table public.entries in access exclusive mode');
     const search = `${entries}?content_text=ilike.*x*`;
     const searches = Array.from({ length: 40 }, () => world.request(world.ana, 'GET', search));
-    // One runs and ten are queued; the rest is rejected at once, while the table is still locked.
+    // One search runs and ten searches are queued. The other searches are rejected while the table is locked.
     const first = await Promise.race(searches);
     expect(first).toMatchObject({ status: 503, json: { code: 'PGRST000' } });
     expect((await world.request(world.ana, 'GET', '/rest/v1/profiles')).status).toBe(200);

@@ -214,7 +214,10 @@ describe("a save in the specification's own shape", () => {
   });
   const none = { ai_feedback: null, hustle_score: null, ai_analyzed_at: null };
 
-  /** The sequence of `docs/specification/days-and-saving.md` 5: select, then update or insert; a duplicate is retried as an update. */
+  /**
+   * A save that sends the server's columns, as `docs/specification/days-and-saving.md` 5 allows: select, then update or
+   * insert. A duplicate insert is retried as an update.
+   */
   async function saveEntry(content: string, date: Day) {
     const { data: found } = await entries().select('id').eq('user_id', ana.id).eq('date', date).maybeSingle();
     const update = () =>

@@ -124,10 +124,10 @@ describe('creating an order', () => {
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429, 429, 429, 429]);
     expect((await create(ana)).headers.get('retry-after')).toBe('3600');
-    // The open payments can still be paid.
+    // The open payment of the earlier country is reused, so the buyer can still pay.
     await ana.client.from('profiles').update({ country: 'AJ' }).eq('id', ana.id);
     expect((await create(ana)).status).toBe(200);
-    // They expire, and a new one can be started.
+    // The open payments expire, and a new payment can be started.
     server.clock.advance(7 * 60 * 60_000);
     const payments = createPayments({ ...server, log: createLog('silent'), requestMails: () => undefined })!;
     await payments.reconcile(new AbortController().signal);

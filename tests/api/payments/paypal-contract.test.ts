@@ -1,6 +1,6 @@
 /**
  * The contract that the server relies on at PayPal. The suite runs against the simulator, and also against PayPal's own
- * sandbox when PAYPAL_SANDBOX_CLIENT_ID and PAYPAL_SANDBOX_CLIENT_SECRET are set, so that the two cannot diverge.
+ * sandbox when PAYPAL_SANDBOX_CLIENT_ID and PAYPAL_SANDBOX_CLIENT_SECRET are set, so the simulator cannot diverge.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * `POST /functions/v1/paypal-webhook`: which events it accepts, and how often it calls PayPal. PayPal is the simulator; its
- * `verify-webhook-signature` decides which events are genuine.
+ * `POST /functions/v1/paypal-webhook`: which events it accepts, and how often it calls PayPal. PayPal is the simulator;
+ * its `verify-webhook-signature` decides which events are genuine.
  */
 import fc from 'fast-check';
 import { Hono } from 'hono';
@@ -83,7 +83,7 @@ function createWorld(overrides: Overrides = {}) {
     processed,
     lines,
     countVerifications: () => simulator.control.requests().filter(({ path }) => path === VERIFY).length,
-    /** A genuine event, signed now. */
+    /** An event that the simulator signs now: genuine, unless `corrupt` names the part to falsify. */
     signed(type = 'CHECKOUT.ORDER.APPROVED', resource: object = { id: ORDER }, corrupt: Corruption | null = null) {
       const id = `WH-${(lastEvent += 1)}-TEST`;
       const body = JSON.stringify({ id, event_type: type, resource_type: 'checkout-order', resource });
@@ -382,7 +382,7 @@ describe('a flood of events about a real order', () => {
     const { post, signed } = createWorld({ paypal, database });
     const [first, second] = [await signed(), await signed()];
     const open = [post(first), post(second)];
-    // Both have looked for the event, so one is being verified and the other is queued.
+    // Both requests have looked for their event, so one event is being verified and the other event is queued.
     await expect.poll(() => [lookups, waiting.length]).toEqual([2, 1]);
     clock.ahead = 25_000;
     waiting[0]!();

@@ -1,6 +1,6 @@
 /**
- * Columns that only the server writes: no user changes them by any kind of write. The API rejects some of them and ignores
- * those that clients send along with a save. Grants belong to the role of all users, whatever their plan, and
+ * Columns that only the server writes: no user changes them by any kind of write. The API rejects some of them and
+ * ignores those that clients send along with a save. Grants belong to the role of all users, whatever their plan, and
  * `tests/policies/columns.test.ts` proves them for each column, so one free and one paid plan are enough here.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -54,7 +54,7 @@ const CELLS = (Object.keys(FORBIDDEN) as Table[]).flatMap((table) =>
   Object.entries(FORBIDDEN[table]).flatMap(([column, value]) => [[table, column, value] as const]),
 );
 
-/** A row that this user may write; with `other` one that does not exist yet. */
+/** A row that this user may write. With `other` the row of `entries` is for a day without a log. */
 function ownRow(table: Table, kind: Kind, other = false): Record<string, unknown> {
   const { id } = world.people[kind];
   if (table === 'profiles') return { id, country: 'NL' };

@@ -7,7 +7,7 @@ import type { DatabaseClock } from '../../support/database-clock.ts';
 import { signUp, startDataWorld } from '../data/fixture.ts';
 import type { DataWorld, Person } from '../data/fixture.ts';
 
-/** `expired`: the last valid day has passed, before the sweep recorded it. `refunded`: the plan was withdrawn. */
+/** `expired`: the last valid day has passed, but `expirePlans` has not run yet. `refunded`: the plan was withdrawn. */
 export const KINDS = ['free', 'premium', 'endless', 'expired', 'refunded'] as const;
 export type Kind = (typeof KINDS)[number];
 export const FREE_KINDS = ['free', 'expired', 'refunded'] as const satisfies readonly Kind[];

@@ -50,7 +50,7 @@ async function expectOpen(person: Person, today: Day): Promise<void> {
   expect(await entries(person).delete({ count: 'exact' }).lte('date', last)).toMatchObject({ count: FREE_WINDOW_DAYS });
 }
 
-/** In minutes: the last and the first zone to begin a day, UTC, and a zone between two hours. */
+/** UTC offsets in minutes: the last zone to begin a day, UTC, a zone between two hours, and the first zone. */
 const EDGE_OFFSETS = [-12 * 60, 0, 5 * 60 + 45, 14 * 60];
 
 describe('a user writes every day of the local window', () => {
@@ -83,7 +83,7 @@ describe('a user writes every day of the local window', () => {
   });
 });
 
-/** Repeats `ask` once if a day began somewhere meanwhile, which happens twice a day. */
+/** Repeats a failed `ask` once if the earliest or latest today changed meanwhile, which happens twice a day. */
 async function withinOneDay(ask: (now: Date) => Promise<void>): Promise<void> {
   const now = new Date();
   const days = (at: Date) => `${earliestToday(at)} ${latestToday(at)}`;
@@ -98,7 +98,7 @@ async function withinOneDay(ask: (now: Date) => Promise<void>): Promise<void> {
 /** Daylight saving time began in Berlin in the night, and the 28th has just ended everywhere. */
 const AT = new Date('2026-03-29T12:00:00Z');
 const FIRST = earliestToday(AT);
-/** The days that are open somewhere: one more than any single user has. */
+/** The days that are open in some time zone: one day more than the free window of a single user. */
 const OPEN = daysUntil(latestToday(AT), FREE_WINDOW_DAYS + 1);
 const LOCKED = addDays(FIRST, -FREE_WINDOW_DAYS);
 const LONG_AGO = day('2016-02-29');
@@ -222,7 +222,7 @@ describe('a plan that comes and goes', () => {
     expect(await profileOf(free)).toEqual({ subscription_plan: 'premium', access_valid_until: '2027-03-30' });
     expect(await daysRead(free)).toEqual(logs);
 
-    // The year ends where the last valid day ends last. By then all of the logs are older than the window.
+    // The year ends when its last valid day ends at UTC-12. By then all logs are older than the free window.
     await world.clock.set('2027-03-31T11:59:59.999Z');
     expect(await daysRead(free)).toEqual(logs);
     await world.clock.set('2027-03-31T12:00:00.000Z');

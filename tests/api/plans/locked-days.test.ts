@@ -1,7 +1,7 @@
 /**
- * A locked day reveals only its date (the view `entry_dates`): every other request is answered as if the log did not exist.
- * Each request is sent without and with the log. The same requests of a Closer must get different answers, which proves that
- * they can reveal a log at all.
+ * A locked day reveals only its date (the view `entry_dates`): every other request is answered as if the log did not
+ * exist. Each request is sent without and with the log. The same requests of a Closer must get different answers, which
+ * proves that they can reveal a log at all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, earliestToday } from '#domain/day/day.ts';
@@ -10,7 +10,7 @@ import type { WireResponse, Person } from '../data/fixture.ts';
 import { FREE_KINDS, KINDS, startPlanWorld } from './fixture.ts';
 import type { PlanWorld } from './fixture.ts';
 
-/** A day has just ended everywhere, so the oldest open day is locked. */
+/** A day has just ended everywhere, so `LOCKED`, until then the oldest open day, is locked. */
 const AT = new Date('2026-10-25T12:00:00Z');
 const TODAY = earliestToday(AT);
 const FIRST_OPEN = addDays(TODAY, 1 - FREE_WINDOW_DAYS);
@@ -90,7 +90,7 @@ async function send(person: Person, [method, query, headers, body]: LogRequest) 
   return { observed: observed(answer), isRejected: answer.status === 403, stored: await stored(person) };
 }
 
-/** Everything that the caller can observe. */
+/** The parts of a response that could reveal a log. */
 const observed = ({ status, headers, text }: WireResponse): string =>
   [status, headers.get('content-range'), headers.get('preference-applied'), text].join('\n');
 
@@ -99,7 +99,7 @@ async function stored(person: Person): Promise<unknown> {
   return (await world.server.admin.query(text, [person.id, LOCKED])).rows;
 }
 
-/** The same log of today, and optionally a log on the locked day with every column that could reveal it. */
+/** Inserts a log of today and, if `locked`, a log on the locked day with every column that could reveal the log. */
 async function arrange(person: Person, locked: boolean): Promise<unknown> {
   await world.resetPlans(TODAY);
   await world.server.admin.query(

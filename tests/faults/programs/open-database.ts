@@ -4,7 +4,8 @@
  *   node open-database.ts DATA_DIR idle|write|throw
  *
  * Prints `ready` or `failed REASON`. With `write` it inserts logs as fast as it can, prints `written WRITER NUMBER` for
- * each acknowledged insert, and retries while the database restarts, until it is killed.
+ * each acknowledged insert, and retries while the database restarts, until it is killed. With `throw` it throws an
+ * uncaught error after `ready`.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
