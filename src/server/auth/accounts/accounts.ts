@@ -160,18 +160,52 @@ export async function updateUser(
 
 /**
  * Threat: a stranger signs up with another person's address and waits for the owner to confirm it; the stranger's
- * password would then open the owner's journal. Callers remove the password of an unconfirmed account when it is
- * recovered, or when a sign-up for the address uses another password. A confirmed account is not changed.
+ * password, or a provider's account that gave the address without proof, would then open the owner's journal. Callers
+ * remove both from an unconfirmed account when it is recovered, or when a sign-up for the address uses another
+ * password. A confirmed account is not changed.
  */
 export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
-  await service.run(
+  const removed = await service.run(
     queryBuilder
-      .updateTable('auth.users')
-      .set({ password_hash: null })
-      .where('id', '=', id)
-      .where('email_confirmed_at', 'is', null)
+      .with('unconfirmed', (query) =>
+        query
+          .updateTable('auth.users')
+          .set({ password_hash: null })
+          .where('id', '=', id)
+          .where('email_confirmed_at', 'is', null)
+          .returning('id'),
+      )
+      .deleteFrom('auth.identities')
+      .where('user_id', 'in', (row) => row.selectFrom('unconfirmed').select('unconfirmed.id'))
+      .where('provider', 'not in', ['email', 'phone'])
       .returning('id'),
   );
+  if (removed.length > 0) await syncProviders(service, id);
+}
+
+/**
+ * Sets `app_metadata.provider` and `providers` from the user's identities; call it after every change of identities.
+ * `provider` stays the first one while it lasts. No-op if the user is gone.
+ */
+export async function syncProviders(transaction: AsService, userId: string): Promise<void> {
+  const identities = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.identities')
+      .select('provider')
+      .where('user_id', '=', userId)
+      .orderBy('created_at')
+      .orderBy('provider'),
+  );
+  const [user] = await transaction.run(
+    queryBuilder.selectFrom('auth.users').select('raw_app_meta_data').where('id', '=', userId),
+  );
+  if (!user) return;
+  const providers = [...new Set(identities.map((identity) => identity.provider))];
+  const current = user.raw_app_meta_data['provider'];
+  const provider = providers.find((name) => name === current) ?? providers[0];
+  await updateUser(transaction, userId, {
+    raw_app_meta_data: JSON.stringify({ ...user.raw_app_meta_data, provider, providers }),
+  });
 }
 
 /** Sets the user's confirmed address in the row, the metadata and the e-mail identity. */
@@ -205,6 +239,7 @@ export async function confirmAddress(service: AsService, account: Account, email
       )
       .returning('id'),
   );
+  if (!existing) await syncProviders(service, user.id);
 }
 
 /** The columns of `auth.users` that hold when a mail was last sent to the user: one column per kind of mail. */

@@ -1,0 +1,333 @@
+/**
+ * Signs a user in with an identity that a third party has proven: a provider's account, a SAML assertion or a wallet
+ * (docs/specification/accounts.md 15).
+ *
+ * Threat: account takeover by address. A provider that has not verified an address lets anybody claim it, so such an
+ * address never opens or joins an existing account. A verified address joins an account only if the account's own
+ * address is confirmed. Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner.
+ * Once a provider proves the owner, an unconfirmed account loses everything that the stranger may have left in it.
+ */
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { isBanned, syncProviders, updateUser } from './accounts.ts';
+import type { IdentityRow, UserRow } from './accounts.ts';
+import { recordAuditEvent } from './audit-log.ts';
+import type { Device } from './device.ts';
+
+export type ExternalIdentity = {
+  /** `google`, `github`, the name of an OIDC provider, `sso:<provider id>` or `web3`. */
+  provider: string;
+  /** The account's id at the provider; never reused there, unlike a name or an address. */
+  providerId: string;
+  /** From `parseEmail`; null if the third party gives no address. */
+  email: string | null;
+  emailVerified: boolean;
+  /** Becomes `identity_data`; fills gaps in the user's metadata. */
+  data: JsonObject;
+};
+
+export type IdentitySignIn = {
+  identity: ExternalIdentity;
+  /** The signed-in user who links the identity; null or absent for a sign-in. */
+  linkingUserId?: string | null;
+  /** A SAML provider alone vouches for its addresses: its accounts are never shared with other ways to sign in. */
+  isSso?: boolean;
+  policy: {
+    /** `AUTH_SIGNUPS`: new accounts can be created. */
+    signups: boolean;
+    /** `AUTH_AUTOCONFIRM`: a new account needs no confirmed address. */
+    autoconfirm: boolean;
+  };
+  device: Device;
+  now: Date;
+};
+
+export type IdentityOutcome =
+  /** The caller starts a session or issues an auth code in the same transaction. */
+  | { outcome: 'signed_in'; userId: string; change: 'none' | 'created' | 'linked' | 'claimed' }
+  /** Linked to `linkingUserId`. */
+  | { outcome: 'linked'; userId: string }
+  /** The address is unproven. The caller sends the confirmation mail of a sign-up and starts no session. */
+  | { outcome: 'needs_verification'; user: UserRow }
+  /** An unproven address of another account. The answer must equal that of `needs_verification`. */
+  | { outcome: 'address_taken'; owner: UserRow }
+  | { outcome: 'identity_already_exists'; isOwn: boolean }
+  /** Linking would give the account an address that another account has. */
+  | { outcome: 'email_exists' }
+  | { outcome: 'signup_disabled' }
+  | { outcome: 'banned' }
+  /** The linking user was deleted. */
+  | { outcome: 'user_not_found' };
+
+/** Requires a transaction. Locks the identity and the row of the account, so concurrent sign-ins run one by one. */
+export async function signInWithIdentity(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
+  const { identity, linkingUserId } = signIn;
+  await lockIdentity(transaction, identity);
+  const existing = await findIdentity(transaction, identity);
+  if (linkingUserId) return linkIdentity(transaction, signIn, linkingUserId, existing);
+  const known = existing && (await signInKnown(transaction, signIn, existing));
+  return known ?? signInNew(transaction, signIn);
+}
+
+/** The identity may not exist yet, so there is no row to lock. */
+async function lockIdentity(transaction: AsService, { provider, providerId }: ExternalIdentity): Promise<void> {
+  const key = `identity ${JSON.stringify([provider, providerId])}`;
+  await transaction.statement('select pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+}
+
+async function findIdentity(transaction: AsService, identity: ExternalIdentity): Promise<IdentityRow | null> {
+  const [row] = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.identities')
+      .selectAll()
+      .where('provider', '=', identity.provider)
+      .where('provider_id', '=', identity.providerId),
+  );
+  return row ?? null;
+}
+
+async function lockUser(transaction: AsService, by: { id: string } | { email: string }): Promise<UserRow | null> {
+  const users = queryBuilder.selectFrom('auth.users').selectAll().forUpdate();
+  const [user] = await transaction.run(
+    'id' in by ? users.where('id', '=', by.id) : users.where('email', '=', by.email).where('is_sso_user', '=', false),
+  );
+  return user ?? null;
+}
+
+/** The account has an unconfirmed address and no confirmed phone number. */
+const isUnconfirmed = (user: UserRow): boolean =>
+  user.email !== null && user.email_confirmed_at === null && user.phone_confirmed_at === null;
+
+/** Null if the identity belongs to no usable account: the caller then treats it as new. */
+async function signInKnown(
+  transaction: AsService,
+  signIn: IdentitySignIn,
+  existing: IdentityRow,
+): Promise<IdentityOutcome | null> {
+  const { identity, now } = signIn;
+  const user = await lockUser(transaction, { id: existing.user_id });
+  if (!user) return null;
+  if (isBanned(user, now)) return { outcome: 'banned' };
+  if (isUnconfirmed(user) && user.last_sign_in_at === null) {
+    if (!identity.emailVerified || identity.email === null) return { outcome: 'needs_verification', user };
+    if (identity.email === user.email) return claimAccount(transaction, signIn, user);
+    // Threat: an attacker first presents a stranger's unverified address, then verifies another address at the provider.
+    // The proof of one address must not confirm the other.
+    await abandonUnconfirmed(transaction, existing);
+    return null;
+  }
+  await saveIdentity(transaction, signIn, user.id);
+  return { outcome: 'signed_in', userId: user.id, change: 'none' };
+}
+
+/** How often another request may take the address between the look-up and the insertion. */
+const MAX_ATTEMPTS = 3;
+
+async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
+  const { identity, policy, now } = signIn;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const sharesAddress = identity.email !== null && signIn.isSso !== true;
+    const owner = sharesAddress ? await lockUser(transaction, { email: identity.email! }) : null;
+    if (!owner) {
+      if (!policy.signups) return { outcome: 'signup_disabled' };
+      const created = await createUser(transaction, signIn);
+      if (created) return created;
+    } else if (!identity.emailVerified) {
+      // The answer does not depend on whether the address has an account.
+      return policy.signups ? { outcome: 'address_taken', owner } : { outcome: 'signup_disabled' };
+    } else if (isBanned(owner, now)) {
+      return { outcome: 'banned' };
+    } else if (owner.email_confirmed_at !== null) {
+      await attachIdentity(transaction, signIn, owner);
+      return { outcome: 'signed_in', userId: owner.id, change: 'linked' };
+    } else if (owner.last_sign_in_at === null && owner.phone_confirmed_at === null) {
+      return claimAccount(transaction, signIn, owner);
+    } else {
+      await releaseAddress(transaction, owner, now);
+    }
+  }
+  throw new Error('the address changes hands at every attempt');
+}
+
+/** Null if another request took the address. */
+async function createUser(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome | null> {
+  const { identity, policy, isSso = false, now, device } = signIn;
+  const isConfirmed = identity.email !== null && (identity.emailVerified || isSso || policy.autoconfirm);
+  const [user] = await transaction.run(
+    queryBuilder
+      .insertInto('auth.users')
+      .values({
+        id: randomUUID(),
+        email: identity.email,
+        email_confirmed_at: isConfirmed ? now : null,
+        is_sso_user: isSso,
+        raw_app_meta_data: JSON.stringify({ provider: identity.provider, providers: [identity.provider] }),
+        raw_user_meta_data: JSON.stringify(identity.data),
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll(),
+  );
+  if (!user) return null;
+  await saveIdentity(transaction, signIn, user.id);
+  const details = { provider: identity.provider };
+  await recordAuditEvent(transaction, { at: now, userId: user.id, actor: 'user', event: 'signed_up', device, details });
+  return isUnconfirmed(user)
+    ? { outcome: 'needs_verification', user }
+    : { outcome: 'signed_in', userId: user.id, change: 'created' };
+}
+
+async function linkIdentity(
+  transaction: AsService,
+  signIn: IdentitySignIn,
+  userId: string,
+  existing: IdentityRow | null,
+): Promise<IdentityOutcome> {
+  const { identity, now } = signIn;
+  const user = await lockUser(transaction, { id: userId });
+  if (!user) return { outcome: 'user_not_found' };
+  if (isBanned(user, now)) return { outcome: 'banned' };
+  if (existing) return { outcome: 'identity_already_exists', isOwn: existing.user_id === userId };
+  const adoptsAddress = user.email === null && identity.email !== null && identity.emailVerified;
+  if (adoptsAddress && !(await adoptAddress(transaction, user.id, identity.email!, now)))
+    return { outcome: 'email_exists' };
+  await attachIdentity(transaction, signIn, user);
+  return { outcome: 'linked', userId };
+}
+
+/** False if another account has the address. A concurrent insertion of the address violates the unique index. */
+async function adoptAddress(transaction: AsService, userId: string, email: string, now: Date): Promise<boolean> {
+  if (await lockUser(transaction, { email })) return false;
+  await updateUser(transaction, userId, { email, email_confirmed_at: now, updated_at: now });
+  return true;
+}
+
+/** Adds the identity to an account. An anonymous account becomes a permanent one. */
+async function attachIdentity(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<void> {
+  const { identity, now, device } = signIn;
+  await saveIdentity(transaction, signIn, user.id);
+  await updateUser(transaction, user.id, {
+    raw_user_meta_data: JSON.stringify({ ...identity.data, ...user.raw_user_meta_data }),
+    is_anonymous: false,
+    updated_at: now,
+  });
+  await syncProviders(transaction, user.id);
+  const details = { provider: identity.provider };
+  await recordAuditEvent(transaction, {
+    at: now,
+    userId: user.id,
+    actor: 'user',
+    event: 'identity_linked',
+    device,
+    details,
+  });
+}
+
+/** Inserts the identity, or stores what the provider says of it today. */
+async function saveIdentity(transaction: AsService, { identity, now }: IdentitySignIn, userId: string): Promise<void> {
+  const data = JSON.stringify(identity.data);
+  await transaction.run(
+    queryBuilder
+      .insertInto('auth.identities')
+      .values({
+        user_id: userId,
+        provider: identity.provider,
+        provider_id: identity.providerId,
+        identity_data: data,
+        last_sign_in_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['provider', 'provider_id'])
+          .doUpdateSet({ identity_data: data, last_sign_in_at: now, updated_at: now }),
+      )
+      .returning('id'),
+  );
+}
+
+/** Gives an account that was never confirmed or used to the proven owner of its address, with the new identity alone. */
+async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<IdentityOutcome> {
+  const { identity, now, device } = signIn;
+  await deleteSignInMethods(transaction, user.id);
+  await updateUser(transaction, user.id, {
+    password_hash: null,
+    phone: null,
+    new_phone: null,
+    new_email: null,
+    email_confirmed_at: now,
+    raw_user_meta_data: JSON.stringify(identity.data),
+    updated_at: now,
+  });
+  await saveIdentity(transaction, signIn, user.id);
+  await syncProviders(transaction, user.id);
+  const details = { provider: identity.provider, replaced_unconfirmed: true };
+  await recordAuditEvent(transaction, {
+    at: now,
+    userId: user.id,
+    actor: 'user',
+    event: 'identity_linked',
+    device,
+    details,
+  });
+  return { outcome: 'signed_in', userId: user.id, change: 'claimed' };
+}
+
+const SIGN_IN_TABLES = [
+  'auth.identities',
+  'auth.mfa_factors',
+  'auth.webauthn_credentials',
+  'auth.recovery_codes',
+  'auth.one_time_tokens',
+  'auth.sessions',
+  'auth.flows',
+] as const;
+
+async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
+  for (const table of SIGN_IN_TABLES) {
+    await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId).returning('user_id'));
+  }
+}
+
+/** The account is in use by other means, such as a phone number: it only loses the address that it never confirmed. */
+async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
+  await transaction.run(
+    queryBuilder
+      .deleteFrom('auth.one_time_tokens')
+      .where('user_id', '=', owner.id)
+      .where('address', '=', owner.email!)
+      .returning('user_id'),
+  );
+  await transaction.run(
+    queryBuilder
+      .deleteFrom('auth.identities')
+      .where('user_id', '=', owner.id)
+      .where('provider', '=', 'email')
+      .returning('id'),
+  );
+  await updateUser(transaction, owner.id, { email: null, updated_at: now });
+  await syncProviders(transaction, owner.id);
+}
+
+/** Takes the identity from an account that was never confirmed or used, and deletes the account if it is then empty. */
+async function abandonUnconfirmed(transaction: AsService, identity: IdentityRow): Promise<void> {
+  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id).returning('id'));
+  await transaction.run(
+    queryBuilder
+      .deleteFrom('auth.users')
+      .where('id', '=', identity.user_id)
+      .where((row) =>
+        row.not(
+          row.exists(
+            row.selectFrom('auth.identities').select('id').whereRef('auth.identities.user_id', '=', 'auth.users.id'),
+          ),
+        ),
+      )
+      .returning('id'),
+  );
+  await syncProviders(transaction, identity.user_id);
+}
