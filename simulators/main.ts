@@ -14,6 +14,7 @@ import { startMailbox } from './mailbox.ts';
 import { originGuard } from './origin-guard.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
+import { createSmsApp, smsSettingsAt } from './sms/server.ts';
 
 /** As with PayPal, the payer returns before the webhook arrives. */
 const WEBHOOK_DELAY_MS = 1000;
@@ -35,6 +36,7 @@ paypal.simulator.webhooks.set({ automatic: true, delayMs: WEBHOOK_DELAY_MS });
 process.on('exit', () => paypal.close());
 const model = createModelApp(MODEL_PATH);
 model.control.pace(MODEL_PACE_MS);
+const sms = createSmsApp();
 
 const app = new Hono<{ Bindings: HttpBindings }>();
 app.use(originGuard);
@@ -49,6 +51,7 @@ app.get('/sandbox/fonts/:name', (context) => {
     : context.notFound();
 });
 app.route('/', paypal.app);
+app.route('/', sms.app);
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -62,6 +65,7 @@ server.listen(0, '127.0.0.1', () => {
     SUPPORT_EMAIL: 'support@hustle-forge.example',
     ...paypal.settingsAt(httpUrl),
     ...modelSettingsAt(httpUrl + MODEL_PATH),
+    ...smsSettingsAt(httpUrl),
   });
 });
 

@@ -47,6 +47,7 @@ export const renderIndexPage = (): string =>
     `<p>The sandbox simulates external services. Nothing leaves this machine. Here you see what the services received.</p>
 <ul class="places">
 <li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes</span></li>
+<li><a href="/sandbox/sms">Texts</a><span>Every text message the journal has sent, with its code</span></li>
 <li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, with actions for the payer and the bank</span></li>
 <li><a href="/sandbox/ai-model">Coach</a><span>Every request to the AI service and its answer</span></li>
 </ul>`,

@@ -27,6 +27,7 @@ import type { Payments } from './payments/payments.ts';
 import { webhookRoutes } from './payments/webhooks/webhook.ts';
 import { pageRoutes } from './site/pages.ts';
 import type { Site } from './site/pages.ts';
+import type { SmsSender } from './sms/sms-sender.ts';
 
 export type Deps = {
   config: Config;
@@ -35,6 +36,8 @@ export type Deps = {
   log: Logger;
   metrics: Metrics;
   mailer: Mailer;
+  /** Null when no SMS provider is configured. */
+  sms: SmsSender | null;
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

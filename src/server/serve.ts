@@ -23,6 +23,7 @@ import { createMailer } from './mail/mailer.ts';
 import { createPayments } from './payments/payments.ts';
 import { clientConfig } from './site/client-config.ts';
 import { loadSite } from './site/pages.ts';
+import { createSmsSender } from './sms/sms-sender.ts';
 
 const BUILT_CLIENT = join(import.meta.dirname, '..', '..', 'dist');
 
@@ -58,6 +59,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     clock,
     log,
     mailer,
+    sms: auth.sms && createSmsSender(auth.sms, log),
     passwords,
     payments,
     coach,

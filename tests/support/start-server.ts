@@ -1,6 +1,6 @@
 /**
- * Starts the real server for a test, with its own port, database, mailbox, PayPal and model simulators and a movable
- * clock.
+ * Starts the real server for a test, with its own port, database, mailbox, simulators of PayPal, the model and, on request,
+ * text messages, and a movable clock.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,8 @@ import type { ModelServer } from '../../simulators/ai-model/server.ts';
 import { startMailbox } from '../../simulators/mailbox.ts';
 import { startPaypalServer } from '../../simulators/paypal/server.ts';
 import type { PaypalServer } from '../../simulators/paypal/server.ts';
+import { startSmsServer } from '../../simulators/sms/server.ts';
+import type { SmsServer } from '../../simulators/sms/server.ts';
 import { createTestDatabase } from './test-database.ts';
 
 type Options = {
@@ -27,6 +29,8 @@ type Options = {
   logTo?: { write(line: string): void };
   /** Runs the background jobs. Off by default, so that tests are deterministic. */
   jobs?: 'on';
+  /** Starts the SMS simulator and points the server at it. Off by default: sign-in by phone is then disabled. */
+  sms?: 'on';
 };
 
 /** Runs with the real time. `advance` moves the clock ahead, so that tests do not wait. */
@@ -43,6 +47,8 @@ export type TestServer = {
   readonly paypal: PaypalServer;
   /** The model simulator. The server uses Google's protocol unless `settings` has another from `settingsFor`. */
   readonly model: ModelServer;
+  /** The SMS simulator with the test's clock; null unless the options have `sms`. */
+  readonly sms: SmsServer | null;
   readonly clock: TestClock;
   close(): Promise<void>;
 };
@@ -51,11 +57,12 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
   const clock = createTestClock();
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
-  const [{ database, admin, drop }, mailbox, paypal, model, dataDir] = await Promise.all([
+  const [{ database, admin, drop }, mailbox, paypal, model, sms, dataDir] = await Promise.all([
     createTestDatabase(),
     startMailbox(),
     startPaypalServer({ clock, publicUrl }),
     startModelServer(),
+    options.sms === 'on' ? startSmsServer(clock) : null,
     mkdtemp(join(tmpdir(), 'hustle-forge-test-')),
   ]);
   const config = readConfig({
@@ -66,6 +73,7 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     SMTP_URL: mailbox.smtpUrl,
     ...paypal.settings,
     ...model.settingsFor('google'),
+    ...sms?.settings,
     ...options.settings,
   });
   const log = options.logTo ? createLog('debug', options.logTo) : createLog('error');
@@ -79,10 +87,11 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     mailbox,
     paypal,
     model,
+    sms,
     clock,
     async close() {
       await serving.stop();
-      await Promise.all([mailbox.close(), paypal.close(), model.close()]);
+      await Promise.all([mailbox.close(), paypal.close(), model.close(), sms?.close()]);
       await drop();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -5,6 +5,7 @@ import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
+import type { SmsSender } from '#server/sms/sms-sender.ts';
 import type { AccessTokens } from './keys/access-tokens.ts';
 import type { Passwords } from './accounts/passwords.ts';
 import type { RateLimits } from './rate-limits.ts';
@@ -17,6 +18,8 @@ export type AuthRoutesDeps = {
   clock: Clock;
   log: Logger;
   mailer: Mailer;
+  /** Null: there are no texted codes. */
+  sms: SmsSender | null;
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
   passwords: Passwords;

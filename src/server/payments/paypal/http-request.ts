@@ -4,6 +4,7 @@
  * too.
  */
 import { parseJson } from '#server/parse-json.ts';
+import { readResponseText } from '#server/read-response.ts';
 import { PaypalError } from './paypal.ts';
 import { textAt } from './json-value.ts';
 
@@ -40,7 +41,7 @@ export async function send(
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await readText(response, MAX_ANSWER_BYTES);
+    const text = await readResponseText(response, MAX_ANSWER_BYTES);
     return {
       status: response.status,
       json: parseJson(text),
@@ -97,19 +98,6 @@ function nameOf({ status, trouble }: Answer): string {
     return trouble instanceof Error && trouble.name === 'TimeoutError' ? 'NO_ANSWER_IN_TIME' : 'NO_ANSWER';
   if (status < 400) return 'REDIRECTED';
   return status >= 500 ? 'GATEWAY_FAILURE' : `HTTP_${status}`;
-}
-
-/** Throws when the body is larger than `maxBytes`. */
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  // Leaving the loop early cancels the stream, and with it the connection.
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Names, issues and debug ids are single words. Anything else stays out of logs and messages. */
