@@ -1,23 +1,31 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, latestToday } from '#domain/day/day.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
 
 const EMAIL = 'ada@example.com';
 let world: Awaited<ReturnType<typeof createTestDatabase>>;
+let dataDir: string;
 
 beforeAll(async () => {
   world = await createTestDatabase();
+  dataDir = await mkdtemp(join(tmpdir(), 'hustle-forge-admin-'));
   await world.admin.query(`insert into auth.users (email, created_at, updated_at) values ($1, now(), now())`, [EMAIL]);
 });
-afterAll(() => world.drop());
+afterAll(async () => {
+  await world.drop();
+  await rm(dataDir, { recursive: true });
+});
 
 type Outcome = { code: number; stdout: string; stderr: string };
 
 async function admin(...args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env['PATH'], DATABASE_URL: world.url };
+  const env = { PATH: process.env['PATH'], DATABASE_URL: world.url, DATA_DIR: dataDir };
   const run = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'admin.ts'), ...args], { env });
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -83,6 +91,10 @@ test.each([
   [[], 'Commands:'],
   [['plan:grant'], 'Commands:'],
   [['plan:grant', EMAIL, 'more'], 'Commands:'],
+  [['plan:grants', EMAIL], 'Commands:'],
+  [['key:create', EMAIL], 'Commands:'],
+  [['plan:revoke', EMAIL, '--days', '3'], 'plan:revoke takes no --days'],
+  [['service-token', '--days', '367'], '--days must be a whole number from 1 to 366'],
   [['plan:grant', EMAIL, '--years', '1'], '--years'],
   [['plan:grant', EMAIL, '--days', '0'], '--days must be a whole number'],
   [['plan:grant', 'nobody@example.com'], 'There is no account with the address nobody@example.com.'],
@@ -96,6 +108,59 @@ test.each([
 test('key:create prints one line that the server accepts', async () => {
   const key = JSON.parse((await admin('key:create')).stdout) as Record<string, unknown>;
   expect(key).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256', d: expect.any(String) });
+});
+
+const lastAuditRow = async (): Promise<unknown> => {
+  const { rows } = await world.admin.query<object>('select event, actor, details from auth.audit_log order by id desc');
+  return rows[0];
+};
+
+test('help lists every command', async () => {
+  const { stdout } = await admin('help');
+  for (const command of ['plan:grant', 'refund', 'key:rotate']) expect(stdout).toContain(`  ${command} `);
+});
+
+describe('the signing key', () => {
+  const file = (): string => join(dataDir, 'signing-key.json');
+  const readKids = async (): Promise<string[]> =>
+    (JSON.parse(await readFile(file(), 'utf8')) as { keys: { kid: string }[] }).keys.map(({ kid }) => kid);
+  beforeEach(async () => writeFile(file(), (await admin('key:create')).stdout));
+
+  test('signs a service token, which the audit log names', async () => {
+    const { stdout } = await admin('service-token', '--days', '7');
+    const { exp = 0, iat = 0, jti, ...claims } = decodeJwt(stdout.trim());
+    expect(claims).toEqual({ iss: 'http://localhost:3000/auth/v1', role: 'service_role' });
+    expect(exp - iat).toBe(7 * 24 * 3_600);
+    expect(await lastAuditRow()).toEqual({
+      event: 'service_token_created',
+      actor: 'operator',
+      details: { id: jti, days: 7 },
+    });
+  });
+
+  test('is rotated in its file, and the audit log names the new key', async () => {
+    const oldKid = decodeProtectedHeader((await admin('service-token')).stdout.trim()).kid;
+    const { code, stdout } = await admin('key:rotate');
+    const [newKid, ...kids] = await readKids();
+    expect({ code, kids }).toEqual({ code: 0, kids: [oldKid, 'secrets'] });
+    expect(stdout).toMatch(new RegExp(`the key ${newKid} .*\\nThe old keys end at 2.*Z\\.`));
+    expect(decodeProtectedHeader((await admin('service-token')).stdout.trim()).kid).toBe(newKid);
+    await admin('key:rotate', '--now');
+    expect(await readKids()).toEqual([expect.any(String), 'secrets']);
+    expect(await lastAuditRow()).toMatchObject({ event: 'key_rotated', details: { endsNow: true, printed: false } });
+  });
+
+  test('is printed and not stored with --print', async () => {
+    const before = await readFile(file(), 'utf8');
+    const { stdout } = await admin('key:rotate', '--print');
+    expect((JSON.parse(stdout) as { keys: unknown[] }).keys).toHaveLength(3);
+    expect(await readFile(file(), 'utf8')).toBe(before);
+  });
+
+  test('cannot be rotated before the first start', async () => {
+    await rm(file());
+    expect(await admin('key:rotate')).toMatchObject({ code: 1, stderr: expect.stringContaining('no key to rotate') });
+  });
 });
 
 describe('a payment', () => {

@@ -39,7 +39,7 @@ export type RunningServer = {
 
 export async function serve({ config, database, clock, log }: Deps): Promise<RunningServer> {
   const { auth, dataDir, host, mail, port, publicUrl } = config;
-  const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir });
+  const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
   const passwords = createPasswords();

@@ -31,7 +31,7 @@ const PASSWORD_HASH =
 export async function openAccounts(baseURL: string): Promise<Accounts> {
   const dataDir = e2eDataDir(new URL(baseURL).port);
   const database = await joinDatabase(dataDir);
-  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir });
+  const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock: systemClock, log: createLog('error') });
   const issuer = `${baseURL}/auth/v1`;
   const accessTokens = createAccessTokens({ keys, issuer, clock: systemClock, database });
   return {

@@ -35,7 +35,8 @@ export type AuditEvent =
   | 'banned'
   | 'unbanned'
   | 'exported_by_operator'
-  | 'key_rotated';
+  | 'key_rotated'
+  | 'service_token_created';
 
 export type AuditEntry = {
   at: Date;

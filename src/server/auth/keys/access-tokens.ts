@@ -6,12 +6,13 @@
  * a sign-out on this server drops the cached result at once.
  */
 import { errors, jwtVerify } from 'jose';
-import type { JWTPayload } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#server/clock.ts';
 import type { AuthenticationMethod, JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Database } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { ALGORITHMS } from './key-file.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3_600;
@@ -60,6 +61,9 @@ type Subject = {
   amr: AuthenticationMethod[];
 };
 
+/** Cached until the token or its key ends, or the keys change. */
+type VerifiedToken = { claims: AccessClaims; keysVersion: number; keyEndsAtMs: number };
+
 export interface AccessTokens {
   issue(subject: Subject): Promise<string>;
   /** Checks signature, expiry and format. Throws an AccessTokenError. */
@@ -73,20 +77,23 @@ export interface AccessTokens {
 type AccessTokenDeps = { keys: SigningKeys; issuer: string; clock: Clock; database: Database };
 
 export function createAccessTokens({ keys, issuer, clock, database }: AccessTokenDeps): AccessTokens {
-  const claimsByToken = new LRUCache<string, AccessClaims>({ max: MAX_CACHED_TOKENS });
+  const verifiedTokens = new LRUCache<string, VerifiedToken>({ max: MAX_CACHED_TOKENS });
   const sessionCheckedAt = new LRUCache<string, number>({ max: MAX_CACHED_TOKENS });
   let invalidations = 0;
 
   async function readClaims(token: string): Promise<AccessClaims> {
-    const cached = claimsByToken.get(token);
-    if (cached) {
-      if (cached.exp * 1000 > clock.now().getTime()) return cached;
-      claimsByToken.delete(token);
+    const refreshing = keys.refresh();
+    if (refreshing !== null) await refreshing;
+    const now = clock.now();
+    const cached = verifiedTokens.get(token);
+    if (cached && cached.keysVersion === keys.version && now.getTime() < cached.keyEndsAtMs) {
+      if (cached.claims.exp * 1000 > now.getTime()) return cached.claims;
+      verifiedTokens.delete(token);
       throw new AccessTokenError('expired', 'token has invalid claims: token is expired');
     }
-    const claims = await verifySignature(token, keys, clock.now());
-    claimsByToken.set(token, claims);
-    return claims;
+    const verified = await verifySignature(token, keys, now);
+    verifiedTokens.set(token, verified);
+    return verified.claims;
   }
 
   async function isSessionAlive(sessionId: string, userId: string): Promise<boolean> {
@@ -145,22 +152,31 @@ function buildClaims(subject: Subject, issuer: string, now: number) {
   };
 }
 
-/** Threat: algorithm confusion. The algorithm is pinned to the key's: a token cannot choose `none` or HMAC with the public key. */
-async function verifySignature(token: string, keys: SigningKeys, now: Date): Promise<AccessClaims> {
+/**
+ * Threat: algorithm confusion. The key's own algorithm must be the token's: a token cannot choose `none`, or HMAC with
+ * the public key.
+ */
+async function verifySignature(token: string, keys: SigningKeys, now: Date): Promise<VerifiedToken> {
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys.publicKey, {
-      algorithms: [keys.algorithm],
+    const keysVersion = keys.version;
+    let keyEndsAtMs = 0;
+    const findKey: JWTVerifyGetKey = async (header) => {
+      const key = await keys.find(header);
+      if (!key) throw new AccessTokenError('bad_signature', 'unrecognized JWT kid');
+      if (header.alg !== key.algorithm) throw new AccessTokenError('bad_signature', 'signing method is invalid');
+      keyEndsAtMs = key.endsAtMs;
+      return key.publicKey;
+    };
+    const { payload } = await jwtVerify(token, findKey, {
+      algorithms: [...ALGORITHMS],
       currentDate: now,
       requiredClaims: ['exp'],
     });
-    if (protectedHeader.kid !== undefined && protectedHeader.kid !== keys.kid) {
-      throw new AccessTokenError('bad_signature', 'unrecognized JWT kid');
-    }
     const sessionId = payload['session_id'] ?? null;
     if (sessionId !== null && (typeof sessionId !== 'string' || !UUID.test(sessionId))) {
       throw new AccessTokenError('malformed', 'session_id claim must be a UUID');
     }
-    return {
+    const claims = {
       sub: payload.sub ?? '',
       role: typeof payload['role'] === 'string' ? payload['role'] : '',
       sessionId: sessionId === NIL_UUID ? null : sessionId,
@@ -168,6 +184,7 @@ async function verifySignature(token: string, keys: SigningKeys, now: Date): Pro
       aal: typeof payload['aal'] === 'string' ? payload['aal'] : 'aal1',
       json: policyClaimsJson(payload),
     };
+    return { claims, keysVersion, keyEndsAtMs };
   } catch (error) {
     throw toAccessTokenError(error);
   }

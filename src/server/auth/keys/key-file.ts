@@ -1,0 +1,174 @@
+/**
+ * Parses the file of signing keys: a private JWK, a JWK set or list, or one key as PEM (PKCS#8, SEC1 or PKCS#1). Key
+ * generators differ in the optional members, so only what makes a key unusable is rejected.
+ */
+import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose';
+import type { JWK } from 'jose';
+
+export const ALGORITHMS = ['ES256', 'RS256'] as const;
+export type SigningAlgorithm = (typeof ALGORITHMS)[number];
+/** RFC 7518 3.3. */
+const MIN_RSA_BITS = 2_048;
+
+/** The member of a set that holds the bytes from which all other secrets are derived. It is never published. */
+const SECRETS_KID = 'secrets';
+
+/** A key that verifies tokens. */
+export type VerificationJwk = {
+  kid: string;
+  algorithm: SigningAlgorithm;
+  /** Public members only, as published in the JWKS. */
+  jwk: JWK;
+  /** Unix seconds after which the key verifies nothing; null for a key without an end. */
+  endsAt: number | null;
+};
+
+/** A key that can also sign. */
+export type SigningJwk = VerificationJwk & { privateJwk: JWK };
+
+export type KeyFile = {
+  signing: SigningJwk;
+  /** The other keys of a set. */
+  others: VerificationJwk[];
+  /** The input of the key derivation: the member `secrets`, else the first key's private member. */
+  root: Buffer;
+};
+
+/** The message names the fault and never quotes the file. */
+export class UnusableKeyError extends Error {}
+
+const NOT_A_KEY = 'it is neither a private JWK, a JWK set nor a PEM key';
+
+/** Throws an UnusableKeyError. */
+export async function parseKeyFile(text: string): Promise<KeyFile> {
+  const members = readMembers(text);
+  const roots = members.filter(isSecretsMember);
+  if (roots.length > 1) throw new UnusableKeyError(`it has more than one key named "${SECRETS_KID}"`);
+  const [first, ...rest] = members.filter((member) => !isSecretsMember(member));
+  if (first === undefined) throw new UnusableKeyError('it holds no signing key');
+  const signing = await readSigningKey(first);
+  const others = await Promise.all(rest.map(readVerificationKey));
+  const kids = [signing, ...others].map(({ kid }) => kid);
+  if (new Set(kids).size < kids.length) throw new UnusableKeyError('two of its keys have the same kid');
+  const root = Buffer.from(roots[0] === undefined ? signing.privateJwk.d! : readRoot(roots[0]), 'base64url');
+  return { signing, others, root };
+}
+
+/** Writes a key file that `parseKeyFile` reads with the same root, whichever key comes first. */
+export const writeKeyFile = ({ signing, others, root }: KeyFile): string => {
+  const { kid, algorithm: alg, privateJwk } = signing;
+  const keys: JWK[] = [
+    { ...privateJwk, kid, alg, use: 'sig', key_ops: ['sign'] },
+    ...others.map(({ jwk, endsAt }) => ({ ...jwk, ...(endsAt !== null && { exp: endsAt }) })),
+    { kty: 'oct', kid: SECRETS_KID, k: root.toString('base64url') },
+  ];
+  return `${JSON.stringify({ keys }, null, 2)}\n`;
+};
+
+type Members = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function readMembers(text: string): Members[] {
+  const content = text.replace(/^\uFEFF/, '').trim();
+  if (content.includes('-----BEGIN ') && !/^[[{]/.test(content)) return [readPem(content)];
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content);
+  } catch {
+    throw new UnusableKeyError(NOT_A_KEY);
+  }
+  const members: unknown = isObject(parsed) && Array.isArray(parsed['keys']) ? parsed['keys'] : parsed;
+  const list: unknown[] = Array.isArray(members) ? members : [members];
+  if (!list.every(isObject)) throw new UnusableKeyError(NOT_A_KEY);
+  return list;
+}
+
+function readPem(content: string): Members {
+  // OpenSSL would ask the terminal for the passphrase.
+  if (/ENCRYPTED/.test(content)) throw new UnusableKeyError('it is encrypted with a passphrase');
+  const count = content.match(/-----BEGIN (?:EC |RSA )?PRIVATE KEY-----/g)?.length ?? 0;
+  if (count === 0) throw new UnusableKeyError('it holds no private key');
+  if (count > 1) throw new UnusableKeyError('it holds more than one PEM key: use a JWK set');
+  return { ...attempt(() => createPrivateKey(content).export({ format: 'jwk' }), NOT_A_KEY) };
+}
+
+const isSecretsMember = (member: Members): boolean => member['kty'] === 'oct' && member['kid'] === SECRETS_KID;
+
+function readRoot({ k }: Members): string {
+  if (typeof k === 'string' && Buffer.from(k, 'base64url').length >= 32) return k;
+  throw new UnusableKeyError(`its key "${SECRETS_KID}" has fewer than 32 bytes`);
+}
+
+async function readSigningKey(member: Members): Promise<SigningJwk> {
+  const algorithm = readAlgorithm(member);
+  if (typeof member['d'] !== 'string') throw new UnusableKeyError('its first key has no private member');
+  // Key generators list sign and verify for the pair, but WebCrypto imports a private key for signing only.
+  const operations = member['key_ops'];
+  if (Array.isArray(operations) && !operations.includes('sign')) {
+    throw new UnusableKeyError("its first key's key_ops do not include sign");
+  }
+  const key = attempt(() => createPrivateKey({ key: member, format: 'jwk' }), 'its first key is invalid');
+  const publicKey = createPublicKey(key);
+  checkPair(key, publicKey);
+  const privateJwk = key.export({ format: 'jwk' }) as JWK;
+  return { ...(await describeKey(member, algorithm, publicKey)), endsAt: null, privateJwk };
+}
+
+/** Drops the private members: only the first key signs. */
+async function readVerificationKey(member: Members): Promise<VerificationJwk> {
+  const algorithm = readAlgorithm(member);
+  const publicKey = attempt(() => createPublicKey({ key: member, format: 'jwk' }), 'one of its keys is invalid');
+  const endsAt = member['exp'] ?? null;
+  if (endsAt !== null && !Number.isSafeInteger(endsAt)) throw new UnusableKeyError('the exp of a key is no number');
+  return { ...(await describeKey(member, algorithm, publicKey)), endsAt: endsAt as number | null };
+}
+
+function readAlgorithm({ kty, crv, alg, use }: Members): SigningAlgorithm {
+  const declared = alg ?? (kty === 'EC' ? 'ES256' : kty === 'RSA' ? 'RS256' : undefined);
+  const algorithm = ALGORITHMS.find((known) => known === declared);
+  if (!algorithm) throw new UnusableKeyError('the algorithm of a key is neither ES256 nor RS256');
+  if (algorithm === 'ES256' && (kty !== 'EC' || crv !== 'P-256')) {
+    throw new UnusableKeyError('ES256 needs a P-256 key');
+  }
+  if (algorithm === 'RS256' && kty !== 'RSA') throw new UnusableKeyError('RS256 needs an RSA key');
+  if (use !== undefined && use !== 'sig') throw new UnusableKeyError('the use of a key is not sig');
+  return algorithm;
+}
+
+async function describeKey(
+  member: Members,
+  algorithm: SigningAlgorithm,
+  publicKey: KeyObject,
+): Promise<Omit<VerificationJwk, 'endsAt'>> {
+  const bits = publicKey.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && bits < MIN_RSA_BITS) {
+    throw new UnusableKeyError(`an RSA key has fewer than ${MIN_RSA_BITS} bits`);
+  }
+  // Exporting the public key object cannot publish a private member.
+  const publicMembers = publicKey.export({ format: 'jwk' }) as JWK;
+  const named = member['kid'] ?? (await calculateJwkThumbprint(publicMembers));
+  if (typeof named !== 'string' || named === '') throw new UnusableKeyError('the kid of a key is no text');
+  const jwk: JWK = { ...publicMembers, kid: named, alg: algorithm, use: 'sig', key_ops: ['verify'] };
+  return { kid: named, algorithm, jwk };
+}
+
+/** Importing does not compare the halves, and tokens of a mixed key would fail at every verifier. */
+function checkPair(privateKey: KeyObject, publicKey: KeyObject): void {
+  const probe = Buffer.from('hustle-forge');
+  const mismatch = "its first key's public and private members do not match";
+  const matches = attempt(() => verify('sha256', probe, publicKey, sign('sha256', probe, privateKey)), mismatch);
+  if (!matches) throw new UnusableKeyError(mismatch);
+}
+
+/** Replaces OpenSSL's error, which may quote the key. */
+function attempt<T>(work: () => T, reason: string): T {
+  try {
+    return work();
+  } catch {
+    throw new UnusableKeyError(reason);
+  }
+}

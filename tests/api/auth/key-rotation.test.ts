@@ -1,0 +1,76 @@
+/** A running server follows a rotation of its signing key, and nobody is signed out. */
+import { join } from 'node:path';
+import { decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { writeKeyFile } from '#server/auth/keys/key-file.ts';
+import { replaceKeyFile, rotateKeys } from '#server/auth/keys/rotate-key.ts';
+import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { PASSWORD, hashIn, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+/** Returns once the server must have read the file again. */
+async function rotateKey(endsNow = false): Promise<void> {
+  const file = join(world.config.dataDir, 'signing-key.json');
+  const rotated = await rotateKeys(await readKeyFile(file), { now: world.clock.now(), endsNow });
+  await replaceKeyFile(file, writeKeyFile(rotated));
+  world.clock.advance(10_000);
+}
+
+const kidOf = (token: string): string => decodeProtectedHeader(token).kid!;
+const publishedKids = async (): Promise<string[]> =>
+  (await world.request('GET', '/.well-known/jwks.json')).body.keys.map(({ kid }: { kid: string }) => kid);
+
+test('tokens, sessions and mailed links of the old key outlive a rotation', async () => {
+  const { email, access, refresh } = await world.signedUp();
+  await world.request('POST', '/recover', { body: { email } });
+  const mail = await world.mailTo(email);
+  await rotateKey();
+
+  expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
+  const renewed = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+  expect(renewed.status).toBe(200);
+  const newKid = kidOf(renewed.body.access_token);
+  expect(newKid).not.toBe(kidOf(access));
+  expect(await publishedKids()).toEqual([newKid, kidOf(access)]);
+  // The parent token derives the active one, which needs the old derivation root.
+  const repeated = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+  expect(repeated.body.refresh_token).toBe(renewed.body.refresh_token);
+  const verified = await world.request('POST', '/verify', { body: { type: 'recovery', token_hash: hashIn(mail) } });
+  expect(verified.status).toBe(200);
+});
+
+test('the real client verifies tokens of the new key with the published keys', async () => {
+  const { email } = await world.signedUp();
+  await rotateKey();
+  const client = world.client();
+  await client.auth.signInWithPassword({ email, password: PASSWORD });
+  const { data, error } = await client.auth.getClaims();
+  expect(error).toBeNull();
+  expect(data!.claims.email).toBe(email);
+  expect(data!.header.kid).toBe((await publishedKids())[0]);
+});
+
+test('the old key is published for an hour and ten minutes', async () => {
+  const { access } = await world.signedUp();
+  await rotateKey();
+  world.clock.advance(4_180_000);
+  expect(await publishedKids()).toContain(kidOf(access));
+  world.clock.advance(20_000);
+  expect(await publishedKids()).not.toContain(kidOf(access));
+});
+
+test('a rotation for a leaked key rejects tokens that were verified before, and sessions go on', async () => {
+  const { access, refresh } = await world.signedUp();
+  expect((await world.request('GET', '/user', { token: access })).status).toBe(200);
+  await rotateKey(true);
+  const rejected = await world.request('GET', '/user', { token: access });
+  expect(rejected).toMatchObject({ status: 403, body: { code: 'bad_jwt' } });
+  const renewed = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+  expect((await world.request('GET', '/user', { token: renewed.body.access_token })).status).toBe(200);
+});
