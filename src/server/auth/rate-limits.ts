@@ -9,15 +9,20 @@ import { networkPrefix } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
 
 const FIVE_MINUTES = 300;
+const HOUR = 3_600;
 
+/** `points` requests of one network address in `duration` seconds. */
 const BUCKETS = {
-  signup: 30,
-  recover: 30,
-  resend: 30,
-  user: 30,
-  verify: 30,
-  reauthenticate: 30,
-  token: 150,
+  signup: { points: 30, duration: FIVE_MINUTES },
+  anonymous: { points: 30, duration: HOUR },
+  otp: { points: 30, duration: FIVE_MINUTES },
+  magiclink: { points: 30, duration: FIVE_MINUTES },
+  recover: { points: 30, duration: FIVE_MINUTES },
+  resend: { points: 30, duration: FIVE_MINUTES },
+  user: { points: 30, duration: FIVE_MINUTES },
+  verify: { points: 30, duration: FIVE_MINUTES },
+  reauthenticate: { points: 30, duration: FIVE_MINUTES },
+  token: { points: 150, duration: FIVE_MINUTES },
 } as const;
 
 type Bucket = keyof typeof BUCKETS;
@@ -58,12 +63,12 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     (window) => new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false }),
   );
   const limiters = new Map(
-    Object.entries(BUCKETS).map(([bucket, points]) => {
+    Object.entries(BUCKETS).map(([bucket, { points, duration }]) => {
       const options = {
         ...store,
         keyPrefix: bucket,
         points,
-        duration: FIVE_MINUTES,
+        duration,
         // One limiter is enough to purge the shared table.
         clearExpiredByTimeout: bucket === 'token',
         // A blocked client costs no further statement until its bucket refills.

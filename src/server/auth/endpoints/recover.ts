@@ -2,6 +2,7 @@
 import { mailRecovery } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail } from '../accounts/accounts.ts';
+import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
@@ -10,7 +11,9 @@ import { redirectTarget } from '../wire/redirects.ts';
 
 export const recover: Endpoint = async (context, deps) => {
   await deps.limits.consume('recover', deviceOf(context, deps).ip);
-  const input = (await readBody(context)).text('email');
+  const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
+  const input = body.text('email');
   if (input === '') throw new AuthError('recovery_without_email');
   const email = parseEmail(input);
   const redirectTo = redirectTarget(context, deps.config);

@@ -2,6 +2,7 @@
 import { mailAddressChange, mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
+import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
@@ -13,6 +14,7 @@ type MailType = 'signup' | 'email_change';
 export const resend: Endpoint = async (context, deps) => {
   await deps.limits.consume('resend', deviceOf(context, deps).ip);
   const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
   const type = body.text('type');
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (type === 'sms' || type === 'phone_change') throw new AuthError('phone_provider_disabled');

@@ -1,8 +1,8 @@
 /** GET /settings: the enabled sign-in methods (docs/specification/wire.md 17). */
 import type { Endpoint } from '../auth-deps.ts';
 
-const PROVIDERS_OFF = [
-  'anonymous_users',
+/** The providers that supabase/auth lists, whether or not this server knows them. */
+const KNOWN_PROVIDERS = [
   'apple',
   'azure',
   'bitbucket',
@@ -25,18 +25,25 @@ const PROVIDERS_OFF = [
   'workos',
   'twitch',
   'twitter',
-  'phone',
   'zoom',
 ] as const;
 
-export const settings: Endpoint = (context, { config }) =>
-  context.json({
-    external: { ...Object.fromEntries(PROVIDERS_OFF.map((name) => [name, false])), email: true },
-    disable_signup: false,
-    mailer_autoconfirm: config.auth.autoconfirm,
+export const settings: Endpoint = (context, { config: { auth } }) => {
+  const configured = auth.oauthProviders.map(({ name }) => [name, true] as const);
+  return context.json({
+    external: {
+      ...Object.fromEntries(KNOWN_PROVIDERS.map((name) => [name, false])),
+      ...Object.fromEntries(configured),
+      anonymous_users: auth.anonymousUsers,
+      email: true,
+      phone: auth.sms !== null,
+    },
+    disable_signup: !auth.signups,
+    mailer_autoconfirm: auth.autoconfirm,
     phone_autoconfirm: false,
-    sms_provider: '',
-    saml_enabled: false,
+    sms_provider: auth.sms === null ? '' : 'twilio',
+    saml_enabled: auth.samlKeyFile !== null,
     saml_private_key_next_configured: false,
-    passkeys_enabled: false,
+    passkeys_enabled: auth.passkeys,
   });
+};

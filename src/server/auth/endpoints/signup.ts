@@ -26,6 +26,7 @@ import {
 } from '../accounts/accounts.ts';
 import type { Account } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
+import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
@@ -39,6 +40,7 @@ type NewUser = { email: string; password: string; data: JsonObject };
 export const signup: Endpoint = async (context, deps) => {
   await deps.limits.consume('signup', deviceOf(context, deps).ip);
   const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   if (email === '' && phone === '') throw new AuthError('anonymous_provider_disabled');
   if (password === '') throw new AuthError('signup_without_password');

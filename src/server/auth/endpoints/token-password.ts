@@ -2,6 +2,7 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail, getAccount, isBanned } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
+import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -13,6 +14,7 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);
   await limits.consume('token', device.ip);
   const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   if (email !== '' && phone !== '') throw new AuthError('login_with_both');
   if (phone !== '') throw new AuthError('phone_logins_disabled');

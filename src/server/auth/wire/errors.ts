@@ -81,6 +81,11 @@ const CATALOGUE = {
   },
   challenge_method: { status: 400, code: 'validation_failed', text: 'Invalid code challenge method' },
 
+  signup_disabled: { status: 422, code: 'signup_disabled', text: 'Signups not allowed for this instance' },
+  captcha_failed: { status: 400, code: 'captcha_failed', text: 'captcha protection: request disallowed (%)' },
+  /** supabase/auth responds with 500; clients may retry after a 503. */
+  captcha_unavailable: { status: 503, code: 'captcha_failed', text: 'captcha verification process failed' },
+
   signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
   signup_with_both: {
     status: 400,

@@ -1,0 +1,60 @@
+/**
+ * Requires a solved captcha where the operator has set one up (docs/specification/accounts.md 9).
+ *
+ * Fails closed: without an answer of the captcha service the request is refused, and the client may retry. Threat: a token
+ * that was solved on a page of another site. Its host name must be ours or one that AUTH_REDIRECT_URLS lists.
+ */
+import type { Context } from 'hono';
+import { isLoopback } from '#server/config/loopback.ts';
+import { isWebProtocol } from '#server/config/redirect-patterns.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { AccessTokenError } from '../keys/access-tokens.ts';
+import type { Body } from '../wire/body.ts';
+import { AuthError } from '../wire/errors.ts';
+import { askSiteverify } from './siteverify.ts';
+
+const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
+/** Codes about the operator's keys: nobody can sign in until the settings are right. */
+const MISCONFIGURED = /-input-secret$|^sitekey-secret-mismatch$/;
+
+/** Call after the request was counted and before any account is looked up. Throws `captcha_failed`. */
+export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<void> {
+  const { captcha } = deps.config.auth;
+  if (captcha === null || (await isAdmin(context, deps))) return;
+  const token = body.object('gotrue_meta_security')?.['captcha_token'] ?? '';
+  if (typeof token !== 'string' || token === '') throw new AuthError('captcha_failed', 'no captcha_token found');
+  const verdict = await askSiteverify(captcha, token);
+  if (verdict.outcome === 'unavailable') {
+    deps.log.error({ captcha: captcha.provider, reason: verdict.reason }, 'the captcha service did not answer');
+    throw new AuthError('captcha_unavailable');
+  }
+  if (verdict.outcome === 'refused') {
+    const { codes } = verdict;
+    if (codes.some((code) => MISCONFIGURED.test(code))) {
+      deps.log.error({ captcha: captcha.provider, codes }, 'the captcha service rejects our keys');
+    }
+    throw new AuthError('captcha_failed', codes.join(', '));
+  }
+  if (verdict.hostname !== null && !isOurHost(verdict.hostname, deps.config)) {
+    throw new AuthError('captcha_failed', 'hostname-mismatch');
+  }
+}
+
+/** A service token needs no captcha. */
+async function isAdmin(context: Context<AppEnv>, { accessTokens }: AuthDeps): Promise<boolean> {
+  const token = /^Bearer +([^\s]+\.[^\s]+\.[^\s]+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  if (token === undefined) return false;
+  try {
+    return ADMIN_ROLES.has((await accessTokens.readClaims(token)).role);
+  } catch (error) {
+    if (error instanceof AccessTokenError) return false;
+    throw error;
+  }
+}
+
+function isOurHost(hostname: string, { publicUrl, auth }: AuthDeps['config']): boolean {
+  const home = new URL(publicUrl).hostname;
+  if (hostname === home || (isLoopback(home) && isLoopback(hostname))) return true;
+  return auth.redirectPatterns.some((pattern) => isWebProtocol(pattern) && pattern.host.test(hostname));
+}

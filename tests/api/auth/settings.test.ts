@@ -1,0 +1,61 @@
+/** GET /settings (docs/specification/wire.md 17). */
+import { expect, test } from 'vitest';
+import { startAuthWorld } from './fixture.ts';
+
+test('settings list every way to sign in that is switched on', async () => {
+  const world = await startAuthWorld({
+    AUTH_AUTOCONFIRM: 'off',
+    AUTH_SIGNUPS: 'off',
+    AUTH_ANONYMOUS: 'on',
+    AUTH_PASSKEYS: 'off',
+    AUTH_SAML_KEY_FILE: '/nowhere/saml.pem',
+    GOOGLE_CLIENT_ID: 'id',
+    GOOGLE_CLIENT_SECRET: 'secret',
+    OIDC_PROVIDERS: 'keycloak,house',
+    OIDC_KEYCLOAK_ISSUER: 'http://127.0.0.1:1/realm',
+    OIDC_KEYCLOAK_CLIENT_ID: 'id',
+    OIDC_KEYCLOAK_CLIENT_SECRET: 'secret',
+    OIDC_HOUSE_ISSUER: 'http://127.0.0.1:1/house',
+    OIDC_HOUSE_CLIENT_ID: 'id',
+    OIDC_HOUSE_CLIENT_SECRET: 'secret',
+    SMS_ACCOUNT_SID: 'AC0123456789abcdef',
+    SMS_AUTH_TOKEN: 'token',
+    SMS_FROM: '+15005550006',
+  });
+  try {
+    const { body } = await world.request('GET', '/settings');
+    const on = Object.entries(body.external).filter(([, isOn]) => isOn);
+    expect(on.map(([name]) => name).toSorted()).toEqual(
+      ['anonymous_users', 'email', 'google', 'house', 'keycloak', 'phone'].toSorted(),
+    );
+    expect({ ...body, external: undefined }).toEqual({
+      external: undefined,
+      disable_signup: true,
+      mailer_autoconfirm: false,
+      phone_autoconfirm: false,
+      sms_provider: 'twilio',
+      saml_enabled: true,
+      saml_private_key_next_configured: false,
+      passkeys_enabled: false,
+    });
+  } finally {
+    await world.close();
+  }
+});
+
+test('settings of a fresh server list e-mail alone', async () => {
+  const world = await startAuthWorld();
+  try {
+    const { body } = await world.request('GET', '/settings');
+    expect(Object.entries(body.external).filter(([, isOn]) => isOn)).toEqual([['email', true]]);
+    expect(Object.keys(body.external)).toHaveLength(26);
+    expect(body).toMatchObject({
+      disable_signup: false,
+      sms_provider: '',
+      saml_enabled: false,
+      passkeys_enabled: true,
+    });
+  } finally {
+    await world.close();
+  }
+});
