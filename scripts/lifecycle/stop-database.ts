@@ -1,4 +1,4 @@
-/** Stops the embedded database that a killed server has left running. No-op if another server holds the lock. */
+/** Stops the embedded database that a killed server left running. No-op if a process holds the directory lock. */
 import { existsSync } from 'node:fs';
 import { readConfig } from '#server/config/config.ts';
 import { findBinaries } from '#server/database/embedded/binaries.ts';

@@ -23,7 +23,10 @@ export type ReadOutcome = { kind: 'read'; stored: StoredLog | null; moved?: Move
 export type WriteOutcome =
   | ({ kind: 'stored'; savedAt: number } & Version)
   | { kind: 'removed' }
-  /** The row is not the version that the save is based on: another page inserted, changed, moved or removed it. */
+  /**
+   * The row is not the version that the save is based on. Another page inserted, changed, moved or removed it, or an
+   * earlier write of this page was stored but its answer was lost.
+   */
   | { kind: 'changed' }
   | Failure;
 

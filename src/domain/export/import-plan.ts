@@ -5,7 +5,7 @@ import { entryText } from '../log/entry-text.ts';
 import type { ImportedDay, Refusal } from './exported-entry.ts';
 import type { ImportEntry } from './import-wire.ts';
 
-/** About ten times the size of ten years with a log of 1.8 KB a day. */
+/** Bounds the memory: the browser reads the whole file. Ten years of logs of 2 KB a day are about 7 MB. */
 export const IMPORT_FILE_MAX_BYTES = 64 * 1024 * 1024;
 /** More than a hundred years. */
 export const IMPORT_MAX_DAYS = 40_000;

@@ -78,7 +78,10 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
   routes.all('*', (context) => refuse(context, 404, 'NOT_FOUND', 'Requested function was not found'));
   return routes;
 
-  /** Answers 503 if a queue is full, the database is unavailable or transactions collided. Rethrows any other error. */
+  /**
+   * Answers 503 if the caller can try again: a queue is full, the database is unavailable, it cancelled the query, a
+   * prepared statement is stale, or transactions collided. Rethrows any other error.
+   */
   function refuseIfBusy(context: Context<AppEnv>, error: unknown): Response {
     const answer = answerFor(error, false);
     if (answer?.status !== 503) throw error;

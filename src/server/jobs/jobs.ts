@@ -1,6 +1,6 @@
 /**
  * Starts the jobs in the background once the server accepts requests; a job failure never stops the server. The queue
- * library is loaded lazily.
+ * library is loaded only then, so that it does not delay the start.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';

@@ -1,4 +1,4 @@
-/** The dependencies and the result type of the functions that settle and refund payments. */
+/** The dependencies of the functions that start, settle and refund payments, and the result of a settlement. */
 import type { PaymentStatus } from '#domain/payment/payment.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';

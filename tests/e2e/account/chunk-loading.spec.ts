@@ -1,4 +1,8 @@
-/** Account pages whose chunks cannot be loaded: typed values stay, and after a release the page loads anew. */
+/**
+ * The chunk of the next page cannot be loaded. Without a connection, the page and its typed values stay; after a
+ * sign-in, an error screen offers a retry. After a release removed the chunk, the browser loads the next page as a new
+ * document and keeps the typed address.
+ */
 import type { Page } from '@playwright/test';
 import { expectFetched, chunkErrorToast, makeChunksStale } from '../support/chunk-loading.ts';
 import { editor } from '../support/journal.ts';

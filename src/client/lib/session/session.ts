@@ -46,7 +46,7 @@ export function useSession(): SessionState {
   return session;
 }
 
-/** The signed-in user, for screens behind the guard. */
+/** Returns the user, also while the session has expired. Throws outside MembersLayout, if there is no user. */
 export function useUser(): User {
   const { user } = useSession();
   if (!user) throw new Error('useUser is for screens behind the guard');

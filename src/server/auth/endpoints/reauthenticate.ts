@@ -1,4 +1,7 @@
-/** GET /reauthenticate: mails the code that PUT /user requires of an old session (docs/specification/wire.md 14). */
+/**
+ * GET /reauthenticate: mails a code. A session older than 24 hours needs the code to change the password or the
+ * address with PUT /user (docs/specification/wire.md 12, 14).
+ */
 import { mailReauthentication } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { requireUser } from '../wire/require-user.ts';

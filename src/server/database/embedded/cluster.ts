@@ -21,7 +21,7 @@ const LOG_MAX_BYTES = 10 * 1024 * 1024;
 
 export type ClusterPaths = {
   folder: string;
-  /** PostgreSQL's data directory; belongs to the server's user and holds the socket. */
+  /** PostgreSQL's data directory. The user that runs PostgreSQL owns it. It holds the Unix socket, if there is one. */
   cluster: string;
   passwordFile: string;
   logFile: string;

@@ -1,8 +1,9 @@
 /**
- * An exclusive lock on a data directory.
+ * An exclusive lock on a data directory: a listening socket. The system grants the socket's name to one process.
  *
- * A lock file would not do: it survives a kill -9, and process ids are reused. The lock is a listening socket: the
- * kernel grants its name to one process and releases it when that process ends for any reason.
+ * On Linux and Windows the system releases the name when the process ends, even after kill -9. Elsewhere the name is
+ * a file that stays; `lockDirectory` removes it if nobody listens on it. A process id in a file would not do, because
+ * ids are reused. On Linux, processes in different network namespaces do not see each other's lock.
  */
 import { createHash } from 'node:crypto';
 import { realpath, unlink } from 'node:fs/promises';

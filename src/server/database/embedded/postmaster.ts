@@ -78,7 +78,7 @@ async function removeStaleLocks(cluster: string): Promise<void> {
 
 /**
  * On Linux, the PostgreSQL processes whose working directory is the cluster; a zombie has no working directory, so it
- * is never listed. Elsewhere, the process `lockedBy` if it is a PostgreSQL process.
+ * is never listed. Elsewhere, the process with the id `lockedBy` if it is a PostgreSQL process.
  */
 async function serverProcesses(cluster: string, lockedBy: number): Promise<number[]> {
   if (process.platform !== 'linux') return isPostgres(lockedBy) ? [lockedBy] : [];
