@@ -7,6 +7,7 @@ import { CONTEXT_DAYS } from '#domain/coach/coach.ts';
 import type { Day } from '#domain/day/day.ts';
 import type { AsService, Database, Identity } from '../database/database.ts';
 import { queryBuilder } from '../database/query-builder.ts';
+import { recordPlanUse } from '../plans/record-plan-use.ts';
 import type { FinishReason } from './model/model.ts';
 import { CAPS } from './prompts.ts';
 import type { PartialReply, Reply } from './reply/parse-response.ts';
@@ -127,9 +128,6 @@ export class ClaimLostError extends Error {
   }
 }
 
-const insertPlanUse = (userId: string) =>
-  queryBuilder.insertInto('plan_uses').values({ user_id: userId, kind: 'analysis' });
-
 /** `countTry`: whether the try counts towards the daily limit. Returns false if the lease was lost. */
 async function releaseLease(
   service: AsService,
@@ -201,7 +199,7 @@ export function createCoachStore(database: Database) {
     async releaseClaim(claim: Claim, countTry: boolean, recordUse: boolean): Promise<void> {
       await database.transactAsService('coach', async (transaction) => {
         await releaseLease(transaction, claim, countTry);
-        if (recordUse) await transaction.run(insertPlanUse(claim.userId));
+        if (recordUse) await recordPlanUse(transaction, claim.userId, 'analysis');
       });
     },
 
@@ -276,7 +274,7 @@ export function createCoachStore(database: Database) {
             })
             .returning('created_at'),
         );
-        await transaction.run(insertPlanUse(userId));
+        await recordPlanUse(transaction, userId, 'analysis');
         return { written, at: added!.created_at };
       });
     },

@@ -5,20 +5,17 @@ import type { Database } from '../database/database.ts';
 import type { AppEnv } from '../http/app-env.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { isCallerPremium } from '../plans/is-caller-premium.ts';
+import { recordPlanUse } from '../plans/record-plan-use.ts';
 
-/** Inserts at most one row per user and minute. Threat: a caller floods the append-only table. */
-const INSERT_PLAN_USE = `
-  insert into public.plan_uses (user_id, kind)
-  select $1::uuid, 'export'
-   where not exists (select from public.plan_uses
-                      where user_id = $1::uuid and kind = 'export' and used_at > now() - interval '1 minute')`;
+/** Threat: a caller floods the append-only table. */
+const MIN_INTERVAL_SECONDS = 60;
 
 export function recordExport({ database }: { database: Database }) {
   return async (context: Context<AppEnv>, { identity, userId }: Caller): Promise<Response> => {
     if (userId === null || !(await isCallerPremium(database, identity))) {
       return context.json({ success: false, error: MESSAGES.exportIsPremium }, 403);
     }
-    await database.asService('record an export').statement(INSERT_PLAN_USE, [userId]);
+    await recordPlanUse(database.asService('record an export'), userId, 'export', MIN_INTERVAL_SECONDS);
     return context.json({ success: true });
   };
 }
