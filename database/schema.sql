@@ -654,6 +654,29 @@ CREATE INDEX payments_of_user ON public.payments USING btree (user_id, created_a
 CREATE UNIQUE INDEX plan_changes_one_end ON public.plan_changes USING btree (payment_id) WHERE (reason = ANY (ARRAY['refund'::text, 'reversal'::text]));
 CREATE UNIQUE INDEX plan_changes_one_grant ON public.plan_changes USING btree (payment_id) WHERE (reason = 'payment'::text);
 
+CREATE OR REPLACE FUNCTION public.allow_only_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO ''
+AS $function$
+declare
+  erased uuid := public.erased_user(tg_relid);
+  is_refused boolean := erased is null;
+begin
+  if not is_refused and tg_level = 'ROW' then
+    is_refused := old.user_id is distinct from erased
+      or to_jsonb(new) - 'user_id' is distinct from to_jsonb(old) - 'user_id';
+  end if;
+  if is_refused then
+    raise exception 'rows of % are never changed', tg_table_name using errcode = 'restrict_violation';
+  end if;
+  if tg_level = 'STATEMENT' then
+    return null;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.begin_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -694,6 +717,36 @@ begin
   return btrim(regexp_replace(html, E'[\r\n]+', E'\n', 'g'), E' \t\n');
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.erase_payer(payer uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO ''
+AS $function$
+declare
+  nobody uuid := gen_random_uuid();
+begin
+  if exists (select from auth.users where id = payer) then
+    raise exception 'the account of this user still exists' using errcode = 'restrict_violation';
+  end if;
+  perform set_config('hustle_forge.erased_user', payer::text, true);
+  update public.payments
+     set user_id = nobody, country = null, approval_url = null, debug_id = null, mail_due_at = null
+   where user_id = payer;
+  update public.plan_changes set user_id = nobody where user_id = payer;
+  update public.plan_uses set user_id = nobody where user_id = payer;
+  perform set_config('hustle_forge.erased_user', '', true);
+  return nobody;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.erased_user(relation oid)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE
+ SET search_path TO ''
+RETURN (SELECT (NULLIF(current_setting('hustle_forge.erased_user'::text, true), ''::text))::uuid AS "nullif" FROM pg_class WHERE ((pg_class.oid = erased_user.relation) AND pg_has_role(CURRENT_USER, pg_class.relowner, 'member'::text)));
 
 CREATE OR REPLACE FUNCTION public.first_free_day()
  RETURNS date
@@ -747,6 +800,13 @@ CREATE OR REPLACE FUNCTION public.keep_payment_facts()
  SET search_path TO ''
 AS $function$
 begin
+  if old.user_id = public.erased_user(tg_relid) then
+    if to_jsonb(new) - array['user_id', 'country', 'approval_url', 'debug_id', 'mail_due_at']
+         is distinct from to_jsonb(old) - array['user_id', 'country', 'approval_url', 'debug_id', 'mail_due_at'] then
+      raise exception 'erasing a payer changes no facts of a payment' using errcode = 'restrict_violation';
+    end if;
+    return new;
+  end if;
   if (new.id, new.user_id, new.provider, new.amount_minor, new.currency, new.created_at)
        is distinct from (old.id, old.user_id, old.provider, old.amount_minor, old.currency, old.created_at)
      or new.country is distinct from old.country
@@ -754,8 +814,8 @@ begin
      or (old.capture_id is not null and new.capture_id is distinct from old.capture_id) then
     raise exception 'the facts of a payment are never changed' using errcode = 'restrict_violation';
   end if;
-  -- With the status itself, so that no end of the process comes between them. A refusal is told to whoever was asked
-  -- to wait for it; everybody else sees it on the screen.
+  -- Set together with the status, so that no crash comes between them. A refusal is mailed only to a buyer who was asked
+  -- to wait for it; any other buyer sees it on the screen.
   if new.status is distinct from old.status
      and (new.status in ('completed', 'refunded', 'reversed')
           or (new.status = 'declined' and exists (
@@ -879,8 +939,12 @@ CREATE TRIGGER keep_payment_facts BEFORE UPDATE ON public.payments FOR EACH ROW 
 CREATE TRIGGER never_deleted BEFORE DELETE OR TRUNCATE ON public.payments FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
 CREATE TRIGGER note_first_status AFTER INSERT ON public.payments FOR EACH ROW EXECUTE FUNCTION public.note_payment_status();
 CREATE TRIGGER note_status AFTER UPDATE ON public.payments FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION public.note_payment_status();
-CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
-CREATE TRIGGER only_added_to BEFORE DELETE OR UPDATE OR TRUNCATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER only_added_to BEFORE DELETE OR TRUNCATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER only_user_is_erased BEFORE UPDATE ON public.plan_changes FOR EACH ROW EXECUTE FUNCTION public.allow_only_erasure();
+CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_changes FOR EACH STATEMENT EXECUTE FUNCTION public.allow_only_erasure();
+CREATE TRIGGER only_added_to BEFORE DELETE OR TRUNCATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_change_of_ledger();
+CREATE TRIGGER only_user_is_erased BEFORE UPDATE ON public.plan_uses FOR EACH ROW EXECUTE FUNCTION public.allow_only_erasure();
+CREATE TRIGGER updated_by_erasure_alone BEFORE UPDATE ON public.plan_uses FOR EACH STATEMENT EXECUTE FUNCTION public.allow_only_erasure();
 CREATE TRIGGER touch_profile BEFORE UPDATE ON public.profiles FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION public.touch_profile();
 
 alter table public.analyses enable row level security, force row level security;
@@ -928,11 +992,32 @@ create policy "words of own open days are read" on public.entry_words for select
 create policy "own payments are read" on public.payments for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy owner_erase_user_of_payments on public.payments for update to hustle_forge
+  using ((user_id = ( SELECT public.erased_user(('public.payments'::regclass)::oid) AS erased_user)))
+  with check (true);
+
+create policy owner_select_payments on public.payments for select to hustle_forge
+  using ((( SELECT public.erased_user(('public.payments'::regclass)::oid) AS erased_user) IS NOT NULL));
+
 create policy "own plan changes are read" on public.plan_changes for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
 
+create policy owner_erase_user_of_plan_changes on public.plan_changes for update to hustle_forge
+  using ((user_id = ( SELECT public.erased_user(('public.plan_changes'::regclass)::oid) AS erased_user)))
+  with check (true);
+
+create policy owner_select_plan_changes on public.plan_changes for select to hustle_forge
+  using ((( SELECT public.erased_user(('public.plan_changes'::regclass)::oid) AS erased_user) IS NOT NULL));
+
 create policy "own uses of the plan are read" on public.plan_uses for select to authenticated
   using ((user_id = ( SELECT auth.uid() AS uid)));
+
+create policy owner_erase_user_of_plan_uses on public.plan_uses for update to hustle_forge
+  using ((user_id = ( SELECT public.erased_user(('public.plan_uses'::regclass)::oid) AS erased_user)))
+  with check (true);
+
+create policy owner_select_plan_uses on public.plan_uses for select to hustle_forge
+  using ((( SELECT public.erased_user(('public.plan_uses'::regclass)::oid) AS erased_user) IS NOT NULL));
 
 create policy "new user gets a profile" on public.profiles for insert to hustle_forge
   with check (true);
@@ -952,9 +1037,12 @@ grant delete on public.entries to authenticated;
 grant delete on public.entries to service_role;
 grant delete on public.plan_reminders to service_role;
 grant delete on public.profiles to service_role;
+grant execute on function public.allow_only_erasure() to public;
 grant execute on function public.begin_entry() to public;
 grant execute on function public.earliest_today(timestamp with time zone) to public;
 grant execute on function public.entry_text(text) to public;
+grant execute on function public.erase_payer(uuid) to service_role;
+grant execute on function public.erased_user(oid) to public;
 grant execute on function public.first_free_day() to public;
 grant execute on function public.is_premium() to public;
 grant execute on function public.keep_payment_facts() to public;

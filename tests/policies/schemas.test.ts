@@ -84,7 +84,7 @@ test('every table of the public schema has forced row-level security', async () 
   expect(rows).toEqual([]);
 });
 
-test("only three triggers, the erasure of audit rows and the view entry_dates run with their owner's privileges", async () => {
+test("only three triggers, the two erasures and the view entry_dates run with their owner's privileges", async () => {
   const { rows } = await db.admin.query(
     `select proname || ' returns ' || prorettype::regtype as name from pg_proc where prosecdef and pronamespace::regnamespace::text in ('public', 'auth')
       union all
@@ -94,6 +94,7 @@ test("only three triggers, the erasure of audit rows and the view entry_dates ru
   expect(rows.map(({ name }) => name)).toEqual([
     'entry_dates',
     'erase_audit_log returns void',
+    'erase_payer returns uuid',
     'forget_day returns trigger',
     'forget_reviews_of_moved_log returns trigger',
     'make_profile returns trigger',

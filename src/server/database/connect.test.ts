@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestDatabase } from '../../../tests/support/test-database.ts';
 import type { TestDatabase } from '../../../tests/support/test-database.ts';
 
+import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { startJobQueue } from '#server/jobs/job-queue.ts';
 import { createLog } from '#server/log.ts';
 import { Secret } from '#server/config/secret.ts';
@@ -44,8 +45,11 @@ const open = (databaseUrl = url) =>
 async function asOwner(text: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(text);
-  await client.end();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
 }
 
 test('migrates and creates a profile for each user when the owner is not a superuser', async () => {
@@ -137,6 +141,28 @@ test('shows users the dates of their own logs when the owner is subject to row-l
   await admin.end();
   const user = database.asUser({ role: 'authenticated', claimsJson: JSON.stringify({ sub: mine }) });
   expect((await user.statement('select * from entry_dates', [])).rows).toEqual([{ user_id: mine, date: '2001-01-01' }]);
+  await database.close();
+});
+
+test('erases the user of the ledgers when the owner is subject to row-level security', async () => {
+  await server.admin.query(`alter role ${owner} nobypassrls`);
+  const database = await open();
+  const service = database.asService('test');
+  const leaver = '00000000-0000-4000-8000-000000000001';
+  await service.statement('insert into auth.users (id) values ($1)', [leaver]);
+  const pay = "insert into payments (user_id, amount_minor, currency, country) values ($1, 2400, 'USD', 'DE')";
+  await service.statement(pay, [leaver]);
+  await service.statement("insert into plan_uses (user_id, kind) values ($1, 'export')", [leaver]);
+  expect(await deleteAccount(database, { userId: leaver, actor: 'job', now: new Date() })).not.toBeNull();
+  const { rows } = await service.statement<{ same: boolean; country: string | null; uses: number }>(
+    `select user_id = $1 as same, country, (select count(*)::int from plan_uses where user_id = payments.user_id) as uses
+       from payments`,
+    [leaver],
+  );
+  expect(rows).toEqual([{ same: false, country: null, uses: 1 }]);
+  // The owner cannot do it outside of the function.
+  await expect(asOwner('update payments set user_id = gen_random_uuid()')).resolves.toBeUndefined();
+  await expect(asOwner("update plan_uses set kind = 'analysis'")).rejects.toMatchObject({ code: '23001' });
   await database.close();
 });
 

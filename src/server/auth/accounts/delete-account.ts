@@ -1,0 +1,92 @@
+/**
+ * Deletes an account for good (docs/specification/accounts.md 12). Foreign keys delete every row of the user; what must
+ * outlive the account (payments, plan changes, audit rows) loses everything that names a person.
+ */
+import type { AsService, Database } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { recordAuditEvent } from './audit-log.ts';
+import type { AuditEntry } from './audit-log.ts';
+
+/** How long the owner can undo a deletion: one hour. */
+export const UNDO_DELETION_MS = 3_600_000;
+
+type Deletion = {
+  userId: string;
+  actor: AuditEntry['actor'];
+  now: Date;
+  /** Deletes the account only if its owner has requested the deletion and the time to undo it is over. */
+  onlyIfDue?: boolean;
+  /** Further keys of `auth.rate_limits` that belong to the user, without their prefix. */
+  findRateLimitKeys?: (email: string) => readonly string[];
+};
+
+export type DeletedAccount = {
+  email: string | null;
+  /** For `AccessTokens.invalidateSession`. */
+  endedSessions: string[];
+};
+
+/** Null if there is no such account, or if it is not due. Repeating the call is safe. */
+export async function deleteAccount(database: Database, deletion: Deletion): Promise<DeletedAccount | null> {
+  const { userId, actor, now, onlyIfDue = false, findRateLimitKeys = () => [] } = deletion;
+  return database.transactAsService('delete an account', async (transaction) => {
+    // Locks the row. A concurrent sign-in has undone the deletion before, or waits and then finds no account.
+    const [user] = await transaction.run(
+      queryBuilder
+        .selectFrom('auth.users')
+        .select(['email', 'phone', 'deletion_due_at'])
+        .where('id', '=', userId)
+        .forUpdate(),
+    );
+    if (!user) return null;
+    const { email, phone, deletion_due_at: dueAt } = user;
+    if (onlyIfDue && (dueAt === null || dueAt > now)) return null;
+
+    const sessions = await transaction.run(
+      queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id'),
+    );
+    await transaction.run(queryBuilder.deleteFrom('auth.users').where('id', '=', userId).returning('id'));
+    const requestedAt = dueAt && new Date(dueAt.getTime() - UNDO_DELETION_MS);
+    await erasePayments(transaction, { userId, requestedAt, now });
+    await recordAuditEvent(transaction, { at: now, userId, actor, event: 'deleted' });
+    await transaction.statement('select auth.erase_audit_log($1)', [userId]);
+    await deleteRateLimits(transaction, [userId, email, phone, ...(email === null ? [] : findRateLimitKeys(email))]);
+    return { email, endedSessions: sessions.map(({ id }) => id) };
+  });
+}
+
+type Erasure = { userId: string; requestedAt: Date | null; now: Date };
+
+/**
+ * Replaces the user in the ledgers by a random id and empties PayPal's messages, which name the payer. An open order
+ * now has a buyer without a profile: it is not captured, or refunded if PayPal captured it (`settle-payment.ts`).
+ */
+async function erasePayments(transaction: AsService, { userId, requestedAt, now }: Erasure): Promise<void> {
+  const { rows } = await transaction.statement<{ id: string }>('select public.erase_payer($1) as id', [userId]);
+  const nobody = rows[0]!.id;
+  // An event that is not processed yet is emptied once it is (`reconcile-payments.ts`).
+  await transaction.statement(
+    `update public.payment_events set raw = ''
+      where raw <> '' and processed_at is not null
+        and exists (select from public.payments
+                     where user_id = $1 and (position(id::text in raw) > 0 or position(order_id in raw) > 0
+                                             or position(capture_id in raw) > 0))`,
+    [nobody],
+  );
+  if (requestedAt === null) return;
+  // Paid after the owner had left: the money goes back. The job `reconcile-payments` continues from here.
+  await transaction.statement(
+    `update public.payments set refund_requested_at = coalesce(refund_requested_at, $3), due_at = $3
+      where user_id = $1 and status = 'completed' and completed_at >= $2`,
+    [nobody, requestedAt, now],
+  );
+}
+
+/** Counters of guesses and requests. Their keys end with what they count by. */
+async function deleteRateLimits(transaction: AsService, keys: readonly (string | null)[]): Promise<void> {
+  await transaction.statement(
+    `delete from auth.rate_limits where exists (
+       select from unnest($1::text[]) as own (key) where right(rate_limits.key, length(own.key) + 1) = ':' || own.key)`,
+    [keys.filter((key) => key !== null)],
+  );
+}
