@@ -27,6 +27,8 @@ type Change = { -readonly [K in keyof Payment]?: Payment[K] };
 export class MemoryPaymentStore implements PaymentStore {
   buyers = new Map<string, Buyer>();
   payments = new Map<string, Payment>();
+  /** Users who have asked to delete their account. */
+  readonly leaving = new Set<string>();
   readonly ledger: Line[] = [];
   readonly planChanges: PlanChange[] = [];
   readonly events = new Map<string, Event>();
@@ -38,6 +40,10 @@ export class MemoryPaymentStore implements PaymentStore {
 
   buyer(userId: string) {
     return this.#transact(() => this.buyers.get(userId) ?? null);
+  }
+
+  isLeaving(userId: string) {
+    return this.#transact(() => this.leaving.has(userId));
   }
 
   begin(request: Parameters<PaymentStore['begin']>[0], canReuse: (open: Payment) => boolean) {

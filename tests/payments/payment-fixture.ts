@@ -26,6 +26,8 @@ export type WorldStore = {
   store: PaymentStore;
   addBuyer(userId: string): Promise<void>;
   deleteAccount(userId: string): Promise<void>;
+  /** The user asks to delete the account, or undoes it. */
+  setLeaving(userId: string, isLeaving: boolean): Promise<void>;
   /** Returns whether the event is new. */
   receive(event: PaypalEvent, now: Date): Promise<boolean>;
 };
@@ -178,8 +180,11 @@ export class PaymentWorld {
         return undefined;
       }
       case 'delete account': {
-        // Only one choice in three deletes the account, so that enough buyers remain.
-        return choice % 3 === 0 ? this.worldStore.deleteAccount(pick(users)!) : undefined;
+        // Only one choice in three deletes the account, so that enough buyers remain. The others ask for it or undo it.
+        const user = pick(users)!;
+        return choice % 3 === 0
+          ? this.worldStore.deleteAccount(user)
+          : this.worldStore.setLeaving(user, choice % 3 === 1);
       }
     }
   }

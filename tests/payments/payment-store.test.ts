@@ -115,7 +115,7 @@ async function perform(side: Side, users: readonly string[], number: number, min
     case 17:
       return (await store.due(now, 3)).length;
     case 18:
-      return store.buyer(user);
+      return choice % 4 === 0 ? store.isLeaving(user) : store.buyer(user);
     default:
       if (choice % 6 === 0) return side.deleteAccount(user);
       return choice % 6 === 1 ? side.grantByOperator(user) : store.due(at(minutes + 500), 50);

@@ -61,6 +61,8 @@ export type PaymentEvent = { readonly id: string; readonly raw: string; readonly
 export type PaymentStore = {
   /** Null when the account does not exist. */
   buyer(userId: string): Promise<Buyer | null>;
+  /** Whether the user has asked to delete the account and can still undo it. */
+  isLeaving(userId: string): Promise<boolean>;
   /**
    * The user's open payment that `canReuse` accepts, or a new one. Calls for one user are serialized, so two clicks
    * make one payment. Null when the account does not exist.
@@ -119,7 +121,8 @@ export type PaymentStore = {
   /** The ids of payments that are due, the longest overdue first. */
   due(now: Date, limit: number): Promise<string[]>;
   unprocessedEvents(limit: number): Promise<PaymentEvent[]>;
-  markEventProcessed(id: string, now: Date): Promise<void>;
+  /** Purges the payload of an event about a user without an account: it names the payer. */
+  markEventProcessed(id: string, now: Date, userId: string | null): Promise<void>;
 };
 
 export type Release = {

@@ -24,6 +24,17 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
       return found ?? null;
     },
 
+    async isLeaving(userId) {
+      const found = await service().run(
+        queryBuilder
+          .selectFrom('auth.users')
+          .select('id')
+          .where('id', '=', userId)
+          .where('deletion_due_at', 'is not', null),
+      );
+      return found.length > 0;
+    },
+
     begin: ({ userId, amountMinor, currency, country, dueAt, createdAt }, canReuse) =>
       transact(async (transaction) => {
         // The row lock serializes the calls of one user.
@@ -185,8 +196,17 @@ export function createPostgresPaymentStore(database: Database): PaymentStore {
           .limit(limit),
       ),
 
-    async markEventProcessed(id, now) {
-      await service().run(queryBuilder.updateTable('payment_events').set({ processed_at: now }).where('id', '=', id));
+    async markEventProcessed(id, now, userId) {
+      await service().statement(
+        `update public.payment_events
+            set processed_at = $2,
+                raw = case when $3::uuid is null then raw
+                           -- The lock waits for a concurrent deletion of the account.
+                           when exists (select from auth.users where id = $3 for key share) then raw
+                           else '' end
+          where id = $1`,
+        [id, now, userId],
+      );
     },
   };
 }

@@ -53,8 +53,9 @@ async function processStored(deps: PaymentDeps, { id, raw, receivedAt }: Payment
   const event = parseEvent(raw);
   const isTooOld = clock.now().getTime() - receivedAt.getTime() > EVENT_LIFETIME_MS;
   if (isTooOld) log.error({ event: id }, 'gave up processing a PayPal event');
-  if (event === null || isTooOld) await store.markEventProcessed(id, clock.now());
-  else await processIsolated(deps, event);
+  if (event !== null && !isTooOld) return processIsolated(deps, event);
+  const payment = event && (await findNamedPayment(store, event));
+  await store.markEventProcessed(id, clock.now(), payment?.userId ?? null);
 }
 
 // Threat: PayPal reports something about one payment that the database rejects. Without isolation every sweep would end
@@ -88,8 +89,8 @@ async function settleIsolated(deps: PaymentDeps, id: string): Promise<Settlement
 export async function processEvent(deps: PaymentDeps, event: PaypalEvent): Promise<void> {
   const { store, clock, log } = deps;
   let settlement: Settlement | null = null;
+  const payment = await findNamedPayment(store, event);
   try {
-    const payment = await findNamedPayment(store, event);
     if (payment === null) log.warn({ event: event.type }, 'a PayPal event refers to an unknown payment');
     else settlement = await settlePayment(deps, payment.id, hintOf(event));
   } catch (error) {
@@ -97,7 +98,8 @@ export async function processEvent(deps: PaymentDeps, event: PaypalEvent): Promi
     log.warn({ err: error, event: event.type }, 'polling PayPal for an event failed');
     return;
   }
-  if (settlement !== 'unknown' && settlement !== 'capturing') await store.markEventProcessed(event.id, clock.now());
+  if (settlement === 'unknown' || settlement === 'capturing') return;
+  await store.markEventProcessed(event.id, clock.now(), payment?.userId ?? null);
 }
 
 /** The payment that an event names by any of its ids; null for an event that names no payment of ours. */

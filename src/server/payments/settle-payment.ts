@@ -99,6 +99,10 @@ async function captureClaimed(deps: PaymentDeps, read: Payment, claimed: Payment
   if (!(await canStillBuy(store, claimed.userId))) {
     return store.close(claimed.id, 'voided', { claimed, dueAt: finalPoll(claimed, now) });
   }
+  // Decided once the account is gone or the deletion is undone.
+  if (await store.isLeaving(claimed.userId)) {
+    return store.release(claimed, { status: 'approved', dueAt: nextOpenPoll(claimed, now) });
+  }
   const captured = await captureOrFindOrder(paypal, claimed);
   if (captured.capture) return applyCapture(deps, claimed, captured.capture);
   return store.release(claimed, { status: 'capturing', dueAt: retryTime(clock.now()) });
