@@ -51,7 +51,15 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
   const jobs: Jobs = createJobs({
     database,
     log,
-    jobs: jobList({ config, database, clock, log, mailer, payments }),
+    jobs: jobList({
+      config,
+      database,
+      clock,
+      log,
+      mailer,
+      payments,
+      knownDevicesKey: signingKeys.deriveSecret('known-devices'),
+    }),
   });
   const app = createApp({
     config,

@@ -1,5 +1,7 @@
 /** The jobs of this installation and their schedules; features that are not configured have none. */
 import { purgeExpired } from '../auth/accounts/purge-expired.ts';
+import { deleteAbandonedAnonymousUsers, deleteDueAccounts } from '../auth/own-account/delete-accounts.ts';
+import { accountGuessKey } from '../auth/wire/device-cookie.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
@@ -23,10 +25,13 @@ type Deps = {
   log: Logger;
   mailer: Mailer;
   payments: Payments | null;
+  /** The secret by which guesses of a password are counted: `AuthDeps.secrets.devices`. */
+  knownDevicesKey: Buffer;
 };
 
 export function jobList(deps: Deps): Job[] {
-  const { config, database, clock, payments } = deps;
+  const { config, database, clock, payments, knownDevicesKey } = deps;
+  const deletion = { ...deps, findRateLimitKeys: (email: string) => [accountGuessKey(knownDevicesKey, email)] };
   const jobs: Job[] = [
     {
       name: 'expire-plans',
@@ -38,7 +43,16 @@ export function jobList(deps: Deps): Job[] {
       name: 'purge-sign-in-data',
       everySeconds: HOUR,
       retryDelaySeconds: 300,
-      run: async () => ({ deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now()) }),
+      run: async (signal) => ({
+        deleted: await purgeExpired(database.asService('purge sign-in data'), clock.now()),
+        anonymousUsers: await deleteAbandonedAnonymousUsers(deletion, signal),
+      }),
+    },
+    {
+      name: 'delete-accounts',
+      everySeconds: MINUTE,
+      retryDelaySeconds: 60,
+      run: async (signal) => ({ deleted: await deleteDueAccounts(deletion, signal) }),
     },
     {
       name: 'forget-event-bodies',

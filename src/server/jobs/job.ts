@@ -7,6 +7,7 @@ export type JobName =
   | 'expire-plans'
   | 'forget-event-bodies'
   | 'purge-sign-in-data'
+  | 'delete-accounts'
   | 'send-receipts'
   | 'send-reminders';
 

@@ -80,3 +80,28 @@ export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): Mai
     `You now sign in with ${newEmail}. You can no longer sign in with this address.`,
     `If it was not you, ${contact === null ? 'contact the operator of this journal' : `write to ${contact}`} at once.`,
   ]);
+
+type DeletionRequested = { to: string; undoLink: string; loginLink: string };
+
+export const deletionRequestedMail = ({ to, undoLink, loginLink }: DeletionRequested): MailMessage =>
+  renderEmail(to, 'Your account will be deleted in one hour', [
+    'You asked to delete your account. In one hour, every log and everything else in it is gone for good.',
+    'Changed your mind, or was it not you? Keep the account:',
+    { link: undoLink, label: 'Keep my account' },
+    'Signing in keeps the account too:',
+    { link: loginLink, label: 'Sign in' },
+    'If it was not you, change your password afterwards.',
+  ]);
+
+export const deletionUndoneMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+  renderEmail(to, 'Your account will not be deleted', [
+    'The deletion of your account was undone. All your logs are still there.',
+    'If it was not you, someone else can sign in to your account. Reset your password now:',
+    { link: resetLink, label: 'Reset your password' },
+  ]);
+
+export const accountDeletedMail = ({ to }: { to: string }): MailMessage =>
+  renderEmail(to, 'Your account was deleted', [
+    'Your account and all its logs are gone. We keep your payments as figures that no longer name you.',
+    'This is our last email to you.',
+  ]);

@@ -8,6 +8,7 @@ const given = {
   newEmail: 'b@example.com',
   link: 'https://journal.example.com/login?token_hash=abc-123456_x&type=signup',
   loginLink: 'https://journal.example.com/login',
+  undoLink: 'https://journal.example.com/auth/v1/account/undo-deletion?token_hash=abc-123456_x',
   resetLink: 'https://journal.example.com/forgot-password',
   code: '042117',
   contact: 'help@example.com',

@@ -1,10 +1,8 @@
-/** Deletes what has expired: flows, challenges, nonces, factors never verified and anonymous users who stayed away. */
+/** Deletes what has expired: flows, challenges, nonces and factors never verified. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** An anonymous user has no way back once the browser has lost the session. */
-const ANONYMOUS_USER_MS = 30 * DAY_MS;
 
 /** Returns the number of deleted rows. */
 export async function purgeExpired(service: AsService, now: Date): Promise<number> {
@@ -19,26 +17,6 @@ export async function purgeExpired(service: AsService, now: Date): Promise<numbe
       .deleteFrom('auth.mfa_factors')
       .where('status', '=', 'unverified')
       .where('created_at', '<=', before(DAY_MS)),
-    queryBuilder
-      .deleteFrom('auth.users')
-      .where('is_anonymous', '=', true)
-      .where('created_at', '<=', before(ANONYMOUS_USER_MS))
-      .where((row) =>
-        row.not(
-          row.exists(
-            row
-              .selectFrom('auth.sessions as session')
-              .select('session.id')
-              .whereRef('session.user_id', '=', 'auth.users.id')
-              .where((session) =>
-                session.or([
-                  session('session.refreshed_at', '>', before(ANONYMOUS_USER_MS)),
-                  session('session.created_at', '>', before(ANONYMOUS_USER_MS)),
-                ]),
-              ),
-          ),
-        ),
-      ),
   ];
   let deleted = 0;
   for (const deletion of deletions) {

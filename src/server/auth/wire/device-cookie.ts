@@ -30,8 +30,12 @@ const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 /** A key for `limits.consumeSignIn` that does not contain the address. */
 export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, email: string): string {
   const device = readDevice(context, secrets.devices, email);
-  return device === null ? `account:${computeMac(secrets.devices, 'account', email)}` : `device:${device}`;
+  return device === null ? accountGuessKey(secrets.devices, email) : `device:${device}`;
 }
+
+/** The key for guesses from unknown devices. */
+export const accountGuessKey = (secret: Buffer, email: string): string =>
+  `account:${computeMac(secret, 'account', email)}`;
 
 type DeviceUser = {
   email: string | null;

@@ -1,0 +1,84 @@
+/** The jobs that delete accounts: due ones, and those of anonymous users who stayed away. */
+import type { Clock } from '#server/clock.ts';
+import type { Database } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { Logger } from '#server/log.ts';
+import { accountDeletedMail } from '#server/mail/account-emails.ts';
+import type { Mailer } from '#server/mail/mailer.ts';
+import { deleteAccount } from '../accounts/delete-account.ts';
+
+/** An anonymous user has no way back once the browser has lost the session. */
+const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
+const MAX_ACCOUNTS_PER_RUN = 200;
+
+type Deps = {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  mailer: Pick<Mailer, 'send'>;
+  /** See `deleteAccount`. */
+  findRateLimitKeys: (email: string) => readonly string[];
+};
+
+/** Deletes the accounts whose owners asked for it an hour ago. Returns their number. */
+export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promise<number> {
+  const due = queryBuilder
+    .selectFrom('auth.users')
+    .select('id')
+    .where('deletion_due_at', '<=', deps.clock.now())
+    .orderBy('deletion_due_at')
+    .limit(MAX_ACCOUNTS_PER_RUN);
+  const users = await deps.database.asService('find due accounts').run(due);
+  return deleteAll(deps, users, { onlyIfDue: true, signal });
+}
+
+export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSignal): Promise<number> {
+  const before = new Date(deps.clock.now().getTime() - ANONYMOUS_USER_MS);
+  const abandoned = queryBuilder
+    .selectFrom('auth.users as user')
+    .select('user.id')
+    .where('is_anonymous', '=', true)
+    .where('user.created_at', '<=', before)
+    .where((row) =>
+      row.not(
+        row.exists(
+          row
+            .selectFrom('auth.sessions as session')
+            .select('session.id')
+            .whereRef('session.user_id', '=', 'user.id')
+            .where((session) =>
+              session.or([session('session.refreshed_at', '>', before), session('session.created_at', '>', before)]),
+            ),
+        ),
+      ),
+    )
+    .limit(MAX_ACCOUNTS_PER_RUN);
+  const users = await deps.database.asService('find anonymous users').run(abandoned);
+  return deleteAll(deps, users, { onlyIfDue: false, signal });
+}
+
+type Options = { onlyIfDue: boolean; signal: AbortSignal };
+
+/** An account that cannot be deleted does not hold up the others; the job then fails and runs again. */
+async function deleteAll(
+  { database, clock, log, mailer, findRateLimitKeys }: Deps,
+  users: readonly { id: string }[],
+  { onlyIfDue, signal }: Options,
+): Promise<number> {
+  const now = clock.now();
+  let [deleted, failed] = [0, 0];
+  for (const { id: userId } of users) {
+    if (signal.aborted) break;
+    try {
+      const account = await deleteAccount(database, { userId, actor: 'job', now, onlyIfDue, findRateLimitKeys });
+      if (account === null) continue;
+      deleted += 1;
+      if (account.email !== null) mailer.send(accountDeletedMail({ to: account.email }));
+    } catch (error) {
+      failed += 1;
+      log.error({ err: error, userId }, 'an account cannot be deleted');
+    }
+  }
+  if (failed > 0) throw new Error(`${failed} accounts cannot be deleted`);
+  return deleted;
+}
