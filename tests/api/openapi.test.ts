@@ -202,6 +202,8 @@ describe('responses match the document', () => {
     await call(400, 'POST', '/auth/v1/logout?scope=mine', { as: dora });
     await call(204, 'POST', '/auth/v1/logout', { as: dora });
     await call(403, 'GET', '/auth/v1/user', { as: dora });
+    await call(422, 'GET', '/auth/v1/web3/nonce');
+    await call(422, 'POST', '/auth/v1/token?grant_type=web3', { body: {} });
     for (const path of ['settings', 'health', '.well-known/jwks.json']) await call(200, 'GET', `/auth/v1/${path}`);
   });
 

@@ -23,6 +23,8 @@ const BUCKETS = {
   verify: { points: 30, duration: FIVE_MINUTES },
   reauthenticate: { points: 30, duration: FIVE_MINUTES },
   token: { points: 150, duration: FIVE_MINUTES },
+  web3: { points: 30, duration: FIVE_MINUTES },
+  web3_nonce: { points: 30, duration: FIVE_MINUTES },
 } as const;
 
 type Bucket = keyof typeof BUCKETS;

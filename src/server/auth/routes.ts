@@ -10,6 +10,7 @@ import type { AuthRoutesDeps, AuthDeps, Endpoint } from './auth-deps.ts';
 import { followLink, showLink } from './endpoints/verify-link.ts';
 import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
+import { lazyEndpoint } from './lazy-endpoint.ts';
 import { logout } from './endpoints/logout.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { reauthenticate } from './endpoints/reauthenticate.ts';
@@ -41,6 +42,7 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['POST', '/verify/continue', followLink],
   ['POST', '/verify', verify],
   ['GET', '/reauthenticate', reauthenticate],
+  ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./web3/nonces.ts')).showNonce)],
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],

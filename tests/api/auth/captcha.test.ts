@@ -30,7 +30,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   let world: AuthWorld;
   beforeAll(async () => {
     const AUTH_REDIRECT_URLS = 'https://*.example.com/**,myapp://**';
-    world = await startAuthWorld({ AUTH_REDIRECT_URLS, ...captcha.settingsFor(provider) });
+    world = await startAuthWorld({ AUTH_REDIRECT_URLS, AUTH_ETHEREUM: 'on', ...captcha.settingsFor(provider) });
   });
   afterAll(() => world.close());
 
@@ -56,6 +56,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   test.each([
     ['/signup', { email: 'a@example.com', password: PASSWORD }],
     ['/token?grant_type=password', { email: 'a@example.com', password: PASSWORD }],
+    ['/token?grant_type=web3', { chain: 'ethereum' }],
     ['/recover', { email: 'a@example.com' }],
     ['/resend', { type: 'signup', email: 'a@example.com' }],
   ])('POST %s without a token is rejected', async (path, fields) => {

@@ -1,5 +1,6 @@
-/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9, 10 and 24). */
+/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9, 10, 24 and 30). */
 import type { Endpoint } from '../auth-deps.ts';
+import { lazyEndpoint } from '../lazy-endpoint.ts';
 import { grantPkce } from './token-pkce.ts';
 import { grantPassword } from './token-password.ts';
 import { grantRefreshToken } from './token-refresh.ts';
@@ -9,6 +10,7 @@ const GRANTS = new Map<string, Endpoint>([
   ['password', grantPassword],
   ['refresh_token', grantRefreshToken],
   ['pkce', grantPkce],
+  ['web3', lazyEndpoint(async () => (await import('../web3/grant-web3.ts')).grantWeb3)],
 ]);
 
 export const token: Endpoint = (context, deps) => {

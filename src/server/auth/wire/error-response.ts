@@ -6,7 +6,7 @@ import { isClientDisconnected } from '#server/http/requests/client-disconnected.
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
 import { PasswordQueueFullError } from '../accounts/passwords.ts';
-import { AuthError } from './errors.ts';
+import { AuthError, OAuthError } from './errors.ts';
 
 const VERSION_HEADER = 'X-Supabase-Api-Version';
 const NEW_FORMAT_VERSION = '2024-01-01';
@@ -20,6 +20,8 @@ const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDO
 const TRANSIENT_MESSAGE = /connection terminated|connection timeout|timeout exceeded when trying to connect/i;
 
 export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log: Logger): Response {
+  if (thrown instanceof OAuthError)
+    return context.json({ error: thrown.error, error_description: thrown.message }, 400);
   const error = toAuthError(thrown);
   const errorId = randomUUID();
   // The request log shows expected errors; a stack trace for each would add load to a burst.

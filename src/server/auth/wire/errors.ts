@@ -86,6 +86,29 @@ const CATALOGUE = {
   /** supabase/auth responds with 500; clients may retry after a 503. */
   captcha_unavailable: { status: 503, code: 'captcha_failed', text: 'captcha verification process failed' },
 
+  web3_disabled: { status: 422, code: 'web3_provider_disabled', text: 'Web3 provider is disabled' },
+  web3_chain_disabled: { status: 422, code: 'web3_provider_disabled', text: '% Web3 provider is disabled' },
+  web3_unsupported_chain: { status: 400, code: 'web3_unsupported_chain', text: 'Unsupported chain' },
+  wallet_message_too_short: { status: 400, code: 'validation_failed', text: 'message is too short' },
+  wallet_message_too_long: { status: 400, code: 'validation_failed', text: 'message must not exceed 20KB' },
+  /** From the parser of the message, with its prefix `siwe:` or `siws:`. */
+  bad_wallet_message: { status: 400, code: 'validation_failed', text: '%' },
+  ethereum_signature_length: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'signature must be 65 bytes long, encoded as a 130 character-long hexadecimal string',
+  },
+  solana_signature_length: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'signature must be 64 bytes encoded as base64 with or without padding',
+  },
+  solana_signature_encoding: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'signature does not contain valid base64 characters',
+  },
+
   signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
   signup_with_both: {
     status: 400,
@@ -217,6 +240,18 @@ const WEAKNESSES: Partial<Record<AuthErrorName, readonly ('length' | 'pwned')[]>
   weak_password: ['length'],
   common_password: ['pwned'],
 };
+
+/** An error in the format of RFC 6749 5.2, with status 400 in both versions of the wire. */
+export class OAuthError extends Error {
+  /** Such as `invalid_grant`. */
+  readonly error: string;
+
+  constructor(error: string, description: string) {
+    super(description);
+    this.name = 'OAuthError';
+    this.error = error;
+  }
+}
 
 export class AuthError extends Error {
   readonly status: Entry['status'];

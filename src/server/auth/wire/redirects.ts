@@ -14,13 +14,14 @@ export function redirectTarget(context: Context, config: AuthDeps['config']): st
     context.req.query('redirect_to'),
     context.req.header('referer'),
   ];
-  return candidates.find((target) => target !== undefined && isAllowed(target, config)) ?? config.publicUrl;
+  return candidates.find((target) => target !== undefined && isAllowedTarget(target, config)) ?? config.publicUrl;
 }
 
 export const isOwnOrigin = (target: string, { publicUrl }: Pick<AuthDeps['config'], 'publicUrl'>): boolean =>
   new URL(target).origin === new URL(publicUrl).origin;
 
-function isAllowed(target: string, { publicUrl, auth }: AuthDeps['config']): boolean {
+/** Whether a redirect may lead to the target, and a wallet may sign in for it. */
+export function isAllowedTarget(target: string, { publicUrl, auth }: AuthDeps['config']): boolean {
   const url = parseUnambiguousUrl(target);
   if (url === null) return false;
   const home = new URL(publicUrl);
