@@ -25,6 +25,7 @@ const BUCKETS = {
   token: { points: 150, duration: FIVE_MINUTES },
   web3: { points: 30, duration: FIVE_MINUTES },
   web3_nonce: { points: 30, duration: FIVE_MINUTES },
+  oauth: { points: 60, duration: FIVE_MINUTES },
 } as const;
 
 type Bucket = keyof typeof BUCKETS;

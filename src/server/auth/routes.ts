@@ -28,7 +28,7 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Not implemented, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
- * /authorize /callback /user/identities (OAuth), /sso (SAML), /passkeys, /invite and /admin.
+ * /user/identities, /sso (SAML), /passkeys, /invite and /admin.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[] = [
   ['POST', '/signup', signup],
@@ -43,6 +43,9 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['POST', '/verify', verify],
   ['GET', '/reauthenticate', reauthenticate],
   ['GET', '/web3/nonce', lazyEndpoint(async () => (await import('./web3/nonces.ts')).showNonce)],
+  ['GET', '/authorize', lazyEndpoint(async () => (await import('./oauth/authorize.ts')).authorize)],
+  ['GET', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
+  ['POST', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],

@@ -73,6 +73,16 @@ export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: 
     { link: resetLink, label: 'Reset your password' },
   ]);
 
+type IdentityLinked = { to: string; label: string; profileLink: string; resetLink: string };
+
+export const identityLinkedMail = ({ to, label, profileLink, resetLink }: IdentityLinked): MailMessage =>
+  renderEmail(to, `${label} can now sign you in`, [
+    `You can now sign in to your account with ${label}, too.`,
+    'If it was not you, reset your password, and remove the sign-in from your profile:',
+    { link: resetLink, label: 'Reset your password' },
+    { link: profileLink, label: 'Open your profile' },
+  ]);
+
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
 
 export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>

@@ -39,6 +39,8 @@ export type IdentitySignIn = {
     signups: boolean;
     /** `AUTH_AUTOCONFIRM`: a new account needs no confirmed address. */
     autoconfirm: boolean;
+    /** A new account needs an address. */
+    emailRequired?: boolean;
   };
   device: Device;
   now: Date;
@@ -56,6 +58,8 @@ export type IdentityOutcome =
   | { outcome: 'identity_already_exists'; isOwn: boolean }
   /** Linking would give the account an address that another account has. */
   | { outcome: 'email_exists' }
+  /** The provider gave no usable address for a new account. */
+  | { outcome: 'email_missing' }
   | { outcome: 'signup_disabled' }
   | { outcome: 'banned' }
   /** The linking user was deleted. */
@@ -127,6 +131,7 @@ const MAX_ATTEMPTS = 3;
 
 async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
   const { identity, policy, now } = signIn;
+  if (identity.email === null && policy.emailRequired === true) return { outcome: 'email_missing' };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const sharesAddress = identity.email !== null && signIn.isSso !== true;
     const owner = sharesAddress ? await lockUser(transaction, { email: identity.email! }) : null;

@@ -19,12 +19,15 @@ export type FlowRow = Selectable<AuthTables['auth.flows']>;
 export type Challenge = { value: string; method: 's256' | 'plain' };
 
 type NewFlow = {
+  /** Random unless the caller must know it before, to seal `providerSecrets`. */
+  id?: string;
   method: SignInMethod;
   provider?: string;
   challenge: Challenge | null;
   redirectTo: string;
   linkingUserId?: string;
   browserHash?: Buffer;
+  providerSecrets?: Buffer;
   now: Date;
   /** Set for flows that continue in a mail. */
   isMail?: boolean;
@@ -36,6 +39,7 @@ export async function createFlow(service: AsService, flow: NewFlow): Promise<Flo
     queryBuilder
       .insertInto('auth.flows')
       .values({
+        ...(flow.id !== undefined && { id: flow.id }),
         method: flow.method,
         provider: flow.provider ?? null,
         code_challenge: flow.challenge?.value ?? null,
@@ -43,12 +47,43 @@ export async function createFlow(service: AsService, flow: NewFlow): Promise<Flo
         redirect_to: flow.redirectTo,
         linking_user_id: flow.linkingUserId ?? null,
         browser_hash: flow.browserHash ?? null,
+        provider_secrets: flow.providerSecrets ?? null,
         created_at: flow.now,
         expires_at: new Date(flow.now.getTime() + lifetimeMs),
       })
       .returningAll(),
   );
   return row!;
+}
+
+export async function findFlow(service: AsService, id: string): Promise<FlowRow | null> {
+  const [flow] = await service.run(queryBuilder.selectFrom('auth.flows').selectAll().where('id', '=', id));
+  return flow ?? null;
+}
+
+/** Marks the flow as returned. Null for all but the first of concurrent answers, and for an expired flow. */
+export async function claimProviderFlow(service: AsService, id: string, now: Date): Promise<FlowRow | null> {
+  const [flow] = await service.run(
+    queryBuilder
+      .updateTable('auth.flows')
+      .set({ returned_at: now })
+      .where('id', '=', id)
+      .where('returned_at', 'is', null)
+      .where('expires_at', '>', now)
+      .returningAll(),
+  );
+  return flow ?? null;
+}
+
+/** Replaces the sealed secrets of the flow's start by the sealed tokens of the provider. */
+export async function setProviderSecrets(service: AsService, id: string, sealed: Buffer | null): Promise<void> {
+  await service.run(
+    queryBuilder.updateTable('auth.flows').set({ provider_secrets: sealed }).where('id', '=', id).returning('id'),
+  );
+}
+
+export async function deleteFlow(service: AsService, id: string): Promise<void> {
+  await service.run(queryBuilder.deleteFrom('auth.flows').where('id', '=', id).returning('id'));
 }
 
 /** Returns the code that a PKCE client exchanges once, within five minutes. */

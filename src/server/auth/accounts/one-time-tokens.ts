@@ -184,11 +184,15 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
   return rows.length > 0;
 }
 
-/** Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending address change. */
+/**
+ * Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending address change and every
+ * pending link of a provider.
+ */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
     queryBuilder
       .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
+      .with('unlinked', (query) => query.deleteFrom('auth.flows').where('linking_user_id', '=', userId))
       .updateTable('auth.users')
       .set({ new_email: null })
       .where('id', '=', userId)

@@ -1,38 +1,12 @@
 /** GET /settings: the enabled sign-in methods (docs/specification/wire.md 17). */
 import type { Endpoint } from '../auth-deps.ts';
-
-/** The providers that supabase/auth lists, whether or not this server knows them. */
-const KNOWN_PROVIDERS = [
-  'apple',
-  'azure',
-  'bitbucket',
-  'discord',
-  'facebook',
-  'snapchat',
-  'figma',
-  'fly',
-  'github',
-  'gitlab',
-  'google',
-  'keycloak',
-  'kakao',
-  'linkedin',
-  'linkedin_oidc',
-  'notion',
-  'spotify',
-  'slack',
-  'slack_oidc',
-  'workos',
-  'twitch',
-  'twitter',
-  'zoom',
-] as const;
+import { KNOWN_PROVIDERS } from '../oauth/known-providers.ts';
 
 export const settings: Endpoint = (context, { config: { auth } }) => {
   const configured = auth.oauthProviders.map(({ name }) => [name, true] as const);
   return context.json({
     external: {
-      ...Object.fromEntries(KNOWN_PROVIDERS.map((name) => [name, false])),
+      ...Object.fromEntries([...KNOWN_PROVIDERS].map((name) => [name, false])),
       ...Object.fromEntries(configured),
       anonymous_users: auth.anonymousUsers,
       email: true,

@@ -10,6 +10,7 @@ import {
   confirmNewAddressMail,
   confirmOldAddressMail,
   emailChangedMail,
+  identityLinkedMail,
   passwordChangedMail,
   reauthenticationMail,
   recoveryMail,
@@ -93,6 +94,13 @@ export async function mailAddressChange(parts: AuthDeps, service: AsService, cha
 export function mailPasswordChanged(parts: AuthDeps, user: UserRow): void {
   if (user.email === null) return;
   parts.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(parts) }));
+}
+
+/** @param label the provider's name, from the settings */
+export function mailIdentityLinked(parts: AuthDeps, user: UserRow, label: string): void {
+  if (user.email === null || user.email_confirmed_at === null) return;
+  const profileLink = `${parts.config.publicUrl}${ROUTES.profile.path}`;
+  parts.mailer.send(identityLinkedMail({ to: user.email, label, profileLink, resetLink: resetLinkOf(parts) }));
 }
 
 export function mailAddressChanged(parts: AuthDeps, oldEmail: string, newEmail: string): void {

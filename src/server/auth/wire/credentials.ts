@@ -22,11 +22,17 @@ const ADDRESS =
 /** RFC 5321 4.5.3.1.1. */
 const MAX_LOCAL_PART_LENGTH = 64;
 
-/** Returns the address in lower case, as it is stored and compared. Throws `validation_failed`. */
+/**
+ * Returns the address in lower case, as it is stored and compared. Throws `validation_failed`.
+ *
+ * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a provider that verified an address
+ * with it would open another person's account. Letters beyond ASCII are refused before the case is changed.
+ */
 export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
   if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
   const email = input.toLowerCase();
-  if (!ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH) throw new AuthError(problem);
+  if (/[^\x21-\x7e]/.test(input) || !ADDRESS.test(email) || email.indexOf('@') > MAX_LOCAL_PART_LENGTH)
+    throw new AuthError(problem);
   return email;
 }
 

@@ -42,7 +42,7 @@ export function authErrorResponse(context: Context<AppEnv>, thrown: unknown, log
 const isExpected = (thrown: unknown): boolean =>
   thrown instanceof AuthError || thrown instanceof PasswordQueueFullError;
 
-function toAuthError(thrown: unknown): AuthError {
+export function toAuthError(thrown: unknown): AuthError {
   if (thrown instanceof AuthError) return thrown;
   if (thrown instanceof BodyTooLargeError) return new AuthError('body_too_large');
   if (thrown instanceof PasswordQueueFullError) return new AuthError('try_again');

@@ -109,6 +109,49 @@ const CATALOGUE = {
     text: 'signature does not contain valid base64 characters',
   },
 
+  provider_not_enabled: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Unsupported provider: provider is not enabled',
+  },
+  provider_not_found: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Unsupported provider: Provider % could not be found',
+  },
+  state_missing: { status: 400, code: 'bad_oauth_callback', text: 'OAuth state parameter missing' },
+  code_missing: {
+    status: 400,
+    code: 'bad_oauth_callback',
+    text: 'OAuth callback with missing authorization code',
+  },
+  state_invalid: { status: 400, code: 'bad_oauth_state', text: 'OAuth state is invalid' },
+  state_not_found: { status: 400, code: 'bad_oauth_state', text: 'OAuth state not found or expired' },
+  state_expired: { status: 400, code: 'bad_oauth_state', text: 'OAuth state has expired' },
+  state_used: { status: 400, code: 'flow_state_already_used', text: 'OAuth state has already been used' },
+  provider_exchange_failed: { status: 500, code: 'unexpected_failure', text: 'Unable to exchange external code' },
+  provider_unavailable: {
+    status: 503,
+    code: 'request_timeout',
+    text: 'The sign-in provider does not respond, please try again in a moment.',
+  },
+  provider_email_missing: {
+    status: 500,
+    code: 'unexpected_failure',
+    text: 'Error getting user email from external provider',
+  },
+  /** Also for an address of another account, whose owner gets a notice instead. */
+  provider_email_needs_verification: {
+    status: 422,
+    code: 'provider_email_needs_verification',
+    text: 'Unverified email with %. A confirmation email has been sent to that address',
+  },
+  identity_already_linked: { status: 422, code: 'identity_already_exists', text: 'Identity is already linked' },
+  identity_linked_to_other: {
+    status: 422,
+    code: 'identity_already_exists',
+    text: 'Identity is already linked to another user',
+  },
   signup_without_password: { status: 400, code: 'validation_failed', text: 'Signup requires a valid password' },
   signup_with_both: {
     status: 400,

@@ -1,0 +1,20 @@
+/** GET /authorize: sends the browser to a provider (docs/specification/wire.md 27). */
+import type { Endpoint } from '../auth-deps.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { redirectTarget } from '../wire/redirects.ts';
+import { ProviderError } from './provider-error.ts';
+import { redirectWithError } from './return-to-client.ts';
+import { startProviderFlow } from './start-flow.ts';
+
+/** Errors of the request answer with JSON, as upstream: the client navigates here and cannot read a response. */
+export const authorize: Endpoint = async (context, deps) => {
+  await deps.limits.consume('oauth', deviceOf(context, deps).ip);
+  try {
+    return context.redirect(await startProviderFlow(context, deps, null), 302);
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    deps.log.warn({ err: error, provider: context.req.query('provider') }, 'a provider cannot be reached');
+    return redirectWithError(context, redirectTarget(context, deps.config), new AuthError('provider_unavailable'));
+  }
+};

@@ -1,0 +1,138 @@
+/** GET and POST /callback: a provider returns the browser (docs/specification/wire.md 27). */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { readText } from '#server/http/requests/limit-body.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { signInWithIdentity } from '../accounts/external-identity.ts';
+import { claimProviderFlow, findFlow } from '../accounts/flows.ts';
+import type { FlowRow } from '../accounts/flows.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { unseal } from '../keys/sealed.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { toAuthError } from '../wire/error-response.ts';
+import { AuthError } from '../wire/errors.ts';
+import { isBoundBrowser } from './browser-binding.ts';
+import { identityProblem, mailAboutIdentity } from './identity-problem.ts';
+import { connectProvider } from './connect-provider.ts';
+import { ProviderError, ProviderRefusal } from './provider-error.ts';
+import { completeFlow, redirectToClient, redirectWithError, redirectWithFields } from './return-to-client.ts';
+import { callbackUrl, findProvider } from './start-flow.ts';
+import type { StoredSecrets } from './start-flow.ts';
+
+/** RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
+const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];
+const MAX_PARAMETER_LENGTH = 4_096;
+
+export const callback: Endpoint = async (context, deps) => {
+  const parameters = pickParameters(
+    context.req.method === 'POST'
+      ? new URLSearchParams(await readText(context))
+      : new URL(context.req.url).searchParams,
+  );
+  // A cross-site POST carries no `Lax` cookie; the GET that follows it does.
+  if (context.req.method === 'POST') return context.redirect(`/auth/v1/callback?${parameters.toString()}`, 303);
+  let flow: FlowRow;
+  try {
+    await deps.limits.consume('oauth', deviceOf(context, deps).ip);
+    flow = await acceptReturn(context, deps, parameters.get('state') ?? '');
+  } catch (error) {
+    return redirectWithError(context, deps.config.publicUrl, explain(deps, error, null), 303);
+  }
+  try {
+    return await finishFlow(context, deps, flow, parameters);
+  } catch (error) {
+    if (error instanceof ProviderRefusal) {
+      const fields = { error: error.error, error_code: error.error, error_description: error.message };
+      return redirectWithFields(context, flow.redirect_to, fields);
+    }
+    return redirectWithError(context, flow.redirect_to, explain(deps, error, flow.provider));
+  }
+};
+
+/** The last of repeated parameters counts nowhere: RFC 6749 3.1 forbids repetition, so the first is kept. */
+function pickParameters(all: URLSearchParams): URLSearchParams {
+  const picked = new URLSearchParams();
+  for (const name of PARAMETERS) {
+    const value = all.get(name);
+    if (value !== null && value.length <= MAX_PARAMETER_LENGTH) picked.set(name, value);
+  }
+  return picked;
+}
+
+/** A flow accepts one answer, in the browser that started it. */
+async function acceptReturn(context: Context<AppEnv>, deps: AuthDeps, state: string): Promise<FlowRow> {
+  if (state === '') throw new AuthError('state_missing');
+  if (!UUID.test(state)) throw new AuthError('state_invalid');
+  const [service, now] = [deps.database.asService('accept the answer of a provider'), deps.clock.now()];
+  const found = await findFlow(service, state);
+  if (!found || found.method !== 'oauth') throw new AuthError('state_not_found');
+  if (found.browser_hash !== null && !isBoundBrowser(context, deps, found.browser_hash))
+    throw new AuthError('state_invalid');
+  if (found.returned_at !== null) throw new AuthError('state_used');
+  if (found.expires_at <= now) throw new AuthError('state_expired');
+  const flow = await claimProviderFlow(service, state, now);
+  if (!flow) throw new AuthError('state_used');
+  return flow;
+}
+
+async function finishFlow(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  flow: FlowRow,
+  parameters: URLSearchParams,
+): Promise<Response> {
+  const { clock, config, database } = deps;
+  const provider = findProvider(deps, flow.provider ?? '');
+  const { invitedEmail, ...secrets } = openSecrets(deps, flow);
+  if (!parameters.has('code') && !parameters.has('error')) throw new AuthError('code_missing');
+  const url = new URL(`${callbackUrl(deps)}?${parameters.toString()}`);
+  const { identity, tokens } = await connectProvider(provider).readAccount({ ...secrets, state: flow.id, url });
+  const isInvited = invitedEmail !== undefined && identity.email === invitedEmail;
+
+  const [device, now] = [deviceOf(context, deps), clock.now()];
+  const { result, completed } = await database.transactAsService('sign in with a provider', async (transaction) => {
+    const signIn = await signInWithIdentity(transaction, {
+      identity: { ...identity, emailVerified: identity.emailVerified || isInvited },
+      linkingUserId: flow.linking_user_id,
+      policy: { signups: config.auth.signups, autoconfirm: config.auth.autoconfirm, emailRequired: true },
+      device,
+      now,
+    });
+    const isSignedIn = signIn.outcome === 'signed_in' || signIn.outcome === 'linked';
+    if (!isSignedIn) return { result: signIn, completed: null };
+    const completion = { flow, userId: signIn.userId, tokens, device, now };
+    return { result: signIn, completed: await completeFlow(transaction, deps, completion) };
+  });
+  await mailAboutIdentity(deps, result, { label: provider.label, redirectTo: flow.redirect_to });
+  const problem = identityProblem(result, provider.name);
+  if (problem) {
+    await recordAuditEvent(database.asService('record a failed sign-in'), {
+      at: now,
+      userId: flow.linking_user_id,
+      actor: flow.linking_user_id === null ? 'guest' : 'user',
+      event: 'sign_in_failed',
+      device,
+      details: { method: 'oauth', provider: provider.name, reason: problem.code },
+    });
+    throw problem;
+  }
+  return redirectToClient(context, deps, flow.redirect_to, completed!);
+}
+
+function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {
+  const sealed = flow.provider_secrets;
+  const opened = sealed && unseal(secrets.providerTokens, `flow:${flow.id}`, sealed);
+  // The signing key was replaced while the user was at the provider.
+  if (opened === null) throw new AuthError('state_expired');
+  return JSON.parse(opened) as StoredSecrets;
+}
+
+function explain(deps: AuthDeps, error: unknown, provider: string | null): AuthError {
+  if (error instanceof ProviderError) {
+    deps.log.warn({ err: error, provider }, 'a provider sign-in failed');
+    return new AuthError(error.kind === 'unavailable' ? 'provider_unavailable' : 'provider_exchange_failed');
+  }
+  if (!(error instanceof AuthError)) deps.log.error({ err: error, provider }, 'a provider sign-in failed');
+  return toAuthError(error);
+}

@@ -1,0 +1,104 @@
+/**
+ * Signs in with an OpenID Connect provider (docs/specification/wire.md 27). openid-client checks state, issuer, audience,
+ * nonce, lifetime and signature.
+ */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+} from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
+import type { OAuthProvider } from '#server/config/auth-settings.ts';
+import { identityFromClaims } from './profile.ts';
+import { PROVIDER_TIMEOUT_SECONDS } from './provider-client.ts';
+import type { ProviderClient } from './provider-client.ts';
+import { callProvider, ProviderError } from './provider-error.ts';
+
+const DISCOVERY_LIFETIME_MS = 3_600_000;
+const SCOPES = ['openid', 'email', 'profile'];
+
+type Discovered = { configuration: Promise<Configuration>; expiresAt: number };
+const discovered = new WeakMap<OAuthProvider, Discovered>();
+
+/** The provider's endpoints and keys: read once an hour, single-flight. A failure is not cached. */
+function discoverProvider(provider: OAuthProvider): Promise<Configuration> {
+  const cached = discovered.get(provider);
+  if (cached && cached.expiresAt > performance.now()) return cached.configuration;
+  const configuration = callProvider(() => runDiscovery(provider));
+  discovered.set(provider, { configuration, expiresAt: performance.now() + DISCOVERY_LIFETIME_MS });
+  configuration.catch(() => discovered.delete(provider));
+  return configuration;
+}
+
+function runDiscovery({ issuer, clientId, clientSecret }: OAuthProvider): Promise<Configuration> {
+  const execute = [enableNonRepudiationChecks];
+  // Only a provider on this machine has an http address (src/server/config).
+  if (issuer.startsWith('http:')) execute.push(allowInsecureRequests);
+  return discovery(new URL(issuer), clientId, undefined, authenticateClient(clientSecret.reveal()), {
+    timeout: PROVIDER_TIMEOUT_SECONDS,
+    execute,
+  });
+}
+
+/** In the body unless the provider accepts only the header, because providers disagree on the header's encoding. */
+const authenticateClient =
+  (secret: string): ClientAuth =>
+  (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const usesHeader = methods.includes('client_secret_basic') && !methods.includes('client_secret_post');
+    const authenticate = usesHeader ? ClientSecretBasic(secret) : ClientSecretPost(secret);
+    return authenticate(server, client, body, headers);
+  };
+
+export function createOidcClient(provider: OAuthProvider): ProviderClient {
+  return {
+    async buildSignInUrl({ state, nonce, verifier, redirectUri, scopes, parameters }) {
+      const configuration = await discoverProvider(provider);
+      return buildAuthorizationUrl(configuration, {
+        ...Object.fromEntries(parameters),
+        redirect_uri: redirectUri,
+        scope: [...new Set([...SCOPES, ...scopes])].join(' '),
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+    },
+
+    async readAccount({ url, state, nonce, verifier }) {
+      const configuration = await discoverProvider(provider);
+      return callProvider(async () => {
+        const tokens = await authorizationCodeGrant(configuration, url, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims()!;
+        checkAuthorizedParty(provider, claims['azp']);
+        const { issuer, userinfo_endpoint: hasProfile } = configuration.serverMetadata();
+        const readsProfile = claims['email'] === undefined && hasProfile !== undefined;
+        const profile = readsProfile ? await fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+        return {
+          identity: identityFromClaims(provider.name, issuer, { ...claims, ...profile }),
+          tokens: {
+            provider_token: tokens.access_token,
+            ...(tokens.refresh_token !== undefined && { provider_refresh_token: tokens.refresh_token }),
+          },
+        };
+      });
+    },
+  };
+}
+
+/** Threat: an ID token that the provider issued to another app of the same owner. openid-client allows it. */
+function checkAuthorizedParty({ clientId }: OAuthProvider, authorizedParty: unknown): void {
+  if (authorizedParty !== undefined && authorizedParty !== clientId)
+    throw new ProviderError('rejected', 'the token was issued to another client');
+}

@@ -1,0 +1,66 @@
+/** The failures of a provider, and how errors of openid-client map to them. */
+import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
+
+/** The provider answered the browser with an error, for example because the user declined. */
+export class ProviderRefusal extends Error {
+  /** An error code of RFC 6749 4.1.2.1. */
+  readonly error: string;
+
+  constructor(error: string, description: string) {
+    super(description);
+    this.name = 'ProviderRefusal';
+    this.error = error;
+  }
+}
+
+export class ProviderError extends Error {
+  /** `unavailable`: a later try may work. `rejected`: the answer cannot be trusted, or the provider rejects the code. */
+  readonly kind: 'unavailable' | 'rejected';
+
+  constructor(kind: ProviderError['kind'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ProviderError';
+    this.kind = kind;
+  }
+}
+
+/** RFC 6749 4.1.2.1. Threat: the text stands in the address bar of our page, so it is short and printable. */
+const ERROR_CODE = /^[\w.-]{1,64}$/;
+const MAX_DESCRIPTION_LENGTH = 200;
+
+/** Runs a call of openid-client. Throws a ProviderError or a ProviderRefusal. */
+export async function callProvider<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toProviderError(error);
+  }
+}
+
+function toProviderError(error: unknown): Error {
+  if (error instanceof ProviderError || error instanceof ProviderRefusal) return error;
+  if (error instanceof AuthorizationResponseError) {
+    const description = (error.error_description ?? '')
+      .replaceAll(/[^\x20-\x7e]/g, '')
+      .slice(0, MAX_DESCRIPTION_LENGTH);
+    return new ProviderRefusal(ERROR_CODE.test(error.error) ? error.error : 'server_error', description);
+  }
+  if (error instanceof ResponseBodyError) {
+    return new ProviderError(isTransientStatus(error.status) ? 'unavailable' : 'rejected', 'error response', error);
+  }
+  if (error instanceof ClientError) {
+    const { code, cause } = error;
+    const isTransient = code === 'OAUTH_TIMEOUT' || isTransientStatus(statusOf(cause));
+    return new ProviderError(isTransient ? 'unavailable' : 'rejected', 'unusable response', error);
+  }
+  // `fetch` rejects with a TypeError when no connection can be made.
+  return new ProviderError('unavailable', 'no response', error);
+}
+
+/** 0 if the cause is no response. The HTTP server replaces the global `Response`, so `instanceof` fails for fetch's. */
+const statusOf = (cause: unknown): number =>
+  typeof cause === 'object' && cause !== null && 'status' in cause && typeof cause.status === 'number'
+    ? cause.status
+    : 0;
+
+export const isTransientStatus = (status: number): boolean => status >= 500 || status === 429;

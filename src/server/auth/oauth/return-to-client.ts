@@ -1,0 +1,120 @@
+/**
+ * Ends a flow that left for a third party: the browser returns to the client with an auth code (PKCE), with tokens in the
+ * fragment (implicit) or with an error (docs/specification/wire.md 27).
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AsService } from '#server/database/database.ts';
+import { getAccount } from '../accounts/accounts.ts';
+import type { Account } from '../accounts/accounts.ts';
+import type { Device } from '../accounts/device.ts';
+import { deleteFlow, issueAuthCode, setProviderSecrets } from '../accounts/flows.ts';
+import type { FlowRow } from '../accounts/flows.ts';
+import { startSession } from '../accounts/sessions.ts';
+import type { SignInMethod, StartedSession } from '../accounts/sessions.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { seal } from '../keys/sealed.ts';
+import type { AuthError } from '../wire/errors.ts';
+import { sessionResponse } from '../wire/session-response.ts';
+
+/** Tokens of the third party that the client asked for, by their names on the wire. */
+type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };
+
+export type CompletedFlow = { code: string } | { account: Account; started: StartedSession; tokens: ThirdPartyTokens };
+
+type Completion = { flow: FlowRow; userId: string; tokens: ThirdPartyTokens; device: Device; now: Date };
+
+/** Requires the transaction that decided on the user. A PKCE client starts its session when it exchanges the code. */
+export async function completeFlow(
+  transaction: AsService,
+  { secrets }: Pick<AuthDeps, 'secrets'>,
+  { flow, userId, tokens, device, now }: Completion,
+): Promise<CompletedFlow> {
+  if (flow.code_challenge !== null) {
+    const hasTokens = Object.keys(tokens).length > 0;
+    const sealed = hasTokens ? seal(secrets.providerTokens, `flow:${flow.id}`, JSON.stringify(tokens)) : null;
+    await setProviderSecrets(transaction, flow.id, sealed);
+    return { code: await issueAuthCode(transaction, flow, userId, now) };
+  }
+  await deleteFlow(transaction, flow.id);
+  const started = await startSession(transaction, {
+    userId,
+    method: flow.method as SignInMethod,
+    ...(flow.provider !== null && { provider: flow.provider }),
+    device,
+    now,
+  });
+  return { account: await getAccount(transaction, userId), started, tokens };
+}
+
+export async function redirectToClient(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  redirectTo: string,
+  completed: CompletedFlow,
+): Promise<Response> {
+  if ('code' in completed) return redirect(context, addToUrl(redirectTo, { query: { code: completed.code } }), 302);
+  const { account, started, tokens } = completed;
+  const { access_token, refresh_token, expires_in, token_type } = await sessionResponse(
+    deps.accessTokens,
+    account,
+    started,
+  );
+  const session = { access_token, refresh_token, expires_in: String(expires_in), token_type };
+  return redirect(context, addToUrl(redirectTo, { fragment: { ...session, ...tokens } }), 302);
+}
+
+/** The `error` parameter by HTTP status; other errors have none. */
+const OAUTH_ERRORS: Readonly<Record<number, string>> = {
+  400: 'invalid_request',
+  401: 'unauthorized_client',
+  403: 'access_denied',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+};
+const DENIALS = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification']);
+
+/** @param status 303 if the flow is unknown, as upstream */
+export function redirectWithError(
+  context: Context<AppEnv>,
+  redirectTo: string,
+  error: AuthError,
+  status: 302 | 303 = 302,
+): Response {
+  const name = DENIALS.has(error.code) ? 'access_denied' : OAUTH_ERRORS[error.status];
+  return redirectWithFields(
+    context,
+    redirectTo,
+    { ...(name !== undefined && { error: name }), error_code: error.code, error_description: error.message },
+    status,
+  );
+}
+
+/** Clients read the query or the fragment, so errors are in both. */
+export function redirectWithFields(
+  context: Context<AppEnv>,
+  redirectTo: string,
+  fields: Record<string, string>,
+  status: 302 | 303 = 302,
+): Response {
+  return redirect(context, addToUrl(redirectTo, { query: fields, fragment: fields }), status);
+}
+
+type Additions = { query?: Record<string, string>; fragment?: Record<string, string> };
+
+/** Preserves the query of the target and replaces its fragment. `sb` marks our redirects. */
+function addToUrl(target: string, { query = {}, fragment }: Additions): string {
+  const url = new URL(target);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  url.hash = '';
+  if (fragment === undefined) return url.href;
+  const parameters = new URLSearchParams({ ...fragment, sb: '' });
+  parameters.sort();
+  return `${url.href}#${parameters.toString()}`;
+}
+
+function redirect(context: Context<AppEnv>, url: string, status: 302 | 303): Response {
+  // The address of this page carries the provider's code.
+  context.header('Referrer-Policy', 'no-referrer');
+  return context.redirect(url, status);
+}
