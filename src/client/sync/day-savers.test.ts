@@ -113,3 +113,12 @@ test('text is newer than a sign-out if it was stored after it or is in no draft'
   savers.persist();
   expect(isNewer()).toBe(true);
 });
+
+test('text that the browser does not store is newer than any sign-out of another tab', () => {
+  const { savers } = openTab('one');
+  storage.maxValueLength = 0;
+  now = 5;
+  savers.open(TUESDAY, null, 0).write(log('a'), 2_000);
+  savers.persist();
+  expect(savers.redraftIfNewer(10)).toBe(true);
+});

@@ -89,8 +89,8 @@ export function createDaySavers({ transport, timers, drafts, isOnline, onStored 
       if (outcome.kind !== 'read') return false;
       const target = this.open(conflict.moved.date, outcome.stored, askedAt);
       target.write(saver.mergeWith(target.text()), 0);
-      // Store the target's draft before `takeTheirs` drops the draft of the old day.
-      target.storeDraft();
+      // `takeTheirs` drops the draft of the old day, so the target's text must be in a draft or on the server before.
+      if (!target.storeDraft() && !(await target.flush())) return false;
       saver.takeTheirs();
       return true;
     },

@@ -120,8 +120,10 @@ export const mergeWith = (state: DaySaverState, html: string): string =>
   html === basisOf(state).base ? state.text : mergeLogs(state.text, html);
 
 /** True if no draft stored at `at` or earlier contains all of the unsaved text. */
-export const hasTextNewerThan = ({ isUnsaved, draftPendingSince, draftStoredAt }: DaySaverState, at: number): boolean =>
-  isUnsaved && (draftPendingSince !== null || (draftStoredAt !== null && draftStoredAt > at));
+export const hasTextNewerThan = (state: DaySaverState, at: number): boolean => {
+  const { isUnsaved, isDraftSafe, draftPendingSince, draftStoredAt } = state;
+  return isUnsaved && (!isDraftSafe || draftPendingSince !== null || (draftStoredAt !== null && draftStoredAt > at));
+};
 
 /**
  * True unless the browser rejected the latest draft of unsaved text. Edits since that draft count only once they are

@@ -162,3 +162,14 @@ test('text of a second tab on the old day is merged into the moved log only', as
   expect(second.saver.view()).toMatchObject({ conflict: null, unsaved: false });
   expect(storage.length).toBe(0);
 });
+
+test('text whose draft the browser rejects leaves the old day only once the server has it', async () => {
+  const [first, second] = [openTab('one'), openTab('two')];
+  second.saver.write(log('a', 'of the second tab'), 0);
+  await moveLog(first.savers, createSend(), MOVE);
+  await second.saver.flush();
+  storage.maxValueLength = 0;
+
+  expect(await second.savers.addToMovedLog(FROM)).toBe(true);
+  expect(rows.get(TO)?.html).toBe(log('a', 'of the second tab'));
+});
