@@ -45,6 +45,12 @@ describe('reading with postgrest-js', () => {
     expect(data).toMatchObject({ id: world.ana.id, subscription_plan: 'free', ai_consent: false, country: null });
   });
 
+  test('a list of 500 dates selects those days alone', async () => {
+    const list = [daysAgo(5), daysAgo(2), ...Array.from({ length: 498 }, (_, index) => daysAgo(index + 100))];
+    const { data } = await world.ana.client.from('entries').select('date').in('date', list).order('date');
+    expect(datesOf(data)).toEqual([daysAgo(5), daysAgo(2)]);
+  });
+
   test('a user reads only their own rows, and a guest none', async () => {
     expect(datesOf((await world.ben.client.from('entries').select('date')).data)).toEqual([daysAgo(1)]);
     expect((await world.ben.client.from('entries').select().eq('user_id', world.ana.id)).data).toEqual([]);
