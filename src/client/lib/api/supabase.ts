@@ -23,8 +23,7 @@ export type Supabase = {
   /**
    * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
    * Without a session it answers 401 and sends nothing: row-level security would return no rows to a guest, which looks
-   * like an empty journal. If the session's renewal failed for lack of a connection or with a server error, the request
-   * is sent without a token.
+   * like an empty journal. Rejects like `fetch` without a connection if the session could not be renewed for now.
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
@@ -55,7 +54,8 @@ export function createSupabase(config: ClientConfig): Supabase {
   let renewedAt = -Infinity;
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
     const { data, error } = await auth.getSession();
-    if (!data.session && !isAuthRetryableFetchError(error)) {
+    if (!data.session) {
+      if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
       void renewOrEndSession(auth);
       // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
       // chunk.
@@ -63,7 +63,7 @@ export function createSupabase(config: ClientConfig): Supabase {
     }
     const headers = new Headers(init?.headers);
     headers.set('apikey', config.publishableKey);
-    if (data.session) headers.set('authorization', `Bearer ${data.session.access_token}`);
+    headers.set('authorization', `Bearer ${data.session.access_token}`);
     const response = await base(input, { ...init, headers });
     if (response.status === 401 && Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
       renewedAt = Date.now();
