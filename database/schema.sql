@@ -235,7 +235,6 @@ create table auth.users (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   new_phone text,
-  phone_code_sent_at timestamp with time zone,
   phone_change_sent_at timestamp with time zone,
   new_device_notice_sent_at timestamp with time zone,
   is_sso_user boolean not null default false,

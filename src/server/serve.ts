@@ -7,6 +7,7 @@ import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
+import { createBackgroundTasks } from './background-tasks.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
@@ -42,6 +43,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
   const signingKeys = await loadSigningKeys({ signingKeyFile: auth.signingKeyFile, dataDir, clock, log });
   const site = await loadSite(BUILT_CLIENT, config);
   const mailer = createMailer(mail, log);
+  const background = createBackgroundTasks(log);
   const passwords = createPasswords();
   const requestMails = (): void => jobs.request('send-receipts');
   const payments = createPayments({ config, database, clock, log, requestMails });
@@ -68,6 +70,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     log,
     mailer,
     sms: auth.sms && createSmsSender(auth.sms, log),
+    background,
     passwords,
     payments,
     coach,
@@ -84,7 +87,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
       coach?.beginShutdown();
       await Promise.all([listening.stop(), jobs.stop()]);
       await coach?.whenIdle();
-      await Promise.all([mailer.close(), passwords.close()]);
+      await Promise.all([mailer.close(), background.close(), passwords.close()]);
     },
   };
 }

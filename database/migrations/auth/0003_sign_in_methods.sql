@@ -3,7 +3,6 @@
 
 alter table auth.users
   add column new_phone text,
-  add column phone_code_sent_at timestamptz,
   add column phone_change_sent_at timestamptz,
   -- When the owner was last told of a sign-in from an unknown device.
   add column new_device_notice_sent_at timestamptz,

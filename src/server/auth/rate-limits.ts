@@ -7,6 +7,7 @@ import type { Config } from '#server/config/config.ts';
 import type { AsService, Database } from '#server/database/database.ts';
 import { networkPrefix } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
+import type { AuthErrorName } from './wire/errors.ts';
 
 const FIVE_MINUTES = 300;
 const HOUR = 3_600;
@@ -40,6 +41,17 @@ const SIGN_IN_WINDOWS = [
   { keyPrefix: 'sign-in-day', points: 50, duration: 86_400 },
 ] as const;
 
+/**
+ * Text messages: one a minute and ten a day to a number, ten an hour for a network address. For the whole server the
+ * operator sets the texts of a day; an hour takes a tenth of them.
+ */
+const NUMBER_WINDOWS = [
+  { keyPrefix: 'sms-number', points: 1, duration: 60 },
+  { keyPrefix: 'sms-number-day', points: 10, duration: 86_400 },
+] as const;
+const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
+const HOURS_OF_DAILY_TEXTS = 10;
+
 export interface RateLimits {
   /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
@@ -49,12 +61,28 @@ export interface RateLimits {
    * @returns a function that refunds the attempt, for attempts that were not wrong guesses
    */
   consumeSignIn(account: string): Promise<() => Promise<void>>;
+  /**
+   * Counts a text for its recipient and its sender. Throws `over_sms_send_rate_limit` with the seconds to wait.
+   *
+   * @param recipient a key of the number, without the number itself
+   */
+  consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
+  /** Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget is exhausted. */
+  consumeSmsServer(): Promise<void>;
 }
 
 type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
 
 export function createRateLimits({ config, database }: RateLimitDeps): RateLimits {
-  if (!config.auth.rateLimits) return { consume: async () => {}, consumeSignIn: async () => async () => {} };
+  const unlimited = async (): Promise<void> => {};
+  if (!config.auth.rateLimits) {
+    return {
+      consume: unlimited,
+      consumeSignIn: async () => unlimited,
+      consumeSmsRecipient: unlimited,
+      consumeSmsServer: unlimited,
+    };
+  }
   const store = {
     storeClient: toPgClient(database.asService('count requests')),
     storeType: 'client',
@@ -62,9 +90,17 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     tableName: 'rate_limits',
     tableCreated: true,
   };
-  const signInLimiters = SIGN_IN_WINDOWS.map(
-    (window) => new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false }),
-  );
+  const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
+    new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
+  const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
+  const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
+  const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
+  const textsPerDay = config.auth.sms?.dailyLimit ?? 0;
+  const textsPerHour = Math.ceil(textsPerDay / HOURS_OF_DAILY_TEXTS);
+  const serverLimiters = [
+    createLimiter({ keyPrefix: 'sms-server', points: textsPerHour, duration: 3_600 }),
+    createLimiter({ keyPrefix: 'sms-server-day', points: textsPerDay, duration: 86_400 }),
+  ];
   const limiters = new Map(
     Object.entries(BUCKETS).map(([bucket, { points, duration }]) => {
       const options = {
@@ -86,15 +122,27 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       for (const limiter of signInLimiters) await consumeOr429(limiter, account);
       return async () => void (await Promise.all(signInLimiters.map((limiter) => limiter.reward(account))));
     },
+    async consumeSmsRecipient(recipient, ip) {
+      for (const limiter of numberLimiters) await consumeOr429(limiter, recipient, 'over_sms_send_rate_limit');
+      await consumeOr429(textAddressLimiter, networkPrefix(ip), 'over_sms_send_rate_limit');
+    },
+    async consumeSmsServer() {
+      for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', 'sms_budget_exhausted');
+    },
   };
 }
 
-async function consumeOr429(limiter: RateLimiterPostgres, key: string): Promise<void> {
+async function consumeOr429(
+  limiter: RateLimiterPostgres,
+  key: string,
+  error: AuthErrorName = 'over_request_rate_limit',
+): Promise<void> {
   try {
     await limiter.consume(key);
-  } catch (error) {
-    if (!(error instanceof RateLimiterRes)) throw error;
-    throw new AuthError('over_request_rate_limit', '', Math.max(1, Math.ceil(error.msBeforeNext / 1000)));
+  } catch (rejection) {
+    if (!(rejection instanceof RateLimiterRes)) throw rejection;
+    const seconds = Math.max(1, Math.ceil(rejection.msBeforeNext / 1000));
+    throw new AuthError(error, String(seconds), seconds);
   }
 }
 

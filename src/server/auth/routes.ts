@@ -12,6 +12,7 @@ import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
 import { lazyEndpoint } from './lazy-endpoint.ts';
 import { logout } from './endpoints/logout.ts';
+import { otp } from './codes/otp.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { reauthenticate } from './endpoints/reauthenticate.ts';
 import { recover } from './endpoints/recover.ts';
@@ -27,7 +28,7 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not implemented, and answered like any unknown path: /otp /magiclink (mail and SMS codes), /factors (second factors),
+ * Not implemented, and answered like any unknown path: /magiclink (mailed codes), /factors (second factors),
  * /user/identities, /sso (SAML), /passkeys, /invite and /admin.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[] = [
@@ -37,6 +38,7 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['GET', '/user', showUser],
   ['PUT', '/user', changeUser],
   ['POST', '/recover', recover],
+  ['POST', '/otp', otp],
   ['POST', '/resend', resend],
   ['GET', '/verify', showLink],
   ['POST', '/verify/continue', followLink],

@@ -49,6 +49,8 @@ export type SmsSettings = {
   readonly from: string;
   /** Dialling codes that codes may be sent to, such as `+49`; empty allows every country. */
   readonly countries: readonly string[];
+  /** Texts of the whole server in a day. */
+  readonly dailyLimit: number;
 };
 
 export type CaptchaSettings = {
@@ -135,12 +137,13 @@ function readSmsSettings(settings: SettingsReader, production: boolean): SmsSett
     if (!/^\+[1-9]\d{0,3}$/.test(code))
       settings.problem('SMS_COUNTRIES', `must list dialling codes, not "${code}"`, '+49,+1');
   }
+  const dailyLimit = settings.integer('SMS_DAILY_LIMIT', 300, 1, 1_000_000);
   if (!accountSid && !authToken && !from) return null;
   if (!accountSid) settings.problem('SMS_ACCOUNT_SID', 'must be set to send texts', 'AC0123456789abcdef');
   if (!authToken) settings.problem('SMS_AUTH_TOKEN', 'must be set to send texts', '0123456789abcdef');
   if (!from) settings.problem('SMS_FROM', 'must be set to send texts', '+4915112345678');
   if (!accountSid || !authToken || !from) return null;
-  return { apiBase, accountSid, authToken: new Secret(authToken), from, countries };
+  return { apiBase, accountSid, authToken: new Secret(authToken), from, countries, dailyLimit };
 }
 
 function readCaptchaSettings(settings: SettingsReader, production: boolean): CaptchaSettings | null {

@@ -83,6 +83,13 @@ export const identityLinkedMail = ({ to, label, profileLink, resetLink }: Identi
     { link: profileLink, label: 'Open your profile' },
   ]);
 
+export const phoneChangedMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+  renderEmail(to, 'Your phone number was changed', [
+    'A new phone number was confirmed for your account. Codes sent to it sign in to your journal.',
+    'If it was not you, reset your password, which signs out every other device, and then set your own number again:',
+    { link: resetLink, label: 'Reset your password' },
+  ]);
+
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
 
 export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>

@@ -1,5 +1,5 @@
 /** Test fixture of the auth wire: a server, real clients, raw requests and received mail. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { expect, vi } from 'vitest';
 import { startTestServer } from '../../support/start-server.ts';
@@ -7,6 +7,9 @@ import type { TestServer } from '../../support/start-server.ts';
 
 export const PASSWORD = 'correct horse';
 const NEW_ERROR_FORMAT = { 'X-Supabase-Api-Version': '2024-01-01' };
+
+/** A number in E.164 form that no other test uses. */
+export const newNumber = (): string => `+49151${String(randomInt(10 ** 8)).padStart(8, '0')}`;
 
 export const newAddress = (): string => `user-${randomBytes(6).toString('hex')}@example.com`;
 
@@ -29,8 +32,11 @@ export type AuthWorld = TestServer & {
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
 };
 
-export async function startAuthWorld(settings: Record<string, string> = {}): Promise<AuthWorld> {
-  const server = await startTestServer({ settings });
+export async function startAuthWorld(
+  settings: Record<string, string> = {},
+  options: { sms?: 'on' } = {},
+): Promise<AuthWorld> {
+  const server = await startTestServer({ settings, ...options });
 
   const request: AuthWorld['request'] = async (method, path, { body, token, headers } = {}) => {
     const response = await fetch(`${server.url}/auth/v1${path}`, {

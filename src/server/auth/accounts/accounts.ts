@@ -173,6 +173,7 @@ export async function clearUnconfirmedPassword(service: AsService, id: string): 
           .set({ password_hash: null })
           .where('id', '=', id)
           .where('email_confirmed_at', 'is', null)
+          .where('phone_confirmed_at', 'is', null)
           .returning('id'),
       )
       .deleteFrom('auth.identities')
@@ -249,7 +250,6 @@ export type SentColumn =
   | 'reauthentication_sent_at'
   | 'email_change_sent_at'
   | 'existing_account_notice_sent_at'
-  | 'phone_code_sent_at'
   | 'phone_change_sent_at'
   | 'new_device_notice_sent_at';
 

@@ -21,7 +21,18 @@ const DAY_MS = 24 * 3_600_000;
 export type OneTimeRow = Selectable<AuthTables['auth.one_time_tokens']>;
 export type IssuedToken = { linkToken: string; code: string };
 
-type Issue = { userId: string; purpose: OneTimePurpose; address: string; now: Date; key: Buffer };
+type Issue = {
+  userId: string;
+  purpose: OneTimePurpose;
+  address: string;
+  now: Date;
+  key: Buffer;
+  /** An hour unless set. */
+  lifetimeSeconds?: number;
+};
+
+/** Purposes whose message has a code only. */
+const WITHOUT_LINK: ReadonlySet<OneTimePurpose> = new Set(['reauthentication', 'sms', 'phone_change']);
 
 /**
  * Replaces the user's token for this purpose. The previous code is invalidated. Its wrong guesses still count towards
@@ -35,12 +46,12 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const token = {
     address: issue.address,
-    link_hash: issue.purpose === 'reauthentication' ? null : hashToken(linkToken),
+    link_hash: WITHOUT_LINK.has(issue.purpose) ? null : hashToken(linkToken),
     code_hash: hashCode(issue, code),
     wrong_codes: 0,
     confirmed_at: null,
     created_at: issue.now,
-    expires_at: new Date(issue.now.getTime() + TOKEN_LIFETIME_SECONDS * 1000),
+    expires_at: new Date(issue.now.getTime() + (issue.lifetimeSeconds ?? TOKEN_LIFETIME_SECONDS) * 1000),
   };
   const yesterday = new Date(issue.now.getTime() - DAY_MS);
   if (issue.purpose === 'signup' || issue.purpose === 'recovery') await saveEarlierLink(service, issue);
@@ -185,8 +196,8 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
 }
 
 /**
- * Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending address change and every
- * pending link of a provider.
+ * Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending change of address or
+ * number and every pending link of a provider.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
@@ -194,7 +205,7 @@ export async function deleteOneTimeTokens(service: AsService, userId: string): P
       .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
       .with('unlinked', (query) => query.deleteFrom('auth.flows').where('linking_user_id', '=', userId))
       .updateTable('auth.users')
-      .set({ new_email: null })
+      .set({ new_email: null, new_phone: null })
       .where('id', '=', userId)
       .returning('id'),
   );

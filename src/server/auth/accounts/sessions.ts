@@ -30,8 +30,10 @@ export type SignInMethod =
 type NewSession = {
   userId: string;
   method: SignInMethod;
-  /** The identity that signed in; `email` unless set. */
+  /** The identity that signed in, also named in the `amr` claim; `email` unless set. */
   provider?: string;
+  /** The number signed in, not the address. */
+  byPhone?: boolean;
   device: Device;
   now: Date;
 };
@@ -43,7 +45,7 @@ export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; 
  */
 export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
   const id = randomUUID();
-  const { userId, method, provider, device, now } = newSession;
+  const { userId, method, provider, byPhone, device, now } = newSession;
   const amr: AuthenticationMethod[] = [
     { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
   ];
@@ -74,7 +76,7 @@ export async function startSession(service: AsService, newSession: NewSession): 
           .updateTable('auth.identities')
           .set({ last_sign_in_at: now })
           .where('user_id', '=', userId)
-          .where('provider', '=', provider ?? 'email'),
+          .where('provider', '=', provider ?? (byPhone ? 'phone' : 'email')),
       )
       .with('audit', (query) =>
         query

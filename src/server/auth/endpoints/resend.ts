@@ -3,6 +3,7 @@ import { mailAddressChange, mailConfirmation, mailIntervalMs } from '../mails/ac
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { resendPhoneCode } from '../phone/request-code.ts';
 import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
@@ -17,7 +18,7 @@ export const resend: Endpoint = async (context, deps) => {
   await requireCaptcha(context, deps, body);
   const type = body.text('type');
   const [email, phone] = [body.text('email'), body.text('phone')];
-  if (type === 'sms' || type === 'phone_change') throw new AuthError('phone_provider_disabled');
+  if (type === 'sms' || type === 'phone_change') return resendPhoneCode(context, deps, { type, body });
   if (type !== 'signup' && type !== 'email_change') throw new AuthError('resend_without_type');
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
   const address = parseEmail(email);

@@ -7,7 +7,6 @@
  * identities and with a new id at each call, which gives the address away. Here the response looks like a new user,
  * with ids that are stable per address.
  */
-import { createHmac } from 'node:crypto';
 import type { Context } from 'hono';
 import pg from 'pg';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
@@ -27,6 +26,7 @@ import {
 import type { Account } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { signUpByPhone } from '../phone/sign-up-by-phone.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
@@ -34,6 +34,7 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { respondWithSession } from '../wire/session-response.ts';
+import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
 
 type NewUser = { email: string; password: string; data: JsonObject };
 
@@ -46,7 +47,7 @@ export const signup: Endpoint = async (context, deps) => {
   if (password === '') throw new AuthError('signup_without_password');
   checkNewPassword(password);
   if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
-  if (phone !== '') throw new AuthError('phone_provider_disabled');
+  if (phone !== '') return signUpByPhone(context, deps, body);
   const newUser = { email: parseEmail(email), password, data: checkMetadata(body.object('data') ?? {}) };
   return deps.config.auth.autoconfirm
     ? signUpAutoconfirmed(context, deps, newUser)
@@ -96,10 +97,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
   }
   const user = created?.user ?? existing ?? (await findUserByEmail(service, email));
   if (!user) throw new AuthError('try_again');
-  let ids = {
-    userId: deriveUuid(secrets.unknownAccounts, `user:${email}`),
-    identityId: deriveUuid(secrets.unknownAccounts, `identity:${email}`),
-  };
+  let ids = idsOfTaken(secrets.unknownAccounts, email);
   if (user.email_confirmed_at === null) {
     await mailConfirmation(deps, service, user, redirectTo);
     const identities = created?.identities ?? (await listIdentities(service, user.id));
@@ -108,7 +106,8 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
     await mailAccountExists(deps, service, user);
   }
   await padResponseTime(startedAt, MIN_SIGN_UP_MS);
-  return context.json(signUpResponse({ ...ids, email, data, now }));
+  const facts = { ...data, ...emailIdentityData(ids.userId, email, false) };
+  return context.json(signUpResponse({ ids, address: { email }, facts, appMetadata: EMAIL_APP_METADATA, now }));
 }
 
 /** Null if a concurrent request took the address. */
@@ -122,47 +121,4 @@ async function createAccountIfFree(
     if (error instanceof pg.DatabaseError && error.code === '23505') return null;
     throw error;
   }
-}
-
-type SignUpFields = { userId: string; identityId: string; email: string; data: JsonObject; now: Date };
-
-/**
- * The response for a new, an unconfirmed and a taken address alike, built only from the request, the time and two ids.
- */
-function signUpResponse({ userId, identityId, email, data, now }: SignUpFields) {
-  const at = now.toISOString();
-  const facts = { ...data, ...emailIdentityData(userId, email, false) };
-  const identity = {
-    identity_id: identityId,
-    id: userId,
-    user_id: userId,
-    identity_data: facts,
-    provider: 'email',
-    last_sign_in_at: at,
-    created_at: at,
-    updated_at: at,
-    email,
-  };
-  return {
-    id: userId,
-    aud: 'authenticated',
-    role: 'authenticated',
-    email,
-    phone: '',
-    confirmation_sent_at: at,
-    app_metadata: EMAIL_APP_METADATA,
-    user_metadata: facts,
-    identities: [identity],
-    created_at: at,
-    updated_at: at,
-    is_anonymous: false,
-  };
-}
-
-/** Deterministic per name, and indistinguishable from a random UUID (version 4) without the key. */
-function deriveUuid(key: Buffer, name: string): string {
-  const bytes = createHmac('sha256', key).update(name).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

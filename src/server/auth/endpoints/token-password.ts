@@ -3,6 +3,8 @@ import type { Endpoint } from '../auth-deps.ts';
 import { findUserByEmail, getAccount, isBanned } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { findUserByPhone } from '../phone/phone-accounts.ts';
+import { parsePhone } from '../phone/phone-number.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -17,15 +19,17 @@ export const grantPassword: Endpoint = async (context, deps) => {
   await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
   if (email !== '' && phone !== '') throw new AuthError('login_with_both');
-  if (phone !== '') throw new AuthError('phone_logins_disabled');
-  if (email === '') throw new AuthError('login_without_address');
+  if (phone !== '' && deps.sms === null) throw new AuthError('phone_logins_disabled');
+  if (email === '' && phone === '') throw new AuthError('login_without_address');
+  const byPhone = phone !== '';
+  const address = byPhone ? parsePhone(phone) : email.toLowerCase();
 
   const service = database.asService('sign in');
-  const user = await findUserByEmail(service, email.toLowerCase());
+  const user = await (byPhone ? findUserByPhone(service, address) : findUserByEmail(service, address));
   const now = clock.now();
   // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password reveals
   // that an account is banned or unconfirmed.
-  const refund = await limits.consumeSignIn(signInKey(context, deps, email));
+  const refund = await limits.consumeSignIn(signInKey(context, deps, { address, user }));
   const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
     await refund();
     throw error;
@@ -33,9 +37,10 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (!user || !matches) throw new AuthError('invalid_credentials');
   await refund();
   if (isBanned(user, now)) throw new AuthError('sign_in_banned');
-  if (user.email_confirmed_at === null) throw new AuthError('email_not_confirmed');
+  const confirmedAt = byPhone ? user.phone_confirmed_at : user.email_confirmed_at;
+  if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');
 
-  const started = await startSession(service, { userId: user.id, method: 'password', device, now });
+  const started = await startSession(service, { userId: user.id, method: 'password', byPhone, device, now });
   return context.json(
     await respondWithSession(context, deps, { account: await getAccount(service, user.id), started }),
   );

@@ -35,6 +35,7 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
   const account = await getAccount(database.asService('renew a session'), renewal.session.user_id);
   if (isBanned(account.user, clock.now())) return reject('refresh_banned');
   const { session, token: refreshToken } = renewal;
-  rememberDevice(context, deps, { email: account.user.email, sessionId: session.id });
+  const { email, phone } = account.user;
+  rememberDevice(context, deps, { email, phone, sessionId: session.id });
   return context.json(await sessionResponse(accessTokens, account, { session, refreshToken }));
 };

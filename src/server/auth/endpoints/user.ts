@@ -8,11 +8,15 @@ import { findByCode, consumeToken, deleteOneTimeTokens } from '../accounts/one-t
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
+import { parseNewPhone, requestPhoneChange } from '../phone/change-phone.ts';
+import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
+import { consumeRecipientBudget } from '../phone/send-text.ts';
 import { readBody } from '../wire/body.ts';
 import { requireUser } from '../wire/require-user.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
+import type { AuthErrorName } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { userJson } from '../wire/user-json.ts';
 
@@ -23,24 +27,28 @@ export const showUser: Endpoint = async (context, deps) =>
   context.json(userJson((await requireUser(context, deps)).account));
 
 export const changeUser: Endpoint = async (context, deps) => {
-  await deps.limits.consume('user', deviceOf(context, deps).ip);
+  const { ip } = deviceOf(context, deps);
+  await deps.limits.consume('user', ip);
   const { account, session } = await requireUser(context, deps);
   const { user } = account;
   const body = await readBody(context);
   if (body.has('app_metadata')) throw new AuthError('not_admin');
-  if (body.text('phone') !== '') throw new AuthError('phone_provider_disabled');
   const [data, password, nonce] = [body.object('data'), body.text('password'), body.text('nonce')];
   const newEmail = body.text('email') === '' ? user.email : parseEmail(body.text('email'));
   const changesEmail = newEmail !== null && newEmail !== user.email;
+  const newPhone = parseNewPhone(deps, body, user);
 
   // Validate everything before changing anything.
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkNewPassword(password);
   const reauthentication =
-    changesEmail || password !== '' ? await requireReauthentication(deps, { user, session, nonce, password }) : null;
+    changesEmail || newPhone !== null || password !== ''
+      ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
+      : null;
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, password);
   // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
   const sendsAddressMail = changesEmail && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
+  if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip });
   const service = deps.database.asService('change an account');
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
     throw new AuthError('reauthentication_not_valid');
@@ -56,6 +64,7 @@ export const changeUser: Endpoint = async (context, deps) => {
     const ownerOfNew = await findUserByEmail(service, newEmail);
     await mailAddressChange(deps, service, { user, newEmail, ownerOfNew, redirectTo });
   }
+  if (newPhone !== null) await requestPhoneChange(deps, user, newPhone);
   return context.json(userJson(await getAccount(service, user.id)));
 };
 
@@ -64,20 +73,23 @@ function mergeMetadata(current: JsonObject, change: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null));
 }
 
-type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; password: string };
+type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
+
+function reauthenticationError(password: string, newPhone: string | null): AuthErrorName {
+  if (password !== '') return 'password_needs_reauthentication';
+  return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
+}
 
 /** Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. */
 async function requireReauthentication(
   deps: AuthDeps,
-  { user, session, nonce, password }: ChangeRequest,
+  { user, session, nonce, error }: ChangeRequest,
 ): Promise<OneTimeRow | null> {
   const now = deps.clock.now();
   if (session !== null && now.getTime() - session.created_at.getTime() < FRESH_SESSION_MS) return null;
-  if (nonce === '') {
-    throw new AuthError(password === '' ? 'email_needs_reauthentication' : 'password_needs_reauthentication');
-  }
+  if (nonce === '') throw new AuthError(error);
   const token = await findByCode(deps.database.asService('check a reauthentication'), {
-    address: user.email ?? '',
+    address: reauthenticationTarget(user)?.address ?? '',
     code: nonce,
     purposes: ['reauthentication'],
     now,

@@ -8,6 +8,7 @@ import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { redeemToken } from '../accounts/redeem-token.ts';
 import type { Device } from '../accounts/device.ts';
+import { verifyPhone } from '../phone/verify-phone.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
@@ -39,6 +40,8 @@ export const verify: Endpoint = async (context, deps) => {
   const type = body.text('type');
   if (type === '') throw new AuthError('verify_without_type');
   if ((body.text('token') === '') === (body.text('token_hash') === '')) throw new AuthError('verify_not_one_token');
+  if (body.text('token_hash') === '' && body.text('email') === '' && body.text('phone') !== '')
+    return verifyPhone(context, deps, body);
   const token =
     body.text('token_hash') === '' ? await findTokenByCode(deps, type, body) : await findTokenByHash(deps, type, body);
   const session = await redeemForSession(context, deps, token, device);
@@ -64,7 +67,6 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promis
   const startedAt = performance.now();
   const [email, phone] = [body.text('email'), body.text('phone')];
   if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
-  if (phone !== '') throw new AuthError(PHONE_TYPES.has(type) ? 'code_expired' : 'verify_unsupported_type');
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError(PHONE_TYPES.has(type) ? 'verify_bad_email_type' : 'verify_unsupported_type');
   const address = parseEmail(email, 'verify_bad_email');

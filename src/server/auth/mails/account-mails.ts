@@ -12,6 +12,7 @@ import {
   emailChangedMail,
   identityLinkedMail,
   passwordChangedMail,
+  phoneChangedMail,
   reauthenticationMail,
   recoveryMail,
 } from '#server/mail/account-emails.ts';
@@ -101,6 +102,10 @@ export function mailIdentityLinked(parts: AuthDeps, user: UserRow, label: string
   if (user.email === null || user.email_confirmed_at === null) return;
   const profileLink = `${parts.config.publicUrl}${ROUTES.profile.path}`;
   parts.mailer.send(identityLinkedMail({ to: user.email, label, profileLink, resetLink: resetLinkOf(parts) }));
+}
+
+export function mailPhoneChanged(parts: AuthDeps, email: string): void {
+  parts.mailer.send(phoneChangedMail({ to: email, resetLink: resetLinkOf(parts) }));
 }
 
 export function mailAddressChanged(parts: AuthDeps, oldEmail: string, newEmail: string): void {

@@ -38,6 +38,13 @@ export class Body {
     return value;
   }
 
+  /** A missing or null field counts as `fallback`. */
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.#fields[name] ?? fallback;
+    if (typeof value !== 'boolean') throw new AuthError('bad_json', `${name} must be a boolean`);
+    return value;
+  }
+
   has(name: string): boolean {
     return (this.#fields[name] ?? null) !== null;
   }

@@ -20,6 +20,7 @@ import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import type { UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
 const COOKIE = 'hustle-forge-device';
@@ -27,29 +28,48 @@ const PATH = '/auth/v1';
 /** The longest lifetime that browsers allow. */
 const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 
-/** A key for `limits.consumeSignIn` that does not contain the address. */
-export function signInKey(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, email: string): string {
-  const device = readDevice(context, secrets.devices, email);
-  return device === null ? accountGuessKey(secrets.devices, email) : `device:${device}`;
+type SignInAttempt = {
+  /** The address or number that was sent. */
+  address: string;
+  /** Null without an account. */
+  user: Pick<UserRow, 'email' | 'phone'> | null;
+};
+
+/**
+ * A key for `limits.consumeSignIn` that does not contain the address. A guesser's attempts count per address that was
+ * sent, so that the limits do not reveal which address and which number belong together.
+ */
+export function signInKey(
+  context: Context<AppEnv>,
+  { secrets }: Pick<AuthDeps, 'secrets'>,
+  { address, user }: SignInAttempt,
+): string {
+  const device = readDevice(context, secrets.devices, user?.email ?? user?.phone ?? address);
+  return device === null ? accountGuessKey(secrets.devices, address) : `device:${device}`;
 }
 
 /** The key for guesses from unknown devices. */
-export const accountGuessKey = (secret: Buffer, email: string): string =>
-  `account:${computeMac(secret, 'account', email)}`;
+export const accountGuessKey = (secret: Buffer, address: string): string =>
+  `account:${computeMac(secret, 'account', address)}`;
 
-type DeviceUser = {
-  email: string | null;
+type DeviceUser = Pick<UserRow, 'email' | 'phone'> & {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
 };
 
 /** Call with every response that signs a user in or renews a session. A known device keeps its cookie. */
-export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email, sessionId }: DeviceUser): void {
+export function rememberDevice(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { email, phone, sessionId }: DeviceUser,
+): void {
   const key = deps.secrets.devices;
-  if (email === null || readDevice(context, key, email) !== null || isCrossSiteRequest(context, deps.config)) return;
+  const address = email ?? phone;
+  if (address === null || readDevice(context, key, address) !== null || isCrossSiteRequest(context, deps.config))
+    return;
   const device =
     sessionId === undefined ? randomBytes(16).toString('base64url') : computeMac(key, 'session', sessionId);
-  setCookie(context, COOKIE, `${device}.${computeMac(key, device, email)}`, {
+  setCookie(context, COOKIE, `${device}.${computeMac(key, device, address)}`, {
     httpOnly: true,
     sameSite: 'Strict',
     secure: deps.config.publicUrl.startsWith('https:'),
@@ -58,12 +78,12 @@ export function rememberDevice(context: Context<AppEnv>, deps: AuthDeps, { email
   });
 }
 
-function readDevice(context: Context<AppEnv>, key: Buffer, email: string): string | null {
+function readDevice(context: Context<AppEnv>, key: Buffer, address: string): string | null {
   const [device = '', presented = ''] = (getCookie(context, COOKIE) ?? '').split('.');
-  const expected = Buffer.from(computeMac(key, device, email));
+  const expected = Buffer.from(computeMac(key, device, address));
   const mac = Buffer.from(presented);
   return mac.length === expected.length && timingSafeEqual(mac, expected) ? device : null;
 }
 
-const computeMac = (key: Buffer, device: string, email: string): string =>
-  createHmac('sha256', key).update(`${device}\0${email.toLowerCase()}`).digest('base64url');
+const computeMac = (key: Buffer, device: string, address: string): string =>
+  createHmac('sha256', key).update(`${device}\0${address.toLowerCase()}`).digest('base64url');

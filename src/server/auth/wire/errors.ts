@@ -32,6 +32,7 @@ const CATALOGUE = {
   invalid_credentials: { status: 400, code: 'invalid_credentials', text: 'Invalid login credentials' },
   sign_in_banned: { status: 400, code: 'user_banned', text: 'User is banned' },
   email_not_confirmed: { status: 400, code: 'email_not_confirmed', text: 'Email not confirmed' },
+  phone_not_confirmed: { status: 400, code: 'phone_not_confirmed', text: 'Phone not confirmed' },
   login_without_address: { status: 400, code: 'validation_failed', text: 'missing email or phone' },
   login_with_both: {
     status: 400,
@@ -160,6 +161,7 @@ const CATALOGUE = {
   },
   user_already_exists: { status: 422, code: 'user_already_exists', text: 'User already registered' },
   phone_provider_disabled: { status: 400, code: 'phone_provider_disabled', text: 'Phone signups are disabled' },
+  unsupported_phone_provider: { status: 400, code: 'phone_provider_disabled', text: 'Unsupported phone provider' },
   phone_logins_disabled: { status: 422, code: 'phone_provider_disabled', text: 'Phone logins are disabled' },
   anonymous_provider_disabled: {
     status: 422,
@@ -177,6 +179,27 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Password cannot be longer than 72 characters',
   },
+  otp_without_address: { status: 400, code: 'validation_failed', text: 'One of email or phone must be set' },
+  otp_with_both: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only an email address or phone number should be provided',
+  },
+  channel_without_phone: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Channel should only be specified with Phone OTP',
+  },
+  magic_link_disabled: { status: 422, code: 'email_provider_disabled', text: 'Login with magic link is disabled' },
+  bad_phone: { status: 400, code: 'validation_failed', text: 'Invalid phone number format (E.164 required)' },
+  unsupported_channel: { status: 400, code: 'validation_failed', text: "Invalid channel, supported values are 'sms'" },
+  /** Reveals nothing about an account: the number alone decides. */
+  sms_country_blocked: {
+    status: 422,
+    code: 'sms_send_failed',
+    text: 'Error sending sms: texts to this country are not possible',
+  },
+  sms_send_failed: { status: 422, code: 'sms_send_failed', text: 'Error sending sms: %' },
   bad_email: { status: 400, code: 'validation_failed', text: 'Unable to validate email address: invalid format' },
   email_too_long: { status: 400, code: 'validation_failed', text: 'An email address is too long' },
   metadata_too_large: {
@@ -213,6 +236,16 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Reauthentication requires the user to have an email or a phone number',
   },
+  phone_needs_reauthentication: {
+    status: 400,
+    code: 'reauthentication_needed',
+    text: 'Phone update requires reauthentication',
+  },
+  reauthentication_unconfirmed_phone: {
+    status: 422,
+    code: 'phone_not_confirmed',
+    text: 'Please verify your phone first.',
+  },
   reauthentication_unconfirmed: {
     status: 422,
     code: 'email_not_confirmed',
@@ -224,6 +257,13 @@ const CATALOGUE = {
     text: 'A user with this email address has already been registered',
   },
 
+  /** Only sent to a person who has proven that the number is theirs. */
+  phone_exists: {
+    status: 422,
+    code: 'phone_exists',
+    text: 'A user with this phone number has already been registered',
+  },
+
   recovery_without_email: { status: 400, code: 'validation_failed', text: 'Password recovery requires an email' },
   resend_without_type: {
     status: 400,
@@ -231,6 +271,7 @@ const CATALOGUE = {
     text: 'Missing one of these types: signup, email_change, sms, phone_change',
   },
   resend_needs_email: { status: 400, code: 'validation_failed', text: 'Type provided requires an email address' },
+  resend_needs_phone: { status: 400, code: 'validation_failed', text: 'Type provided requires a phone number' },
   resend_without_address: { status: 400, code: 'validation_failed', text: 'Missing email address or phone number' },
 
   verify_without_type: { status: 400, code: 'validation_failed', text: 'Verify requires a verification type' },
@@ -266,6 +307,13 @@ const CATALOGUE = {
     code: 'over_email_send_rate_limit',
     text: 'For security purposes, you can only request this after % seconds.',
   },
+  /** Counted per number, with or without an account. */
+  over_sms_send_rate_limit: {
+    status: 429,
+    code: 'over_sms_send_rate_limit',
+    text: 'For security purposes, you can only request this after % seconds.',
+  },
+  sms_budget_exhausted: { status: 429, code: 'over_sms_send_rate_limit', text: 'SMS rate limit exceeded' },
   over_request_rate_limit: { status: 429, code: 'over_request_rate_limit', text: 'Request rate limit reached' },
   /** Every client version retries a 503; a 429 would sign the user out (docs/specification/wire.md 4). */
   try_again: { status: 503, code: 'request_timeout', text: 'The server is busy, please try again in a moment.' },

@@ -42,7 +42,6 @@ export type AuthTables = {
     email_change_sent_at: OptionalTimestamp;
     existing_account_notice_sent_at: OptionalTimestamp;
     new_phone: Generated<string | null>;
-    phone_code_sent_at: OptionalTimestamp;
     phone_change_sent_at: OptionalTimestamp;
     new_device_notice_sent_at: OptionalTimestamp;
     is_sso_user: Generated<boolean>;

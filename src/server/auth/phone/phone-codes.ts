@@ -1,0 +1,42 @@
+/** Codes that are sent by text message: one minute long, otherwise as mailed codes (docs/specification/wire.md 26). */
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { updateUser } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import type { Body } from '../wire/body.ts';
+import { AuthError } from '../wire/errors.ts';
+import { phoneChangeText, reauthenticationText, signInText } from './texts.ts';
+
+const LIFETIME_SECONDS = 60;
+
+const TEXTS = { sms: signInText, phone_change: phoneChangeText, reauthentication: reauthenticationText } as const;
+
+type PhoneCode = { userId: string; purpose: keyof typeof TEXTS; phone: string };
+
+/** Replaces the user's code of this purpose and returns the text that carries the new one. */
+export async function issuePhoneCode(deps: AuthDeps, service: AsService, { userId, purpose, phone }: PhoneCode) {
+  const { code } = await issueOneTimeToken(service, {
+    userId,
+    purpose,
+    address: phone,
+    now: deps.clock.now(),
+    key: deps.secrets.oneTimeCodes,
+    lifetimeSeconds: LIFETIME_SECONDS,
+  });
+  return TEXTS[purpose]({ code, publicUrl: deps.config.publicUrl });
+}
+
+/** Issues the code that signs the user in; for a number that was never confirmed, the code that confirms it. */
+export async function issueSignInCode(deps: AuthDeps, service: AsService, user: UserRow, phone: string) {
+  if (user.phone_confirmed_at === null) {
+    await updateUser(service, user.id, { confirmation_sent_at: deps.clock.now() });
+  }
+  return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
+}
+
+/** WhatsApp is a channel of the original service. */
+export function checkChannel(body: Body): void {
+  const channel = body.text('channel');
+  if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');
+}

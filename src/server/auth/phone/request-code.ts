@@ -1,0 +1,110 @@
+/**
+ * POST /otp and POST /resend for a number: text a code (docs/specification/wire.md 26).
+ *
+ * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can report a
+ * failed text. Otherwise the account is looked up after the response, which is the same for every number.
+ */
+import type { Context } from 'hono';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { updateUser } from '../accounts/accounts.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { checkMetadata } from '../wire/credentials.ts';
+import { AuthError } from '../wire/errors.ts';
+import { padResponseTime } from '../wire/min-response-time.ts';
+import { clearUnprovenPassword, createPhoneAccount, findUserByPhone } from './phone-accounts.ts';
+import { checkChannel, issuePhoneCode, issueSignInCode } from './phone-codes.ts';
+import { parsePhone } from './phone-number.ts';
+import { consumeRecipientBudget, sendText, sendTextLater, undoOnFailure } from './send-text.ts';
+import type { Recipient } from './send-text.ts';
+
+/** Hides whether an account was created before the text. */
+const MIN_BEFORE_TEXT_MS = 60;
+
+export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+  const startedAt = performance.now();
+  checkChannel(body);
+  if (deps.sms === null) throw new AuthError('unsupported_phone_provider');
+  const phone = parsePhone(body.text('phone'));
+  const data = checkMetadata(body.object('data') ?? {});
+  const createsUser = body.flag('create_user', true) && deps.config.auth.signups;
+  const device = deviceOf(context, deps);
+  const service = deps.database.asService('sign in by phone');
+  // Before the budget: the owner may enter the code of a stranger's sign-up while their own request has to wait.
+  await clearUnprovenPassword(service, phone);
+  await consumeRecipientBudget(deps, { phone, ip: device.ip });
+  if (!createsUser) {
+    sendTextLater(deps, () => prepareSignInText(deps, phone));
+    return context.json({});
+  }
+
+  const newAccount = { phone, passwordHash: null, data, device, now: deps.clock.now() };
+  const existing = await findUserByPhone(service, phone);
+  const created = existing
+    ? null
+    : await deps.database.transactAsService('sign up by phone', (transaction) =>
+        createPhoneAccount(transaction, newAccount),
+      );
+  const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+  if (!user) throw new AuthError('try_again');
+  const text = await issueSignInCode(deps, service, user, phone);
+  await padResponseTime(startedAt, MIN_BEFORE_TEXT_MS);
+  await undoOnFailure(deps, created, () => sendText(deps, phone, text));
+  return context.json({});
+}
+
+async function prepareSignInText(deps: AuthDeps, phone: string) {
+  const service = deps.database.asService('sign in by phone');
+  const user = await findUserByPhone(service, phone);
+  return user && { phone, text: await issueSignInCode(deps, service, user, phone) };
+}
+
+/** `sms` repeats the code of a sign-up, `phone_change` that of a change of number. */
+export async function resendPhoneCode(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { type, body }: { type: 'sms' | 'phone_change'; body: Body },
+): Promise<Response> {
+  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
+  if (body.text('phone') === '')
+    throw new AuthError(body.text('email') === '' ? 'resend_without_address' : 'resend_needs_phone');
+  const phone = parsePhone(body.text('phone'));
+  const recipient = { phone, ip: deviceOf(context, deps).ip };
+  await consumeRecipientBudget(deps, recipient);
+  sendTextLater(deps, () => (type === 'sms' ? prepareConfirmation(deps, phone) : prepareChange(deps, recipient)));
+  return context.json({});
+}
+
+async function prepareConfirmation(deps: AuthDeps, phone: string) {
+  const service = deps.database.asService('resend a text');
+  const user = await findUserByPhone(service, phone);
+  if (!user || user.phone_confirmed_at !== null) return null;
+  return { phone, text: await issueSignInCode(deps, service, user, phone) };
+}
+
+async function prepareChange(deps: AuthDeps, named: Recipient) {
+  const service = deps.database.asService('resend a text');
+  const change = await findPendingChange(service, named.phone);
+  if (!change) return null;
+  const { id: userId, new_phone: phone } = change;
+  if (phone !== named.phone) await consumeRecipientBudget(deps, { ...named, phone });
+  await updateUser(service, userId, { phone_change_sent_at: deps.clock.now() });
+  return { phone, text: await issuePhoneCode(deps, service, { userId, purpose: 'phone_change', phone }) };
+}
+
+/**
+ * As in supabase/auth the request names the current number; a user without one names the new number.
+ *
+ * Threat: a stranger starts a change to the owner's number as well, so that the owner's code adds the number to the
+ * stranger's account. With two pending changes to a number, neither code is sent again.
+ */
+async function findPendingChange(service: AsService, phone: string): Promise<{ id: string; new_phone: string } | null> {
+  const changes = queryBuilder.selectFrom('auth.users').select(['id', 'new_phone']).where('new_phone', 'is not', null);
+  const ofCurrent = await service.run(changes.where('phone', '=', phone));
+  const found = ofCurrent.length > 0 ? ofCurrent : await service.run(changes.where('new_phone', '=', phone).limit(2));
+  const [change] = found;
+  return found.length === 1 && change?.new_phone != null ? { id: change.id, new_phone: change.new_phone } : null;
+}

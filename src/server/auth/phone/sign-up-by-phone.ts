@@ -1,0 +1,88 @@
+/**
+ * POST /signup with a number and a password (docs/specification/wire.md 26). A texted code always confirms the number,
+ * also with AUTH_AUTOCONFIRM.
+ *
+ * Threat: account enumeration, as with addresses (`endpoints/signup.ts`). A new, an unconfirmed and a taken number get the
+ * same answer. Each gets a text too, so neither the provider's answer nor its delay tells them apart.
+ */
+import type { Context } from 'hono';
+import { ROUTES } from '#domain/routes.ts';
+import type { AsService } from '#server/database/database.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { listIdentities } from '../accounts/accounts.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { checkMetadata } from '../wire/credentials.ts';
+import { AuthError } from '../wire/errors.ts';
+import { padResponseTime } from '../wire/min-response-time.ts';
+import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
+import type { SignUpIds } from '../wire/sign-up-response.ts';
+import {
+  clearUnprovenPassword,
+  createPhoneAccount,
+  findUserByPhone,
+  PHONE_APP_METADATA,
+  phoneIdentityData,
+} from './phone-accounts.ts';
+import { checkChannel, issueSignInCode } from './phone-codes.ts';
+import { parsePhone } from './phone-number.ts';
+import { consumeRecipientBudget, sendText, undoOnFailure } from './send-text.ts';
+import { accountExistsText } from './texts.ts';
+
+/** Hides how long the database writes of a case take. */
+const MIN_BEFORE_TEXT_MS = 150;
+
+/** The caller has checked the password's strength. */
+export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+  const startedAt = performance.now();
+  checkChannel(body);
+  if (deps.sms === null) throw new AuthError('phone_provider_disabled');
+  const phone = parsePhone(body.text('phone'));
+  const data = checkMetadata(body.object('data') ?? {});
+  const device = deviceOf(context, deps);
+  await consumeRecipientBudget(deps, { phone, ip: device.ip });
+
+  const service = deps.database.asService('sign up');
+  const now = deps.clock.now();
+  const password = body.text('password');
+  const existing = await findUserByPhone(service, phone);
+  const created = existing
+    ? await checkPassword(deps, service, existing, password)
+    : await createAccount(deps, { phone, passwordHash: await deps.passwords.hash(password), data, device, now });
+  const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+  if (!user) throw new AuthError('try_again');
+  const text = await issueText(deps, service, user, phone);
+  const ids = await findIds(deps, service, { user, created, phone });
+  await padResponseTime(startedAt, MIN_BEFORE_TEXT_MS);
+  await undoOnFailure(deps, created, () => sendText(deps, phone, text));
+  const facts = { ...data, ...phoneIdentityData(ids.userId, phone, false) };
+  return context.json(signUpResponse({ ids, address: { phone }, facts, appMetadata: PHONE_APP_METADATA, now }));
+}
+
+/** Verifying takes as long as hashing the password of a new account. */
+async function checkPassword(deps: AuthDeps, service: AsService, user: UserRow, password: string): Promise<null> {
+  const matches = await deps.passwords.matches(password, user.password_hash);
+  if (!matches && user.phone !== null) await clearUnprovenPassword(service, user.phone);
+  return null;
+}
+
+const createAccount = (deps: AuthDeps, account: Parameters<typeof createPhoneAccount>[1]): Promise<Account | null> =>
+  deps.database.transactAsService('sign up', (transaction) => createPhoneAccount(transaction, account));
+
+/** The owner of a taken number gets a notice instead of a code. */
+function issueText(deps: AuthDeps, service: AsService, user: UserRow, phone: string): Promise<string> | string {
+  if (user.phone_confirmed_at === null) return issueSignInCode(deps, service, user, phone);
+  return accountExistsText(`${deps.config.publicUrl}${ROUTES.login.path}`);
+}
+
+async function findIds(
+  { secrets }: AuthDeps,
+  service: AsService,
+  { user, created, phone }: { user: UserRow; created: Account | null; phone: string },
+): Promise<SignUpIds> {
+  if (user.phone_confirmed_at !== null) return idsOfTaken(secrets.unknownAccounts, phone);
+  const identities = created?.identities ?? (await listIdentities(service, user.id));
+  return { userId: user.id, identityId: identities[0]?.id ?? user.id };
+}

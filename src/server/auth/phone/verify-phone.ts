@@ -1,0 +1,80 @@
+/** POST /verify with a number: exchanges a texted code for a session (docs/specification/wire.md 26). */
+import type { Context } from 'hono';
+import pg from 'pg';
+import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { ROUTES } from '#domain/routes.ts';
+import { findByCode } from '../accounts/one-time-tokens.ts';
+import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { mailPhoneChanged } from '../mails/account-mails.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { padResponseTime } from '../wire/min-response-time.ts';
+import { respondWithSession } from '../wire/session-response.ts';
+import { parsePhone } from './phone-number.ts';
+import { redeemPhoneCode } from './redeem-phone-code.ts';
+import type { PhoneRedeemResult } from './redeem-phone-code.ts';
+import { sendTextLater } from './send-text.ts';
+import { phoneChangedText } from './texts.ts';
+
+const PURPOSES: ReadonlyMap<string, OneTimePurpose> = new Map([
+  ['sms', 'sms'],
+  ['phone_change', 'phone_change'],
+]);
+
+/** Threat: timing. A wrong code takes at least this long, which hides whether the number has a pending code. */
+const MIN_WRONG_CODE_MS = 60;
+
+/** The caller has checked that the body has a code and no address. */
+export async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
+  const startedAt = performance.now();
+  const purpose = PURPOSES.get(body.text('type'));
+  if (purpose === undefined) throw new AuthError('verify_unsupported_type');
+  const phone = parsePhone(body.text('phone'));
+  const token = deps.sms === null ? null : await findToken(deps, { phone, purpose, code: body.text('token') });
+  if (!token) {
+    await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
+    throw new AuthError('code_expired');
+  }
+  const result = await redeem(context, deps, token);
+  if (result.outcome === 'invalid') throw new AuthError('code_expired');
+  if (result.outcome === 'banned') throw new AuthError('user_banned');
+  if (result.outcome === 'phone_taken') throw new AuthError('phone_exists');
+  if (result.change !== null) notifyOfChange(deps, result.change);
+  return context.json(await respondWithSession(context, deps, result));
+}
+
+type Code = { phone: string; purpose: OneTimePurpose; code: string };
+
+const findToken = ({ clock, database, secrets }: AuthDeps, { phone, purpose, code }: Code) =>
+  findByCode(database.asService('verify a texted code'), {
+    address: phone,
+    code,
+    purposes: [purpose],
+    now: clock.now(),
+    key: secrets.oneTimeCodes,
+  });
+
+async function redeem(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow): Promise<PhoneRedeemResult> {
+  const { clock, database } = deps;
+  try {
+    return await database.transactAsService('redeem a texted code', (transaction) =>
+      redeemPhoneCode(transaction, { token, device: deviceOf(context, deps), now: clock.now() }),
+    );
+  } catch (error) {
+    // A concurrent request took the number.
+    if (error instanceof pg.DatabaseError && error.code === '23505') return { outcome: 'phone_taken' };
+    throw error;
+  }
+}
+
+/** Threat: a stranger at the owner's unlocked device adds a number to sign in with later. */
+function notifyOfChange(deps: AuthDeps, change: { previousPhone: string | null; email: string | null }): void {
+  const { previousPhone, email } = change;
+  if (email !== null) mailPhoneChanged(deps, email);
+  if (previousPhone === null) return;
+  const text = phoneChangedText(`${deps.config.publicUrl}${ROUTES.login.path}`);
+  sendTextLater(deps, async () => ({ phone: previousPhone, text }));
+}

@@ -1,0 +1,126 @@
+/** The budgets of text messages (docs/specification/limits.md 2). */
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { PASSWORD, newNumber, startAuthWorld } from './fixture.ts';
+
+const world = await startAuthWorld(
+  { AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip', SMS_DAILY_LIMIT: '120' },
+  { sms: 'on' },
+);
+const { control } = world.sms!;
+afterAll(() => world.close());
+beforeEach(() => world.admin.query('delete from auth.rate_limits'));
+
+let lastAddress = 0;
+/** A client address in a network that no other request uses. */
+const newNetwork = () => ({ 'X-Real-Ip': `192.0.2.${(lastAddress += 1) % 250}` });
+const post = (path: string, body: unknown, headers: Record<string, string> = newNetwork()) =>
+  world.request('POST', path, { body, headers });
+const expire = (bucket: string) => world.admin.query('delete from auth.rate_limits where key like $1', [`${bucket}:%`]);
+
+describe('a number', () => {
+  test('gets one text a minute, whichever request asks for it', async () => {
+    const phone = newNumber();
+    expect((await post('/otp', { phone })).status).toBe(200);
+    for (const [path, body] of [
+      ['/otp', { phone }],
+      ['/otp', { phone, create_user: false }],
+      ['/signup', { phone, password: PASSWORD }],
+      ['/resend', { type: 'sms', phone }],
+      ['/resend', { type: 'phone_change', phone }],
+    ] as const) {
+      const limited = await post(path, body);
+      expect([limited.status, limited.body], path).toEqual([
+        429,
+        {
+          code: 'over_sms_send_rate_limit',
+          message: expect.stringMatching(/^For security purposes, you can only request this after \d+ seconds\.$/),
+        },
+      ]);
+      const seconds = Number(limited.headers.get('retry-after'));
+      expect(seconds).toBeGreaterThan(50);
+      expect(seconds).toBeLessThanOrEqual(60);
+      expect(limited.body.message).toContain(` ${seconds} `);
+    }
+    expect(control.messages(phone)).toHaveLength(1);
+    await expire('sms-number');
+    expect((await post('/otp', { phone })).status).toBe(200);
+  });
+
+  test('is limited the same way whether it has an account or not', async () => {
+    const [known, unknown] = [newNumber(), newNumber()];
+    await post('/otp', { phone: known });
+    await world.admin.query('delete from auth.rate_limits');
+    const ask = (phone: string) => post('/otp', { phone, create_user: false });
+    const first = [await ask(known), await ask(unknown)];
+    const second = [await ask(known), await ask(unknown)];
+    expect(first.map(({ status }) => status)).toEqual([200, 200]);
+    expect(second.map(({ status }) => status)).toEqual([429, 429]);
+    expect([...second[0]!.headers.keys()]).toEqual([...second[1]!.headers.keys()]);
+  });
+
+  test('gets ten texts a day', async () => {
+    const phone = newNumber();
+    for (let count = 0; count < 10; count += 1) {
+      expect((await post('/otp', { phone })).status).toBe(200);
+      await expire('sms-number');
+      await expire('sms-server');
+    }
+    const limited = await post('/otp', { phone });
+    expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(3_600);
+  });
+
+  test('does not stand in the table of counters', async () => {
+    const phone = newNumber();
+    await post('/otp', { phone });
+    const { rows } = await world.admin.query<{ key: string }>('select key from auth.rate_limits');
+    expect(rows.map(({ key }) => key).join(' ')).not.toContain(phone.slice(1));
+  });
+});
+
+test('a network address gets ten texts an hour, for different numbers', async () => {
+  const headers = newNetwork();
+  for (let count = 0; count < 10; count += 1) {
+    expect((await post('/otp', { phone: newNumber() }, headers)).status).toBe(200);
+  }
+  const limited = await post('/otp', { phone: newNumber() }, headers);
+  expect([limited.status, limited.body.code]).toEqual([429, 'over_sms_send_rate_limit']);
+  expect((await post('/otp', { phone: newNumber() })).status).toBe(200);
+});
+
+describe('the server', () => {
+  test('sends a tenth of its daily texts in an hour', async () => {
+    for (let count = 0; count < 12; count += 1) {
+      expect((await post('/otp', { phone: newNumber() })).status).toBe(200);
+    }
+    const phone = newNumber();
+    const limited = await post('/otp', { phone });
+    expect([limited.status, limited.body]).toEqual([
+      429,
+      { code: 'over_sms_send_rate_limit', message: 'SMS rate limit exceeded' },
+    ]);
+    expect(limited.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(control.messages(phone)).toEqual([]);
+  });
+
+  test('answers a request without create_user alike when its budget is exhausted', async () => {
+    const phone = newNumber();
+    await post('/otp', { phone });
+    for (let count = 0; count < 11; count += 1) await post('/otp', { phone: newNumber() });
+    await expire('sms-number');
+    const ask = (number: string) => post('/otp', { phone: number, create_user: false });
+    const answers = [await ask(phone), await ask(newNumber())];
+    expect(answers.map(({ status, body }) => [status, body])).toEqual([
+      [200, {}],
+      [200, {}],
+    ]);
+  });
+});
+
+test('ten wrong passwords for a number exhaust its guesses, also for the right one', async () => {
+  const phone = newNumber();
+  const guess = () => post('/token?grant_type=password', { phone, password: 'not this one' });
+  const guesses = await Promise.all(Array.from({ length: 12 }, guess));
+  expect(guesses.filter(({ status }) => status === 400)).toHaveLength(10);
+  expect(guesses.filter(({ status }) => status === 429)).toHaveLength(2);
+});
