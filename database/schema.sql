@@ -239,6 +239,7 @@ create table auth.users (
   new_device_notice_sent_at timestamp with time zone,
   is_sso_user boolean not null default false,
   deletion_due_at timestamp with time zone,
+  deleted_at timestamp with time zone,
   constraint users_email_check CHECK ((email = lower(email))),
   constraint users_new_email_check CHECK ((new_email = lower(new_email))),
   constraint users_pkey PRIMARY KEY (id),

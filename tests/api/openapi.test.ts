@@ -8,9 +8,12 @@ import { addDays } from '#domain/day/day.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import { firstDayOf } from '#domain/plan/review-period.ts';
 import { createApp } from '#server/app.ts';
+import { signServiceToken } from '#server/auth/keys/service-token.ts';
+import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
 import type { Deps } from '#server/app.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { functionsOf } from '#server/functions/routes.ts';
+import { createLog } from '#server/log.ts';
 import { daysAgo, startDataWorld, today } from './data/fixture.ts';
 import type { DataWorld, Person } from './data/fixture.ts';
 
@@ -55,6 +58,11 @@ function findResponse(path: string, verb: string, status: string): { names: stri
   const name = response.$ref.split('/').at(-1)!;
   return { names: ['components', 'responses', name], response: api.components.responses[name]! };
 }
+
+/** The documented path of an address; a path with a parameter matches any value of it. */
+const findPath = (address: string): string =>
+  Object.keys(api.paths).find((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address)) ??
+  address;
 
 describe('the document', () => {
   test('has a schema for every response, and each compiles', () => {
@@ -111,7 +119,7 @@ describe('routes', () => {
     const actual = new Set<string>();
     const patterns = new Set<string>();
     for (const { method, path } of listRoutes(world.server)) {
-      if (method !== 'ALL' && path !== '/assets/*') actual.add(`${method} ${path}`);
+      if (method !== 'ALL' && path !== '/assets/*') actual.add(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
       else if (/:\w+$/.test(path)) patterns.add(path);
     }
     expect([...patterns].toSorted(), 'a new route pattern needs a list of its values').toEqual([
@@ -153,7 +161,7 @@ async function call(status: number, method: string, address: string, { as = null
   const text = await response.text();
   const what = `${method} ${address} -> ${response.status} ${text.slice(0, 300)}`;
   expect(response.status, what).toBe(status);
-  const found = findResponse(address.replace(/\?.*$/s, ''), method.toLowerCase(), String(status));
+  const found = findResponse(findPath(address.replace(/\?.*$/s, '')), method.toLowerCase(), String(status));
   if (!found) throw new Error(`not in the document: ${what}`);
   const type = response.headers.get('content-type')?.split(';')[0];
   const types = Object.keys(found.response.content ?? {});
@@ -219,6 +227,42 @@ describe('responses match the document', () => {
     await call(303, 'POST', '/auth/v1/verify/continue', { body: new URLSearchParams({ type, token }) });
     await call(403, 'POST', '/auth/v1/verify', { body: { type, token_hash: token } });
     await call(200, 'POST', '/auth/v1/verify', { body: { type, email, token: mail!.code } });
+  });
+
+  test('administration', async () => {
+    const { config, clock } = world.server;
+    const { dataDir, publicUrl } = config;
+    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock, log: createLog('error') });
+    const { token } = await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() });
+    const as = { ...world.ana, token };
+    const path = '/auth/v1/admin/users';
+    const body = { email: 'eve@example.com', password: 'correct horse', app_metadata: { team: 'blue' } };
+    const { id } = (await call(200, 'POST', path, { as, body })) as { id: string };
+    await call(422, 'POST', path, { as, body });
+    await call(400, 'POST', path, { as, body: {} });
+    await call(200, 'GET', `${path}?per_page=2`, { as });
+    await call(400, 'GET', `${path}?page=0`, { as });
+    for (const [method, address] of [
+      ['GET', path],
+      ['POST', path],
+      ['GET', '/auth/v1/admin/audit'],
+    ] as const) {
+      await call(401, method, address);
+      await call(403, method, address, { as: world.ana });
+    }
+    await call(200, 'GET', `${path}/${id}`, { as });
+    await call(200, 'PUT', `${path}/${id}`, { as, body: { ban_duration: '24h', role: 'editor' } });
+    await call(422, 'PUT', `${path}/${id}`, { as, body: { email: 'ana@example.com' } });
+    await call(400, 'PUT', `${path}/${id}`, { as, body: { ban_duration: 'long' } });
+    await call(200, 'DELETE', `${path}/${id}`, { as, body: { should_soft_delete: true } });
+    await call(200, 'GET', `${path}/${id}`, { as });
+    await call(200, 'DELETE', `${path}/${id}`, { as });
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      await call(401, method, `${path}/${id}`);
+      await call(403, method, `${path}/${id}`, { as: world.ana });
+      await call(404, method, `${path}/${id}`, { as, ...(method === 'PUT' && { body: {} }) });
+    }
+    await call(200, 'GET', '/auth/v1/admin/audit', { as });
   });
 
   test('logs', async () => {

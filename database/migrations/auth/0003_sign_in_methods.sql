@@ -9,7 +9,9 @@ alter table auth.users
   -- Made by a SAML identity provider, which alone vouches for the address. Such an account never shares one with others.
   add column is_sso_user boolean not null default false,
   -- Set while the owner can still undo the deletion of the account; a job deletes the row afterwards.
-  add column deletion_due_at timestamptz;
+  add column deletion_due_at timestamptz,
+  -- Set by an operator's soft deletion: nobody can sign in to the account any more, and its rows stay.
+  add column deleted_at timestamptz;
 alter table auth.users drop constraint users_email_key;
 create unique index users_email_key on auth.users (email) where not is_sso_user;
 create index users_deletion_due on auth.users (deletion_due_at) where deletion_due_at is not null;

@@ -6,6 +6,7 @@
 import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/requests/limit-body.ts';
+import { ADMIN_ENDPOINTS } from './admin/routes.ts';
 import type { AuthRoutesDeps, AuthDeps, Endpoint } from './auth-deps.ts';
 import { followLink, showLink } from './endpoints/verify-link.ts';
 import { health } from './endpoints/health.ts';
@@ -29,9 +30,9 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /**
  * Not implemented, and answered like any unknown path: /magiclink (mailed codes), /factors (second factors),
- * /user/identities, /sso (SAML), /passkeys, /invite and /admin.
+ * /user/identities, /sso (SAML), /passkeys and /invite.
  */
-const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[] = [
+const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, Endpoint])[] = [
   ['POST', '/signup', signup],
   ['POST', '/token', token],
   ['POST', '/logout', logout],
@@ -51,6 +52,7 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT', string, Endpoint])[
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],
+  ...ADMIN_ENDPOINTS,
 ];
 
 const rejectBody = (): never => {

@@ -2,6 +2,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import { expect, vi } from 'vitest';
+import { signServiceToken } from '#server/auth/keys/service-token.ts';
+import { loadSigningKeys } from '#server/auth/keys/signing-keys.ts';
+import { createLog } from '#server/log.ts';
 import { startTestServer } from '../../support/start-server.ts';
 import type { TestServer } from '../../support/start-server.ts';
 
@@ -20,6 +23,10 @@ type WireResponse = { status: number; headers: Headers; body: WireBody };
 export type AuthWorld = TestServer & {
   /** The real client without storage. */
   client(): ReturnType<typeof createClient>;
+  /** A token for the admin routes, as `npm run admin -- service-token` prints it. */
+  serviceToken(): Promise<string>;
+  /** The real client with a service token. */
+  adminClient(): Promise<ReturnType<typeof createClient>>;
   /** A raw request to /auth/v1, by default with the new error format. */
   request(
     method: string,
@@ -55,13 +62,21 @@ export async function startAuthWorld(
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
 
+  const serviceToken = async (): Promise<string> => {
+    const { auth, dataDir, publicUrl } = server.config;
+    const { signingKeyFile } = auth;
+    const { clock } = server;
+    const keys = await loadSigningKeys({ signingKeyFile, dataDir, clock, log: createLog('error') });
+    return (await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() })).token;
+  };
+  const auth = { persistSession: false, autoRefreshToken: false };
+
   return {
     ...server,
     request,
-    client: () =>
-      createClient(server.url, server.config.publishableKey, {
-        auth: { persistSession: false, autoRefreshToken: false },
-      }),
+    serviceToken,
+    adminClient: async () => createClient(server.url, await serviceToken(), { auth }),
+    client: () => createClient(server.url, server.config.publishableKey, { auth }),
     async signedUp(email = newAddress()) {
       const { status, body } = await request('POST', '/signup', { body: { email, password: PASSWORD } });
       expect(status, JSON.stringify(body)).toBe(200);

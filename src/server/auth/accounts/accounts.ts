@@ -37,8 +37,8 @@ export async function listIdentities(service: AsService, userId: string): Promis
   );
 }
 
-/** Selects a user with identities and factors in one statement. Pass the row to `toAccount`. */
-export const accountQuery = (id: string) =>
+/** Selects users with identities and factors in one statement. Pass each row to `toAccount`. */
+export const accountsQuery = () =>
   queryBuilder
     .selectFrom('auth.users as user')
     .selectAll('user')
@@ -58,8 +58,9 @@ export const accountQuery = (id: string) =>
           .whereRef('factor.user_id', '=', 'user.id')
           .orderBy('factor.created_at'),
       ).as('factors'),
-    ])
-    .where('user.id', '=', id);
+    ]);
+
+export const accountQuery = (id: string) => accountsQuery().where('user.id', '=', id);
 
 type Timestamps = { created_at: string; updated_at: string };
 type AccountRow = UserRow & {

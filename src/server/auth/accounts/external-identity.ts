@@ -292,7 +292,8 @@ const SIGN_IN_TABLES = [
   'auth.flows',
 ] as const;
 
-async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
+/** Requires a transaction. Deletes every way to sign in except the password, and everything that is signed in. */
+export async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
   for (const table of SIGN_IN_TABLES) {
     await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId).returning('user_id'));
   }

@@ -1,6 +1,5 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
 import { mailAddressChange, mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
-import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { getAccount, claimMail, updateUser, findUserByEmail } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
@@ -13,7 +12,7 @@ import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
 import { consumeRecipientBudget } from '../phone/send-text.ts';
 import { readBody } from '../wire/body.ts';
 import { requireUser } from '../wire/require-user.ts';
-import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
+import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
@@ -67,11 +66,6 @@ export const changeUser: Endpoint = async (context, deps) => {
   if (newPhone !== null) await requestPhoneChange(deps, user, newPhone);
   return context.json(userJson(await getAccount(service, user.id)));
 };
-
-/** Shallow merge; null removes a key. */
-function mergeMetadata(current: JsonObject, change: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null));
-}
 
 type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
 

@@ -2,8 +2,8 @@
  * Issues access tokens, valid for an hour, and verifies them on every request.
  *
  * Verifying a signature costs more than reading a day, so the claims of verified tokens are cached by token. A session can
- * end before its token expires. `verify` therefore checks that the session exists and caches the result for 30 seconds;
- * a sign-out on this server drops the cached result at once.
+ * end before its token expires. `verify` therefore checks that the session exists and that its user is not banned, and
+ * caches the result for 30 seconds; a sign-out on this server drops the cached result at once.
  */
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -101,11 +101,15 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
     const checkedAt = sessionCheckedAt.get(sessionId);
     if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return true;
     const invalidationsBefore = invalidations;
-    const rows = await database
-      .asService('check a session')
-      .run(
-        queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', sessionId).where('user_id', '=', userId),
-      );
+    const rows = await database.asService('check a session').run(
+      queryBuilder
+        .selectFrom('auth.sessions as session')
+        .innerJoin('auth.users as user', 'user.id', 'session.user_id')
+        .select('session.id')
+        .where('session.id', '=', sessionId)
+        .where('user.id', '=', userId)
+        .where((row) => row.or([row('banned_until', 'is', null), row('banned_until', '<=', clock.now())])),
+    );
     // A sign-out may have happened during this query; the query's result is then used once and not cached.
     if (rows.length > 0 && invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
     return rows.length > 0;

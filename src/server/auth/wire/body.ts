@@ -55,13 +55,21 @@ export class Body {
  * A body over the size limit throws BodyTooLargeError.
  */
 export async function readBody(context: Context<AppEnv>): Promise<Body> {
+  return parseBody(await readText(context));
+}
+
+/** As `readBody`, for requests whose body may be missing. */
+export async function readOptionalBody(context: Context<AppEnv>): Promise<Body> {
+  const text = await readText(context);
+  return text === '' ? new Body({}) : parseBody(text);
+}
+
+function parseBody(text: string): Body {
   let parsed: unknown;
   try {
-    const text = await readText(context);
     if (hasMoreValues(text, MAX_VALUES)) throw new AuthError('body_too_many_values');
     parsed = JSON.parse(text);
   } catch (error) {
-    // A body over the size limit throws BodyTooLargeError while it is read.
     if (!(error instanceof SyntaxError)) throw error;
     throw new AuthError('bad_json', 'invalid JSON');
   }

@@ -50,3 +50,8 @@ export function checkMetadata(data: JsonObject): JsonObject {
   if (Buffer.byteLength(JSON.stringify(data)) > MAX_METADATA_BYTES) throw new AuthError('metadata_too_large');
   return data;
 }
+
+/** Shallow merge; null removes a key. */
+export function mergeMetadata(current: JsonObject, change: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries({ ...current, ...change }).filter(([, value]) => value !== null));
+}

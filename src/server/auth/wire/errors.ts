@@ -211,6 +211,29 @@ const CATALOGUE = {
   unsupported_logout_scope: { status: 400, code: 'validation_failed', text: 'Unsupported logout scope "%"' },
 
   not_admin: { status: 403, code: 'not_admin', text: 'User not allowed' },
+  user_id_not_uuid: { status: 404, code: 'validation_failed', text: 'user_id must be an UUID' },
+  no_such_user: { status: 404, code: 'user_not_found', text: 'User not found' },
+  bad_page: { status: 400, code: 'validation_failed', text: 'Bad Pagination Parameters: % must be a positive number' },
+  user_without_address: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Cannot create a user without either an email or phone',
+  },
+  password_and_hash: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Only a password or a password hash should be provided',
+  },
+  bad_password_hash: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'The password hash must be argon2id in the PHC format, of at most 64 MiB',
+  },
+  bad_ban_duration: { status: 400, code: 'validation_failed', text: 'invalid format for ban duration: %' },
+  bad_role: { status: 400, code: 'validation_failed', text: 'The role of a user cannot be an administrator’s' },
+  new_id_not_uuid: { status: 400, code: 'validation_failed', text: 'ID must conform to the uuid v4 format' },
+  new_id_nil: { status: 400, code: 'validation_failed', text: 'ID cannot be a nil uuid' },
+  user_id_exists: { status: 422, code: 'user_already_exists', text: 'A user with this id already exists' },
   same_password: {
     status: 422,
     code: 'same_password',

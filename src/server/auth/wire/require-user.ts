@@ -16,9 +16,7 @@ export type AuthenticatedUser = { account: Account; session: SessionRow | null }
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
-  const token = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
-  if (token === undefined) throw new AuthError('no_authorization');
-  const claims = await readClaims(token, deps);
+  const claims = await readBearer(context, deps);
   if (claims.sub === '') throw new AuthError('missing_sub');
   if (!UUID.test(claims.sub)) throw new AuthError('sub_not_uuid');
 
@@ -35,7 +33,10 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   return { account, session };
 }
 
-async function readClaims(token: string, deps: AuthDeps): Promise<AccessClaims> {
+/** The claims of the request's token, whose session may have ended. Throws `no_authorization` or `bad_jwt`. */
+export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Promise<AccessClaims> {
+  const token = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
+  if (token === undefined) throw new AuthError('no_authorization');
   try {
     return await deps.accessTokens.readClaims(token);
   } catch (error) {

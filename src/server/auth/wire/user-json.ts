@@ -35,6 +35,7 @@ export function userJson({ user, identities, factors }: Account) {
     created_at: time(user.created_at),
     updated_at: time(user.updated_at),
     banned_until: optionalTime(user.banned_until),
+    deleted_at: optionalTime(user.deleted_at),
     is_anonymous: user.is_anonymous,
   };
 }

@@ -46,6 +46,7 @@ export type AuthTables = {
     new_device_notice_sent_at: OptionalTimestamp;
     is_sso_user: Generated<boolean>;
     deletion_due_at: OptionalTimestamp;
+    deleted_at: OptionalTimestamp;
     last_sign_in_at: OptionalTimestamp;
     raw_app_meta_data: Json<JsonObject>;
     raw_user_meta_data: Json<JsonObject>;

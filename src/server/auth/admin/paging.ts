@@ -1,0 +1,33 @@
+/** Pages of the lists of the admin routes: `page` and `per_page`, and the headers that lead to other pages. */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { AuthError } from '../wire/errors.ts';
+
+const DEFAULT_PER_PAGE = 50;
+const MAX_PER_PAGE = 1_000;
+
+export type Page = { number: number; size: number; offset: number };
+
+/** The client sends an empty text for a parameter that the caller leaves out. A size over 1,000 counts as 1,000. */
+export function readPage(context: Context<AppEnv>): Page {
+  const number = readCount(context, 'page', 1);
+  const size = Math.min(readCount(context, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
+  return { number, size, offset: (number - 1) * size };
+}
+
+function readCount(context: Context<AppEnv>, name: string, otherwise: number): number {
+  const text = context.req.query(name) ?? '';
+  if (text === '') return otherwise;
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new AuthError('bad_page', name);
+  return Number(text);
+}
+
+/** `page` comes first in the links, because the client takes the first parameter for it. */
+export function setPageHeaders(context: Context<AppEnv>, { number, size }: Page, total: number): void {
+  const last = Math.max(1, Math.ceil(total / size));
+  const linkTo = (page: number, rel: string): string =>
+    `<${context.req.path}?page=${page}&per_page=${size}>; rel="${rel}"`;
+  const links = [...(number < last ? [linkTo(number + 1, 'next')] : []), linkTo(last, 'last')];
+  context.header('X-Total-Count', String(total));
+  context.header('Link', links.join(', '));
+}

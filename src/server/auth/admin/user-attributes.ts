@@ -1,0 +1,67 @@
+/** Reads the body of `POST /admin/users` and `PUT /admin/users/{id}` (docs/specification/wire.md 33). */
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import type { Body } from '../wire/body.ts';
+import { checkNewPassword, parseEmail } from '../wire/credentials.ts';
+import { AuthError } from '../wire/errors.ts';
+import { parseBanDuration } from './ban-duration.ts';
+import { ADMIN_ROLES } from './require-admin.ts';
+
+export type UserAttributes = {
+  /** Null for an attribute that the body does not have. */
+  email: string | null;
+  passwordHash: string | null;
+  userMetadata: JsonObject | null;
+  appMetadata: JsonObject | null;
+  role: string | null;
+  ban: { until: Date | null } | null;
+  confirmsEmail: boolean;
+};
+
+const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
+/** argon2id in the PHC format with bounded cost. Threat: a stored hash with a cost that exhausts memory at every sign-in. */
+const PASSWORD_HASH =
+  /^\$argon2id\$v=19\$m=([1-9]\d{0,5}),t=([1-9]\d?),p=([1-9]\d?)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
+const MAX_MEMORY_KIB = 65_536;
+const MAX_ITERATIONS = 10;
+const MAX_PARALLELISM = 4;
+
+/** Validates everything before the caller changes anything. */
+export async function readUserAttributes(deps: AuthDeps, body: Body): Promise<UserAttributes> {
+  if (body.text('phone') !== '') throw new AuthError('phone_provider_disabled');
+  const [email, role] = [body.text('email'), body.text('role')];
+  if (role !== '' && (!ROLE.test(role) || ADMIN_ROLES.has(role) || role === 'anon')) throw new AuthError('bad_role');
+  return {
+    email: email === '' ? null : parseEmail(email),
+    role: role === '' ? null : role,
+    userMetadata: body.object('user_metadata'),
+    appMetadata: body.object('app_metadata'),
+    ban: readBan(body.text('ban_duration'), deps.clock.now()),
+    confirmsEmail: body.flag('email_confirm', false),
+    passwordHash: await readPasswordHash(deps, body),
+  };
+}
+
+function readBan(text: string, now: Date): UserAttributes['ban'] {
+  if (text === '') return null;
+  const milliseconds = parseBanDuration(text);
+  if (milliseconds === null) throw new AuthError('bad_ban_duration', text.slice(0, 100));
+  return { until: milliseconds === 0 ? null : new Date(now.getTime() + milliseconds) };
+}
+
+async function readPasswordHash({ passwords }: AuthDeps, body: Body): Promise<string | null> {
+  const [password, hash] = [body.text('password'), body.text('password_hash')];
+  if (password !== '' && hash !== '') throw new AuthError('password_and_hash');
+  if (hash !== '') {
+    const [, memory, iterations, parallelism] = PASSWORD_HASH.exec(hash) ?? [];
+    const isBounded =
+      Number(memory) <= MAX_MEMORY_KIB &&
+      Number(iterations) <= MAX_ITERATIONS &&
+      Number(parallelism) <= MAX_PARALLELISM;
+    if (!isBounded) throw new AuthError('bad_password_hash');
+    return hash;
+  }
+  if (password === '') return null;
+  checkNewPassword(password);
+  return passwords.hash(password);
+}

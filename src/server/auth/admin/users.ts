@@ -1,0 +1,111 @@
+/** /admin/users: lists, creates, reads, changes and deletes accounts (docs/specification/wire.md 33). */
+import { randomUUID } from 'node:crypto';
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { accountQuery, toAccount } from '../accounts/accounts.ts';
+import { deleteAccount } from '../accounts/delete-account.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { readBody, readOptionalBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { accountGuessKey } from '../wire/device-cookie.ts';
+import { AuthError } from '../wire/errors.ts';
+import { userJson } from '../wire/user-json.ts';
+import { readPage, setPageHeaders } from './paging.ts';
+import { requireAdmin } from './require-admin.ts';
+import { readUserAttributes } from './user-attributes.ts';
+import { changeUser, createUser, listAccounts, softDeleteUser, toTakenError } from './user-store.ts';
+import type { Author } from './user-store.ts';
+
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+const authorOf = (context: Context<AppEnv>, deps: AuthDeps): Author => ({
+  actor: 'service',
+  device: deviceOf(context, deps),
+  now: deps.clock.now(),
+});
+
+/** Authenticates the admin before it looks at the id, so that nobody else learns which ids are valid. */
+export async function requireAdminAndUserId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
+  await requireAdmin(context, deps);
+  const id = context.req.param('userId') ?? '';
+  if (!UUID.test(id)) throw new AuthError('user_id_not_uuid');
+  return id;
+}
+
+export const listUsers: Endpoint = async (context, deps) => {
+  await requireAdmin(context, deps);
+  const page = readPage(context);
+  const { accounts, total } = await listAccounts(deps.database.asService('list users'), page);
+  setPageHeaders(context, page, total);
+  return context.json({ users: accounts.map(userJson), aud: 'authenticated' });
+};
+
+export const createUserByAdmin: Endpoint = async (context, deps) => {
+  await requireAdmin(context, deps);
+  const body = await readBody(context);
+  const id = readId(body);
+  const attributes = await readUserAttributes(deps, body);
+  if (attributes.email === null) throw new AuthError('user_without_address');
+  const author = authorOf(context, deps);
+  try {
+    const account = await deps.database.transactAsService('create a user', (transaction) =>
+      createUser(transaction, { id, attributes, author }),
+    );
+    return context.json(userJson(account));
+  } catch (error) {
+    throw toTakenError(error);
+  }
+};
+
+function readId(body: Body): string {
+  const id = body.text('id');
+  if (id === '') return randomUUID();
+  if (!UUID.test(id)) throw new AuthError('new_id_not_uuid');
+  if (id === NIL_UUID) throw new AuthError('new_id_nil');
+  return id;
+}
+
+export const showUserToAdmin: Endpoint = async (context, deps) => {
+  const id = await requireAdminAndUserId(context, deps);
+  const [row] = await deps.database.asService('read a user').run(accountQuery(id));
+  if (!row) throw new AuthError('no_such_user');
+  return context.json(userJson(toAccount(row)));
+};
+
+export const changeUserByAdmin: Endpoint = async (context, deps) => {
+  const userId = await requireAdminAndUserId(context, deps);
+  const attributes = await readUserAttributes(deps, await readBody(context));
+  const author = authorOf(context, deps);
+  try {
+    const changed = await deps.database.transactAsService('change a user', (transaction) =>
+      changeUser(transaction, { userId, attributes, author }),
+    );
+    if (!changed) throw new AuthError('no_such_user');
+    for (const id of changed.endedSessions) deps.accessTokens.invalidateSession(id);
+    return context.json(userJson(changed.account));
+  } catch (error) {
+    throw toTakenError(error);
+  }
+};
+
+/** Without `should_soft_delete` the account and all its logs are gone at once. */
+export const deleteUserByAdmin: Endpoint = async (context, deps) => {
+  const userId = await requireAdminAndUserId(context, deps);
+  const body = await readOptionalBody(context);
+  const endedSessions = body.flag('should_soft_delete', false)
+    ? await deps.database.transactAsService('soft-delete a user', (transaction) =>
+        softDeleteUser(transaction, userId, authorOf(context, deps)),
+      )
+    : await deleteForGood(deps, userId);
+  if (!endedSessions) throw new AuthError('no_such_user');
+  for (const id of endedSessions) deps.accessTokens.invalidateSession(id);
+  return context.json({});
+};
+
+async function deleteForGood({ database, clock, secrets }: AuthDeps, userId: string): Promise<string[] | null> {
+  const findRateLimitKeys = (email: string) => [accountGuessKey(secrets.devices, email)];
+  const deleted = await deleteAccount(database, { userId, actor: 'service', now: clock.now(), findRateLimitKeys });
+  return deleted && deleted.endedSessions;
+}

@@ -1,0 +1,355 @@
+/** The admin routes, driven by the real client's `auth.admin` with a service token. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { SignJWT, importJWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];
+let token: string;
+beforeAll(async () => {
+  world = await startAuthWorld();
+  token = await world.serviceToken();
+  ({ admin } = (await world.adminClient()).auth);
+});
+afterAll(() => world.close());
+
+type Rows = Record<string, unknown>[];
+const auditOf = async (userId: string): Promise<Rows> =>
+  (
+    await world.admin.query<Record<string, unknown>>(
+      'select event, actor, details from auth.audit_log where user_id = $1 order by id',
+      [userId],
+    )
+  ).rows;
+
+async function created(attributes: Parameters<typeof admin.createUser>[0] = {}) {
+  const { data, error } = await admin.createUser({ email: newAddress(), email_confirm: true, ...attributes });
+  expect(error).toBeNull();
+  return data.user!;
+}
+
+async function signIn(email: string, password: string = PASSWORD) {
+  return world.client().auth.signInWithPassword({ email, password });
+}
+
+/** Signs any claims with the server's key. */
+async function signed(claims: Record<string, unknown>): Promise<string> {
+  const { signing } = await readKeyFile(join(world.config.dataDir, 'signing-key.json'));
+  const key = await importJWK(signing.privateJwk, signing.algorithm);
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: signing.algorithm, kid: signing.kid })
+    .setExpirationTime('1h')
+    .sign(key);
+}
+
+describe('only a service token', () => {
+  const routes = [
+    ['GET', '/admin/users'],
+    ['POST', '/admin/users'],
+    ['GET', '/admin/users/no-uuid'],
+    ['PUT', '/admin/users/no-uuid'],
+    ['DELETE', '/admin/users/no-uuid'],
+    ['GET', '/admin/audit'],
+  ] as const;
+
+  test.each(routes)('opens %s %s', async (method, path) => {
+    const { access } = await world.signedUp();
+    const options = method === 'GET' ? {} : { body: {} };
+    const answer = async (bearer?: string) => {
+      const { status, body } = await world.request(method, path, { ...options, ...(bearer && { token: bearer }) });
+      return `${status} ${body.code}`;
+    };
+    expect(await answer()).toBe('401 no_authorization');
+    expect(await answer(world.config.publishableKey)).toBe('403 bad_jwt');
+    expect(await answer(access)).toBe('403 not_admin');
+    const [claims] = [{ role: 'service_role', session_id: randomUUID() }];
+    expect(await answer(await signed(claims)), 'a session of a user with an admin role').toBe('403 not_admin');
+    expect(await answer(token)).not.toMatch(/^40[13]/);
+    expect(await answer(await signed({ role: 'supabase_admin' }))).not.toMatch(/^40[13]/);
+  });
+
+  test('answers errors in the old format too', async () => {
+    const headers = { 'X-Supabase-Api-Version': '' };
+    const { access } = await world.signedUp();
+    const { status, body } = await world.request('GET', '/admin/users', { token: access, headers });
+    expect({ status, body }).toEqual({
+      status: 403,
+      body: { code: 403, error_code: 'not_admin', msg: 'User not allowed' },
+    });
+  });
+});
+
+describe('creating a user', () => {
+  test('stores what was passed and nothing else', async () => {
+    const [email, id] = [newAddress(), randomUUID()];
+    const { data } = await admin.createUser({
+      id,
+      email: email.toUpperCase(),
+      password: PASSWORD,
+      user_metadata: { name: 'Ana' },
+      app_metadata: { team: 'blue' },
+    });
+    expect(data.user).toMatchObject({ id, email, role: 'authenticated', is_anonymous: false });
+    expect(data.user!.user_metadata).toEqual({ name: 'Ana' });
+    expect(data.user!.app_metadata).toEqual({ provider: 'email', providers: ['email'], team: 'blue' });
+    expect(data.user!.email_confirmed_at).toBeUndefined();
+    expect(data.user!.identities).toMatchObject([
+      { provider: 'email', identity_data: { email, email_verified: false, sub: id } },
+    ]);
+    expect(await auditOf(id)).toEqual([{ event: 'created_by_admin', actor: 'service', details: {} }]);
+    const { rows } = await world.admin.query('select 1 from public.profiles where id = $1', [id]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test('confirms the address on request, so that the user can sign in', async () => {
+    const user = await created({ password: PASSWORD });
+    expect(user.email_confirmed_at).toBeDefined();
+    const { data } = await signIn(user.email!);
+    expect(data.user!.id).toBe(user.id);
+    const unconfirmed = await created({ password: PASSWORD, email_confirm: false });
+    expect((await signIn(unconfirmed.email!)).error?.code).toBe('email_not_confirmed');
+  });
+
+  test('takes an argon2id hash of the password', async () => {
+    const { rows } = await world.admin.query<{ password_hash: string }>(
+      'select password_hash from auth.users where id = $1',
+      [(await world.signedUp()).id],
+    );
+    const user = await created({ password_hash: rows[0]!.password_hash });
+    expect((await signIn(user.email!)).error).toBeNull();
+  });
+
+  const costly = `$argon2id$v=19$m=999999,t=2,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`;
+  test.each([
+    [{}, 400, 'validation_failed', 'Cannot create a user without either an email or phone'],
+    [{ email: 'no address' }, 400, 'validation_failed', 'Unable to validate email address: invalid format'],
+    [{ email: 'a@b.c', password: 'short' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+    [{ email: 'a@b.c', password: PASSWORD, password_hash: 'x' }, 400, 'validation_failed', 'Only a password or'],
+    [{ email: 'a@b.c', password_hash: '$2b$10$x' }, 400, 'validation_failed', 'must be argon2id'],
+    [{ email: 'a@b.c', password_hash: costly }, 400, 'validation_failed', 'must be argon2id'],
+    [{ email: 'a@b.c', ban_duration: '1 day' }, 400, 'validation_failed', 'invalid format for ban duration: 1 day'],
+    [{ email: 'a@b.c', role: 'service_role' }, 400, 'validation_failed', 'cannot be an administrator’s'],
+    [{ email: 'a@b.c', id: 'seven' }, 400, 'validation_failed', 'ID must conform to the uuid v4 format'],
+    [{ email: 'a@b.c', id: '00000000-0000-0000-0000-000000000000' }, 400, 'validation_failed', 'nil uuid'],
+    [{ email: 'a@b.c', email_confirm: 'yes' }, 400, 'bad_json', 'email_confirm must be a boolean'],
+    [{ email: 'a@b.c', app_metadata: { big: 'x'.repeat(9_000) } }, 400, 'validation_failed', '8192 bytes'],
+  ])('%j is rejected', async (attributes, status, code, text) => {
+    const { error } = await admin.createUser(attributes as never);
+    expect(error).toMatchObject({ status, code, message: expect.stringContaining(text) });
+  });
+
+  test('rejects a taken address and a taken id', async () => {
+    const { email, id } = await created();
+    expect((await admin.createUser({ email: email! })).error).toMatchObject({ status: 422, code: 'email_exists' });
+    expect((await admin.createUser({ email: newAddress(), id })).error).toMatchObject({ code: 'user_already_exists' });
+  });
+});
+
+describe('listing users', () => {
+  test('leads through the pages, newest first', async () => {
+    const before = (await admin.listUsers()).data as { total: number };
+    const newest = [await created(), await created(), await created()].map(({ id }) => id).toReversed();
+    const first = await admin.listUsers({ page: 1, perPage: 2 });
+    expect(first.error).toBeNull();
+    const total = before.total + 3;
+    expect(first.data).toMatchObject({ aud: 'authenticated', nextPage: 2, total, lastPage: Math.ceil(total / 2) });
+    const second = await admin.listUsers({ page: 2, perPage: 1 });
+    expect([...first.data.users, ...second.data.users].map(({ id }) => id)).toEqual([newest[0], newest[1], newest[1]]);
+    expect(first.data.users[0]!.identities).toHaveLength(1);
+  });
+
+  test('tells the number of users and the last page in the headers', async () => {
+    await created();
+    const { headers, body } = await world.request('GET', '/admin/users?page=999&per_page=1', { token });
+    expect(body.users).toEqual([]);
+    const total = headers.get('x-total-count');
+    expect(headers.get('link')).toBe(`</auth/v1/admin/users?page=${total}&per_page=1>; rel="last"`);
+  });
+
+  test.each(['page=0', 'page=-1', 'per_page=x', 'page=1e3', 'page=99999999999'])('rejects %s', async (query) => {
+    const { status, body } = await world.request('GET', `/admin/users?${query}`, { token });
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'validation_failed' });
+  });
+});
+
+describe('reading and changing a user', () => {
+  test.each(['GET', 'PUT', 'DELETE'] as const)(
+    '%s answers 404 for an id that is no UUID or nobody’s',
+    async (method) => {
+      const options = { token, ...(method === 'PUT' && { body: {} }) };
+      expect(await world.request(method, '/admin/users/me', options)).toMatchObject({
+        status: 404,
+        body: { code: 'validation_failed', message: 'user_id must be an UUID' },
+      });
+      expect(await world.request(method, `/admin/users/${randomUUID()}`, options)).toMatchObject({
+        status: 404,
+        body: { code: 'user_not_found', message: 'User not found' },
+      });
+    },
+  );
+
+  test('reads a user with identities', async () => {
+    const user = await created();
+    expect((await admin.getUserById(user.id)).data.user).toEqual(user);
+  });
+
+  test('merges metadata and removes keys that are null', async () => {
+    const { id } = await created({ user_metadata: { a: 1, b: 1 }, app_metadata: { c: 1 } });
+    const { data } = await admin.updateUserById(id, {
+      user_metadata: { a: null, d: 2 },
+      app_metadata: { c: null, plan: 'x' },
+    });
+    expect(data.user!.user_metadata).toEqual({ b: 1, d: 2 });
+    expect(data.user!.app_metadata).toEqual({ provider: 'email', providers: ['email'], plan: 'x' });
+    expect((await auditOf(id)).at(-1)).toEqual({
+      event: 'changed_by_admin',
+      actor: 'service',
+      details: { fields: ['user_metadata', 'app_metadata'] },
+    });
+  });
+
+  test('a new address takes effect at once, in the identity too, and ends links to the old one', async () => {
+    const { email: oldEmail, id } = await world.signedUp();
+    await world.request('POST', '/recover', { body: { email: oldEmail } });
+    const { code } = await world.mailTo(oldEmail);
+    const email = newAddress();
+    const { data } = await admin.updateUserById(id, { email });
+    expect(data.user).toMatchObject({ email, user_metadata: { email } });
+    expect(data.user!.identities).toMatchObject([{ identity_data: { email } }]);
+    expect((await signIn(email)).error).toBeNull();
+    const verified = await world.request('POST', '/verify', {
+      body: { type: 'recovery', email: oldEmail, token: code },
+    });
+    expect(verified.body.code).toBe('otp_expired');
+    const { email: taken } = await world.signedUp();
+    expect((await admin.updateUserById(id, { email: taken })).error?.code).toBe('email_exists');
+  });
+
+  test('a new password ends every session', async () => {
+    const { email, id, access, refresh } = await world.signedUp();
+    await admin.updateUserById(id, { password: 'another horse' });
+    expect((await world.request('GET', '/user', { token: access })).body.code).toBe('session_not_found');
+    const renewed = await world.request('POST', '/token?grant_type=refresh_token', {
+      body: { refresh_token: refresh },
+    });
+    expect(renewed.body.code).toBe('refresh_token_not_found');
+    expect((await signIn(email)).error?.code).toBe('invalid_credentials');
+    expect((await signIn(email, 'another horse')).error).toBeNull();
+  });
+
+  test('confirms an address', async () => {
+    const { id, email } = await created({ password: PASSWORD, email_confirm: false });
+    const { data } = await admin.updateUserById(id, { email_confirm: true });
+    expect(data.user!.identities![0]!.identity_data!['email_verified']).toBe(true);
+    expect((await signIn(email!)).error).toBeNull();
+  });
+
+  test('a ban closes the account and its data until it ends, and sessions continue afterwards', async () => {
+    const { email, id, access, refresh } = await world.signedUp();
+    const readsData = async (): Promise<number> =>
+      (await fetch(`${world.url}/rest/v1/entries`, { headers: { Authorization: `Bearer ${access}` } })).status;
+    expect(await readsData()).toBe(200);
+    const { data } = await admin.updateUserById(id, { ban_duration: '20m' });
+    expect(Date.parse(data.user!.banned_until!)).toBeGreaterThan(Date.now() + 1_100_000);
+    expect((await world.request('GET', '/user', { token: access })).body.code).toBe('user_banned');
+    const renew = () => world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+    expect((await renew()).body).toMatchObject({ code: 'user_banned' });
+    expect((await signIn(email)).error?.code).toBe('user_banned');
+    world.clock.advance(31_000);
+    expect(await readsData()).toBe(401);
+
+    world.clock.advance(1_200_000);
+    expect(await readsData()).toBe(200);
+    await admin.updateUserById(id, { ban_duration: '24h' });
+    const lifted = await admin.updateUserById(id, { ban_duration: 'none' });
+    expect(lifted.data.user!.banned_until).toBeUndefined();
+    expect((await signIn(email)).error).toBeNull();
+    expect((await auditOf(id)).filter(({ actor }) => actor === 'service').map(({ event }) => event)).toEqual([
+      'banned',
+      'banned',
+      'unbanned',
+    ]);
+  });
+});
+
+describe('deleting a user', () => {
+  const write = (access: string, userId: string) =>
+    fetch(`${world.url}/rest/v1/entries`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ user_id: userId, date: new Date().toISOString().slice(0, 10), content: '<p>Shipped</p>' }),
+    });
+  const entriesOf = async (userId: string): Promise<number | null> =>
+    (await world.admin.query('select 1 from public.entries where user_id = $1', [userId])).rowCount;
+
+  test('removes the account and its logs for good', async () => {
+    const { email, id, access } = await world.signedUp();
+    expect((await write(access, id)).status).toBe(201);
+    const { data, error } = await admin.deleteUser(id);
+    expect(error).toBeNull();
+    expect(data.user!.email).toBe(email);
+    expect((await admin.getUserById(id)).error?.code).toBe('user_not_found');
+    expect(await entriesOf(id)).toBe(0);
+    expect((await write(access, id)).status).toBe(401);
+    expect((await world.signedUp(email)).id).not.toBe(id);
+    expect((await admin.deleteUser(id)).error?.code).toBe('user_not_found');
+    const { rows } = await world.admin.query(
+      "select actor, user_id from auth.audit_log where event = 'deleted' order by id desc limit 1",
+    );
+    expect(rows).toEqual([{ actor: 'service', user_id: null }]);
+  });
+
+  test('softly keeps id and logs, and nobody can open the account again', async () => {
+    const { email, id, access, refresh } = await world.signedUp();
+    await write(access, id);
+    expect((await admin.deleteUser(id, true)).error).toBeNull();
+    const { data } = await admin.getUserById(id);
+    expect(data.user).toMatchObject({
+      id,
+      email: '',
+      user_metadata: {},
+      app_metadata: {},
+      identities: [],
+      deleted_at: expect.any(String),
+    });
+    expect(await entriesOf(id)).toBe(1);
+    expect((await world.request('GET', '/user', { token: access })).body.code).toBe('session_not_found');
+    const renewed = await world.request('POST', '/token?grant_type=refresh_token', {
+      body: { refresh_token: refresh },
+    });
+    expect(renewed.body.code).toBe('refresh_token_not_found');
+    expect((await signIn(email)).error?.code).toBe('invalid_credentials');
+    expect((await admin.updateUserById(id, { email })).error?.code).toBe('user_not_found');
+    expect((await auditOf(id)).at(-1)).toEqual({ event: 'deleted', actor: 'service', details: { soft: true } });
+    expect((await world.signedUp(email)).id).not.toBe(id);
+  });
+});
+
+test('the audit log is listed newest first', async () => {
+  const { id } = await created();
+  const { status, headers, body } = await world.request('GET', '/admin/audit?per_page=1', { token });
+  expect(status).toBe(200);
+  expect(body).toEqual([
+    {
+      id: expect.any(String),
+      payload: {
+        action: 'created_by_admin',
+        actor_type: 'service',
+        user_id: id,
+        user_agent: expect.any(String),
+        traits: {},
+      },
+      created_at: expect.any(String),
+      ip_address: expect.any(String),
+    },
+  ]);
+  expect(headers.get('link')).toContain('page=2&per_page=1>; rel="next"');
+});
+
+test.each(['/admin/oauth/clients', '/admin/custom-providers'])('%s answers the JSON 404', async (path) => {
+  expect(await world.request('GET', path, { token })).toMatchObject({ status: 404, body: { code: 'not_found' } });
+});
