@@ -6,7 +6,7 @@ import type { AccessTokens } from './auth/keys/access-tokens.ts';
 import type { Passwords } from './auth/accounts/passwords.ts';
 import { authRoutes } from './auth/routes.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';
-import type { BackgroundTasks } from './background-tasks.ts';
+import type { BackgroundTasks } from './jobs/background-tasks.ts';
 import type { Clock } from './clock.ts';
 import type { Coach } from './coach/coach.ts';
 import type { Config } from './config/config.ts';

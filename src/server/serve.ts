@@ -7,7 +7,7 @@ import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
-import { createBackgroundTasks } from './background-tasks.ts';
+import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { resetConsentOnProviderChange } from './coach/provider-consent.ts';

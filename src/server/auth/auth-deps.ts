@@ -5,7 +5,7 @@ import type { Database } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import type { Logger } from '#server/log.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
-import type { BackgroundTasks } from '#server/background-tasks.ts';
+import type { BackgroundTasks } from '#server/jobs/background-tasks.ts';
 import type { SmsSender } from '#server/sms/sms-sender.ts';
 import type { AccessTokens } from './keys/access-tokens.ts';
 import type { Passwords } from './accounts/passwords.ts';

@@ -31,7 +31,8 @@ type Deps = {
 
 export function jobList(deps: Deps): Job[] {
   const { config, database, clock, payments, knownDevicesKey } = deps;
-  const deletion = { ...deps, findRateLimitKeys: (email: string) => [accountGuessKey(knownDevicesKey, email)] };
+  const findRateLimitKeys = (addressOrPhone: string) => [accountGuessKey(knownDevicesKey, addressOrPhone)];
+  const deletion = { ...deps, findRateLimitKeys };
   const jobs: Job[] = [
     {
       name: 'expire-plans',

@@ -17,7 +17,7 @@ type Deletion = {
   /** Deletes the account only if its owner has requested the deletion and the time to undo it is over. */
   onlyIfDue?: boolean;
   /** Further keys of `auth.rate_limits` that belong to the user, without their prefix. */
-  findRateLimitKeys?: (email: string) => readonly string[];
+  findRateLimitKeys?: (addressOrPhone: string) => readonly string[];
 };
 
 export type DeletedAccount = {
@@ -50,7 +50,8 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
     await erasePayments(transaction, { userId, requestedAt, now });
     await recordAuditEvent(transaction, { at: now, userId, actor, event: 'deleted' });
     await transaction.statement('select auth.erase_audit_log($1)', [userId]);
-    await deleteRateLimits(transaction, [userId, email, phone, ...(email === null ? [] : findRateLimitKeys(email))]);
+    const names = [email, phone].filter((name) => name !== null);
+    await deleteRateLimits(transaction, [userId, ...names, ...names.flatMap((name) => findRateLimitKeys(name))]);
     return { email, endedSessions: sessions.map(({ id }) => id) };
   });
 }
@@ -83,10 +84,10 @@ async function erasePayments(transaction: AsService, { userId, requestedAt, now 
 }
 
 /** Counters of guesses and requests. Their keys end with what they count by. */
-async function deleteRateLimits(transaction: AsService, keys: readonly (string | null)[]): Promise<void> {
+async function deleteRateLimits(transaction: AsService, keys: readonly string[]): Promise<void> {
   await transaction.statement(
     `delete from auth.rate_limits where exists (
        select from unnest($1::text[]) as own (key) where right(rate_limits.key, length(own.key) + 1) = ':' || own.key)`,
-    [keys.filter((key) => key !== null)],
+    [keys],
   );
 }

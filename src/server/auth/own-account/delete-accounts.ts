@@ -17,7 +17,7 @@ type Deps = {
   log: Logger;
   mailer: Pick<Mailer, 'send'>;
   /** See `deleteAccount`. */
-  findRateLimitKeys: (email: string) => readonly string[];
+  findRateLimitKeys: (addressOrPhone: string) => readonly string[];
 };
 
 /** Deletes the accounts whose owners asked for it an hour ago. Returns their number. */

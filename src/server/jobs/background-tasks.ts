@@ -3,7 +3,7 @@
  * logged, and what is unfinished at the end of a shutdown is lost.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from './log.ts';
+import type { Logger } from '#server/log.ts';
 
 const MAX_TASKS = 1_000;
 /** Bounds shutdown when a provider does not respond. */
