@@ -21,8 +21,10 @@ create table auth.earlier_links (
   purpose text not null,
   address text not null,
   expires_at timestamp with time zone not null,
+  flow_id uuid,
   constraint earlier_links_link_hash_check CHECK ((octet_length(link_hash) = 32)),
-  constraint earlier_links_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'magiclink'::text, 'recovery'::text]))),
+  constraint earlier_links_purpose_check CHECK ((purpose = ANY (ARRAY['signup'::text, 'magiclink'::text, 'recovery'::text, 'email_change_current'::text, 'email_change_new'::text]))),
+  constraint earlier_links_flow_id_fkey FOREIGN KEY (flow_id) REFERENCES auth.flows(id) ON DELETE CASCADE,
   constraint earlier_links_user_id_purpose_fkey FOREIGN KEY (user_id, purpose) REFERENCES auth.one_time_tokens(user_id, purpose) ON DELETE CASCADE,
   constraint earlier_links_pkey PRIMARY KEY (link_hash)
 );
@@ -236,6 +238,7 @@ create table auth.users (
   updated_at timestamp with time zone not null default now(),
   new_phone text,
   phone_change_sent_at timestamp with time zone,
+  magiclink_sent_at timestamp with time zone,
   new_device_notice_sent_at timestamp with time zone,
   is_sso_user boolean not null default false,
   deletion_due_at timestamp with time zone,
@@ -271,6 +274,7 @@ create table auth.webauthn_credentials (
 );
 
 CREATE INDEX audit_log_user_id_at_idx ON auth.audit_log USING btree (user_id, at DESC);
+CREATE INDEX earlier_links_flow_id_idx ON auth.earlier_links USING btree (flow_id) WHERE (flow_id IS NOT NULL);
 CREATE INDEX earlier_links_user_id_purpose_idx ON auth.earlier_links USING btree (user_id, purpose);
 CREATE INDEX flows_expires_at_idx ON auth.flows USING btree (expires_at);
 CREATE INDEX flows_linking_user_id_idx ON auth.flows USING btree (linking_user_id);

@@ -227,6 +227,11 @@ describe('responses match the document', () => {
     await call(303, 'POST', '/auth/v1/verify/continue', { body: new URLSearchParams({ type, token }) });
     await call(403, 'POST', '/auth/v1/verify', { body: { type, token_hash: token } });
     await call(200, 'POST', '/auth/v1/verify', { body: { type, email, token: mail!.code } });
+    await call(200, 'POST', '/auth/v1/otp', { body: { email } });
+    await call(400, 'POST', '/auth/v1/otp', { body: {} });
+    await call(200, 'POST', '/auth/v1/magiclink', { body: { email } });
+    await call(422, 'POST', '/auth/v1/magiclink', { body: {} });
+    await call(422, 'POST', '/auth/v1/signup', { body: {} });
   });
 
   test('administration', async () => {

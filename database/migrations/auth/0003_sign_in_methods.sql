@@ -4,6 +4,7 @@
 alter table auth.users
   add column new_phone text,
   add column phone_change_sent_at timestamptz,
+  add column magiclink_sent_at timestamptz,
   -- When the owner was last told of a sign-in from an unknown device.
   add column new_device_notice_sent_at timestamptz,
   -- Made by a SAML identity provider, which alone vouches for the address. Such an account never shares one with others.
@@ -56,7 +57,11 @@ alter table auth.one_time_tokens
 create index on auth.one_time_tokens (flow_id) where flow_id is not null;
 alter table auth.earlier_links drop constraint earlier_links_purpose_check;
 alter table auth.earlier_links
-  add constraint earlier_links_purpose_check check (purpose in ('signup', 'magiclink', 'recovery'));
+  add constraint earlier_links_purpose_check check (purpose in ('signup', 'magiclink', 'recovery',
+    'email_change_current', 'email_change_new')),
+  -- The PKCE flow of this very link: the newest mail may belong to another one.
+  add column flow_id uuid references auth.flows on delete cascade;
+create index on auth.earlier_links (flow_id) where flow_id is not null;
 
 -- The public key of an authenticator: a passkey signs in alone, a second factor after another method.
 create table auth.webauthn_credentials (

@@ -2,6 +2,7 @@
  * Rate limits per network address (docs/specification/accounts.md 9) and per account for passwords. The counters are stored
  * in the database.
  */
+import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '#server/config/config.ts';
 import type { AsService, Database } from '#server/database/database.ts';
@@ -51,6 +52,8 @@ const NUMBER_WINDOWS = [
 ] as const;
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
 const HOURS_OF_DAILY_TEXTS = 10;
+/** Mails to one address that users of other accounts ask for. */
+const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
 export interface RateLimits {
   /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
@@ -69,6 +72,12 @@ export interface RateLimits {
   consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
   /** Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget is exhausted. */
   consumeSmsServer(): Promise<void>;
+  /**
+   * Counts a mail that a user lets go to an address which is not theirs yet. False once the address has got enough of
+   * them. Threat: one mail a minute for each account would let a thousand accounts flood a stranger, and guess a thousand
+   * codes for the stranger's address at once.
+   */
+  allowsMailTo(address: string): Promise<boolean>;
 }
 
 type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
@@ -81,6 +90,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeSignIn: async () => unlimited,
       consumeSmsRecipient: unlimited,
       consumeSmsServer: unlimited,
+      allowsMailTo: async () => true,
     };
   }
   const store = {
@@ -93,6 +103,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
     new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
+  const mailLimiter = createLimiter(FOREIGN_MAILS);
   const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
   const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
   const textsPerDay = config.auth.sms?.dailyLimit ?? 0;
@@ -128,6 +139,15 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     },
     async consumeSmsServer() {
       for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', 'sms_budget_exhausted');
+    },
+    async allowsMailTo(address) {
+      try {
+        await mailLimiter.consume(createHash('sha256').update(address).digest('base64url'));
+        return true;
+      } catch (error) {
+        if (error instanceof RateLimiterRes) return false;
+        throw error;
+      }
     },
   };
 }

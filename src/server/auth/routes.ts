@@ -13,7 +13,7 @@ import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
 import { lazyEndpoint } from './lazy-endpoint.ts';
 import { logout } from './endpoints/logout.ts';
-import { otp } from './codes/otp.ts';
+import { magiclink, otp } from './codes/otp.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { reauthenticate } from './endpoints/reauthenticate.ts';
 import { recover } from './endpoints/recover.ts';
@@ -29,8 +29,8 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not implemented, and answered like any unknown path: /magiclink (mailed codes), /factors (second factors),
- * /user/identities, /sso (SAML), /passkeys and /invite.
+ * Not implemented, and answered like any unknown path: /factors (second factors), /user/identities, /sso (SAML), /passkeys
+ * and /invite.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, Endpoint])[] = [
   ['POST', '/signup', signup],
@@ -38,8 +38,9 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, 
   ['POST', '/logout', logout],
   ['GET', '/user', showUser],
   ['PUT', '/user', changeUser],
-  ['POST', '/recover', recover],
   ['POST', '/otp', otp],
+  ['POST', '/magiclink', magiclink],
+  ['POST', '/recover', recover],
   ['POST', '/resend', resend],
   ['GET', '/verify', showLink],
   ['POST', '/verify/continue', followLink],

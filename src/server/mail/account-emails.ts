@@ -20,6 +20,15 @@ export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
     `${EXPIRY} ${IGNORE}`,
   ]);
 
+export const signInMail = ({ to, link, code }: WithCode): MailMessage =>
+  renderEmail(to, 'Sign in to your journal', [
+    'You asked for an email to sign in with. Use the link:',
+    { link, label: 'Sign in' },
+    ENTER_CODE,
+    { code },
+    `${EXPIRY} Never give the code to anyone who asks you for it. ${IGNORE}`,
+  ]);
+
 export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>
   renderEmail(given.to, 'You already have an account', [
     'Someone tried to sign up with this email address, or to move another account to it. The address already has an account, so nothing has changed.',
@@ -55,6 +64,15 @@ export const confirmOldAddressMail = ({ to, newEmail, link, code }: WithCode & {
     ENTER_CODE,
     { code },
     `${EXPIRY} If you did not ask for this, do not confirm it, and change your password.`,
+  ]);
+
+export const addAddressMail = ({ to, link, code }: WithCode): MailMessage =>
+  renderEmail(to, 'Confirm your email address', [
+    'You asked to use this email address for your journal. Confirm that it is yours:',
+    { link, label: 'Confirm this address' },
+    ENTER_CODE,
+    { code },
+    `${EXPIRY} ${IGNORE}`,
   ]);
 
 export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage =>

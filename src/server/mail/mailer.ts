@@ -19,6 +19,8 @@ const CLOSE_LIMIT_MS = 8_000;
 const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000];
 
 export interface Mailer {
+  /** False without SMTP_URL: no mail ever leaves. */
+  readonly isSetUp: boolean;
   /** Queues a mail and returns at once. */
   send(message: MailMessage): void;
   /**
@@ -47,7 +49,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   if (config.smtpUrl === null) {
     const drop = (): void => log.warn({ mail: 'not_set_up' }, 'mail dropped: SMTP_URL is not set');
     const refuse = (): Promise<void> => Promise.reject(new MailDeferred('SMTP_URL is not set'));
-    return { send: drop, prepare: drop, deliver: refuse, close: async () => {} };
+    return { isSetUp: false, send: drop, prepare: drop, deliver: refuse, close: async () => {} };
   }
   const { smtpUrl } = config;
   // Nodemailer is loaded lazily: it takes ten megabytes, and most servers send few mails.
@@ -112,6 +114,7 @@ export function createMailer(config: MailConfig, log: Logger, retryDelaysMs = RE
   }
 
   return {
+    isSetUp: true,
     send: (message) => queue(() => sendWithRetries(message)),
     prepare: queue,
     deliver,

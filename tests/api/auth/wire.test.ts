@@ -88,7 +88,7 @@ describe('errors', () => {
   });
 
   test('are JSON for unknown paths', async () => {
-    for (const path of ['/otp', '/factors', '/authorize?provider=github', '/sso', '/nonsense']) {
+    for (const path of ['/otp', '/factors', '/sso', '/nonsense']) {
       const { status, body } = await world.request('GET', path);
       expect([status, body]).toEqual([404, { code: 'not_found', message: 'There is nothing at this address' }]);
     }

@@ -100,7 +100,14 @@ export async function getAccount(service: AsService, id: string): Promise<Accoun
   return toAccount(row);
 }
 
-type NewAccount = { email: string; passwordHash: string; data: JsonObject; confirmed: boolean; now: Date };
+type NewAccount = {
+  email: string;
+  /** Null for an account that signs in with mailed codes. */
+  passwordHash: string | null;
+  data: JsonObject;
+  confirmed: boolean;
+  now: Date;
+};
 
 /** Throws a `pg.DatabaseError` with code 23505 (unique violation) when the address is taken. */
 export async function createAccount(service: AsService, account: NewAccount): Promise<Account> {
@@ -210,7 +217,10 @@ export async function syncProviders(transaction: AsService, userId: string): Pro
   });
 }
 
-/** Sets the user's confirmed address in the row, the metadata and the e-mail identity. */
+/**
+ * Sets the user's confirmed address in the row, the metadata and the e-mail identity. An anonymous account becomes a
+ * permanent one.
+ */
 export async function confirmAddress(service: AsService, account: Account, email: string, now: Date): Promise<void> {
   const { user } = account;
   const facts = emailIdentityData(user.id, email, true);
@@ -218,6 +228,7 @@ export async function confirmAddress(service: AsService, account: Account, email
     email,
     email_confirmed_at: user.email === email ? (user.email_confirmed_at ?? now) : now,
     raw_user_meta_data: JSON.stringify({ ...user.raw_user_meta_data, ...facts }),
+    is_anonymous: false,
     updated_at: now,
   });
   const existing = account.identities.find((identity) => identity.provider === 'email');
@@ -252,6 +263,7 @@ export type SentColumn =
   | 'email_change_sent_at'
   | 'existing_account_notice_sent_at'
   | 'phone_change_sent_at'
+  | 'magiclink_sent_at'
   | 'new_device_notice_sent_at';
 
 /**

@@ -300,7 +300,7 @@ export async function deleteSignInMethods(transaction: AsService, userId: string
 }
 
 /** The account is in use by other means, such as a phone number: it only loses the address that it never confirmed. */
-async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
+export async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
   await transaction.run(
     queryBuilder
       .deleteFrom('auth.one_time_tokens')

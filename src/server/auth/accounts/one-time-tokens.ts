@@ -11,6 +11,8 @@ import type { Selectable } from 'kysely';
 import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { recordAuditEvent } from './audit-log.ts';
+import type { Device } from './device.ts';
 import { hashToken } from './refresh-tokens.ts';
 
 const TOKEN_LIFETIME_SECONDS = 3_600;
@@ -29,23 +31,33 @@ type Issue = {
   key: Buffer;
   /** An hour unless set. */
   lifetimeSeconds?: number;
+  /** The PKCE flow that asked for the mail: its link returns with an auth code. */
+  flowId?: string | null;
+  /** Whether links of earlier mails stay valid. */
+  keepsEarlierLinks?: boolean;
 };
 
 /** Purposes whose message has a code only. */
 const WITHOUT_LINK: ReadonlySet<OneTimePurpose> = new Set(['reauthentication', 'sms', 'phone_change']);
+/** Marks the links of PKCE flows, whose redirects carry errors in the query too (docs/specification/wire.md 15). */
+const PKCE_PREFIX = 'pkce_';
+export const isPkceLink = (linkToken: string): boolean => linkToken.startsWith(PKCE_PREFIX);
 
 /**
  * Replaces the user's token for this purpose. The previous code is invalidated. Its wrong guesses still count towards
  * MAX_WRONG_CODES_PER_DAY if it was issued within the last day, so new mails cannot raise the guesses above that limit.
  *
  * Threat: a stranger requests a recovery mail whenever the owner does, to invalidate the link that the owner is about to
- * open. Earlier links of sign-up and recovery therefore stay valid until they expire; all of them went to the owner.
+ * open. Earlier links of mails that a stranger can request therefore stay valid until they expire; all of them went to
+ * the owner. Each keeps its own flow, or a stranger's flow would take over the owner's link.
  */
 export async function issueOneTimeToken(service: AsService, issue: Issue): Promise<IssuedToken> {
-  const linkToken = randomBytes(32).toString('base64url');
+  const { flowId = null, keepsEarlierLinks = false } = issue;
+  const linkToken = (flowId === null ? '' : PKCE_PREFIX) + randomBytes(32).toString('base64url');
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   const token = {
     address: issue.address,
+    flow_id: flowId,
     link_hash: WITHOUT_LINK.has(issue.purpose) ? null : hashToken(linkToken),
     code_hash: hashCode(issue, code),
     wrong_codes: 0,
@@ -54,7 +66,7 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
     expires_at: new Date(issue.now.getTime() + (issue.lifetimeSeconds ?? TOKEN_LIFETIME_SECONDS) * 1000),
   };
   const yesterday = new Date(issue.now.getTime() - DAY_MS);
-  if (issue.purpose === 'signup' || issue.purpose === 'recovery') await saveEarlierLink(service, issue);
+  await (keepsEarlierLinks ? saveEarlierLink(service, issue) : deleteEarlierLinks(service, issue));
   await service.run(
     queryBuilder
       .insertInto('auth.one_time_tokens')
@@ -102,11 +114,11 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           ),
       )
       .insertInto('auth.earlier_links')
-      .columns(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
+      .columns(['link_hash', 'user_id', 'purpose', 'address', 'expires_at', 'flow_id'])
       .expression(
         queryBuilder
           .selectFrom('auth.one_time_tokens')
-          .select(['link_hash', 'user_id', 'purpose', 'address', 'expires_at'])
+          .select(['link_hash', 'user_id', 'purpose', 'address', 'expires_at', 'flow_id'])
           .where('user_id', '=', userId)
           .where('purpose', '=', purpose)
           .where('address', '=', address)
@@ -119,9 +131,19 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
   );
 }
 
+async function deleteEarlierLinks(service: AsService, { userId, purpose }: Issue): Promise<void> {
+  await service.run(
+    queryBuilder
+      .deleteFrom('auth.earlier_links')
+      .where('user_id', '=', userId)
+      .where('purpose', '=', purpose)
+      .returning('link_hash'),
+  );
+}
+
 type LinkLookup = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
-/** Returns the valid token of the link; for an earlier link, the token that replaced it. */
+/** Returns the valid token of the link; for an earlier link, the token that replaced it, with the flow of the link. */
 export async function findByLink(service: AsService, lookup: LinkLookup): Promise<OneTimeRow | null> {
   const linkHash = hashToken(lookup.linkToken);
   const live = queryBuilder
@@ -140,10 +162,13 @@ export async function findByLink(service: AsService, lookup: LinkLookup): Promis
           .onRef('earlier.purpose', '=', 'token.purpose')
           .onRef('earlier.address', '=', 'token.address'),
       )
+      .select('earlier.flow_id as link_flow_id')
       .where('earlier.link_hash', '=', linkHash)
       .where('earlier.expires_at', '>', lookup.now),
   );
-  return replacement ?? null;
+  if (!replacement) return null;
+  const { link_flow_id, ...token } = replacement;
+  return { ...token, flow_id: link_flow_id };
 }
 
 type CodeLookup = {
@@ -152,6 +177,8 @@ type CodeLookup = {
   purposes: readonly OneTimePurpose[];
   now: Date;
   key: Buffer;
+  /** For the audit row of a wrong guess. */
+  device?: Device;
   /** Limits the lookup to this user's tokens; set when the user is signed in. */
   userId?: string;
 };
@@ -177,7 +204,20 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
     const { user_id: userId, purpose, address } = row;
     return timingSafeEqual(row.code_hash, hashCode({ userId, purpose, address, key: lookup.key }, lookup.code));
   };
-  return rows.find(isMatch) ?? null;
+  const token = rows.find(isMatch);
+  if (token) return token;
+  // At most MAX_WRONG_CODES_PER_DAY rows for each purpose.
+  for (const { user_id: userId, purpose } of rows) {
+    await recordAuditEvent(service, {
+      at: lookup.now,
+      userId,
+      actor: 'guest',
+      event: 'sign_in_failed',
+      ...(lookup.device && { device: lookup.device }),
+      details: { method: 'otp', purpose },
+    });
+  }
+  return null;
 }
 
 /**

@@ -1,83 +1,126 @@
-/** Redeems a verified link or code: confirms or changes the address, and starts a session. */
+/**
+ * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE flow,
+ * issues an auth code.
+ */
+import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import {
-  getAccount,
-  confirmAddress,
   clearUnconfirmedPassword,
+  confirmAddress,
   findUserByEmail,
   findUserById,
+  getAccount,
   isBanned,
+  updateUser,
 } from './accounts.ts';
 import type { Account } from './accounts.ts';
+import { recordAuditEvent } from './audit-log.ts';
+import { releaseAddress } from './external-identity.ts';
+import { findFlow, issueAuthCode } from './flows.ts';
 import { consumeToken, deleteOneTimeTokens } from './one-time-tokens.ts';
 import type { OneTimeRow } from './one-time-tokens.ts';
 import { startSession } from './sessions.ts';
 import type { Device } from './device.ts';
 import type { StartedSession } from './sessions.ts';
 
+/** `previousEmail` is set after the change of an address. */
+type Redeemed = { account: Account; previousEmail: string | null };
+
 export type RedeemResult =
-  /** `previousEmail` is set after an address change. */
-  | { outcome: 'session'; account: Account; started: StartedSession; previousEmail: string | null }
+  | ({ outcome: 'session'; started: StartedSession } & Redeemed)
+  /** The client exchanges the code for a session (docs/specification/wire.md 24). */
+  | ({ outcome: 'auth_code'; code: string } & Redeemed)
   /** One of the two addresses of a change is confirmed; the other address is pending. */
   | { outcome: 'awaiting_other_address' }
   | { outcome: 'invalid' }
   | { outcome: 'banned' }
   | { outcome: 'address_taken' };
 
-type RedeemInput = { token: OneTimeRow; device: Device; now: Date };
+type RedeemInput = {
+  token: OneTimeRow;
+  device: Device;
+  now: Date;
+  /** Whether the token came by its link, which finishes its PKCE flow. Otherwise the client takes the session itself. */
+  finishesFlow: boolean;
+};
+
+/** The reader of these mails did not choose the password of an unconfirmed account. */
+const CLEARS_PASSWORD: ReadonlySet<OneTimePurpose> = new Set(['recovery', 'magiclink', 'invite']);
 
 /** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
-export async function redeemToken(transaction: AsService, { token, device, now }: RedeemInput): Promise<RedeemResult> {
-  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', token.user_id).forUpdate());
-  const user = await findUserById(transaction, token.user_id);
+export async function redeemToken(
+  transaction: AsService,
+  { token, device, now, finishesFlow }: RedeemInput,
+): Promise<RedeemResult> {
+  const userId = token.user_id;
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
+  const user = await findUserById(transaction, userId);
   if (!user) return { outcome: 'invalid' };
   if (isBanned(user, now)) return { outcome: 'banned' };
 
   let email = user.email;
   if (isAddressChange(token)) {
     if (user.new_email === null) return { outcome: 'invalid' };
-    const step = await confirmAddressChange(transaction, { token, newEmail: user.new_email, now });
+    const addresses = { email: user.email, newEmail: user.new_email };
+    const step = await confirmAddressChange(transaction, { token, ...addresses, now });
     if (step !== 'both') return { outcome: step };
-    const owner = await findUserByEmail(transaction, user.new_email);
-    if (owner && owner.id !== user.id) return { outcome: 'address_taken' };
+    if (!(await takeAddress(transaction, user.new_email, { userId, now }))) return { outcome: 'address_taken' };
     email = user.new_email;
   } else if (token.address !== user.email || !(await consumeToken(transaction, token))) {
     return { outcome: 'invalid' };
   }
-  // Recovering shows that the owner does not know the password of the sign-up.
-  if (token.purpose === 'recovery') await clearUnconfirmedPassword(transaction, user.id);
-  if (email !== null) await confirmAddress(transaction, await getAccount(transaction, user.id), email, now);
-  await deleteOneTimeTokens(transaction, user.id);
-  const started = await startSession(transaction, { userId: user.id, method: 'otp', device, now });
+  if (CLEARS_PASSWORD.has(token.purpose)) await clearUnconfirmedPassword(transaction, userId);
+  if (email !== null) await confirmAddress(transaction, await getAccount(transaction, userId), email, now);
+  await deleteOneTimeTokens(transaction, userId);
+  if (email !== user.email) {
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
+  }
   const previousEmail = email === user.email ? null : user.email;
-  return { outcome: 'session', account: await getAccount(transaction, user.id), started, previousEmail };
+  if (finishesFlow && token.flow_id !== null) {
+    const flow = await findFlow(transaction, token.flow_id);
+    if (!flow) return { outcome: 'invalid' };
+    const code = await issueAuthCode(transaction, flow, userId, now);
+    return { outcome: 'auth_code', code, account: await getAccount(transaction, userId), previousEmail };
+  }
+  const started = await startSession(transaction, { userId, method: 'otp', device, now });
+  return { outcome: 'session', account: await getAccount(transaction, userId), started, previousEmail };
 }
 
 const isAddressChange = (token: OneTimeRow): boolean =>
   token.purpose === 'email_change_current' || token.purpose === 'email_change_new';
 
+type Confirmation = {
+  token: OneTimeRow;
+  /** Null if the user has no address: then the new one alone confirms. */
+  email: string | null;
+  newEmail: string;
+  now: Date;
+};
+
 /**
- * Threat: a user starts a change to address A, confirms A and starts a change to address B. For a moment `new_email` is
- * already B while the tokens are still those of A; a link to the current address would then set B, which nobody has
- * confirmed. A confirmation therefore counts only while the token of the new address was issued for `new_email`.
+ * Threat: a user starts a change to address A, confirms A and starts a change to address B. Tokens of the first change
+ * must not set B, which nobody has confirmed. A confirmation therefore counts only while the tokens were issued for
+ * exactly the two addresses of the account.
  */
 async function confirmAddressChange(
   transaction: AsService,
-  { token, newEmail, now }: { token: OneTimeRow; newEmail: string; now: Date },
+  { token, email, newEmail, now }: Confirmation,
 ): Promise<'both' | 'awaiting_other_address' | 'invalid'> {
-  const both = await transaction.run(
+  const rows = await transaction.run(
     queryBuilder
       .selectFrom('auth.one_time_tokens')
       .selectAll()
       .where('user_id', '=', token.user_id)
       .where('purpose', 'in', ['email_change_current', 'email_change_new']),
   );
-  const own = both.find((row) => row.purpose === token.purpose);
+  const fresh = rows.find((row) => row.purpose === 'email_change_new' && row.address === newEmail);
+  const current = rows.find((row) => row.purpose === 'email_change_current' && row.address === email);
+  const [own, other] = token.purpose === 'email_change_new' ? [fresh, current] : [current, fresh];
   if (!own || own.confirmed_at !== null || !own.code_hash.equals(token.code_hash)) return 'invalid';
-  if (both.some((row) => row.purpose === 'email_change_new' && row.address !== newEmail)) return 'invalid';
-  const other = both.find((row) => row.purpose !== token.purpose);
-  if (!other || other.confirmed_at !== null) return 'both';
+  if (email === null) return 'both';
+  if (!other) return 'invalid';
+  if (other.confirmed_at !== null) return 'both';
   await transaction.run(
     queryBuilder
       .updateTable('auth.one_time_tokens')
@@ -87,4 +130,26 @@ async function confirmAddressChange(
       .returning('user_id'),
   );
   return 'awaiting_other_address';
+}
+
+/**
+ * False if another account has confirmed the address. Threat: a stranger signs up with the address that the user wants to
+ * move to, and never confirms it. The user has just proven to own it, so the stranger's account gives it up.
+ */
+async function takeAddress(
+  transaction: AsService,
+  email: string,
+  { userId, now }: { userId: string; now: Date },
+): Promise<boolean> {
+  const found = await findUserByEmail(transaction, email);
+  if (!found || found.id === userId) return true;
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', found.id).forUpdate());
+  const owner = await findUserById(transaction, found.id);
+  if (owner?.email !== email) return true;
+  if (owner.email_confirmed_at !== null) return false;
+  await releaseAddress(transaction, owner, now);
+  // An account that was never used is now without any way to sign in, so a job deletes it.
+  const isUnused = owner.last_sign_in_at === null && owner.phone_confirmed_at === null;
+  if (isUnused) await updateUser(transaction, owner.id, { password_hash: null, deletion_due_at: now });
+  return true;
 }

@@ -1,10 +1,27 @@
-/** POST /otp: sends a one-time code to an address or a number (docs/specification/wire.md 25, 26). */
-import type { Endpoint } from '../auth-deps.ts';
+/**
+ * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/wire.md 25, 26).
+ *
+ * Threat: account enumeration. The account is looked up, and created, after the response. So a known, an unknown and an
+ * unwanted new address get the same answer after the same time, where supabase/auth answers `otp_disabled` or
+ * `signup_disabled` for an unknown one.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import { clearUnconfirmedPassword, findUserByEmail } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { mailConfirmation, mailSignInLink } from '../mails/account-mails.ts';
 import { requestPhoneCode } from '../phone/request-code.ts';
 import { readBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { checkMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
+import { readMailRequest } from '../mails/mail-request.ts';
+import type { MailRequest } from '../mails/mail-request.ts';
+import { createAccountIfFree } from './create-account.ts';
 
 export const otp: Endpoint = async (context, deps) => {
   await deps.limits.consume('otp', deviceOf(context, deps).ip);
@@ -13,7 +30,66 @@ export const otp: Endpoint = async (context, deps) => {
   const [email, phone] = [body.text('email'), body.text('phone')];
   if (email === '' && phone === '') throw new AuthError('otp_without_address');
   if (email !== '' && phone !== '') throw new AuthError('otp_with_both');
-  if (email !== '' && body.text('channel') !== '') throw new AuthError('channel_without_phone');
   if (phone !== '') return requestPhoneCode(context, deps, body);
-  throw new AuthError('magic_link_disabled');
+  if (body.text('channel') !== '') throw new AuthError('channel_without_phone');
+  return mailSignInCode(context, deps, body, { createUser: body.flag('create_user', true) });
 };
+
+/** The older form of /otp: always for an address, and always creates an account. */
+export const magiclink: Endpoint = async (context, deps) => {
+  await deps.limits.consume('magiclink', deviceOf(context, deps).ip);
+  const body = await readBody(context);
+  await requireCaptcha(context, deps, body);
+  if (body.text('email') === '') throw new AuthError('magic_link_without_email');
+  return mailSignInCode(context, deps, body, { createUser: true });
+};
+
+function mailSignInCode(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  body: Body,
+  { createUser }: { createUser: boolean },
+): Response {
+  if (!deps.mailer.isSetUp) throw new AuthError('magic_link_disabled');
+  const email = parseEmail(body.text('email'));
+  const data = checkMetadata(body.object('data') ?? {});
+  const request = readMailRequest(context, deps, body);
+  deps.mailer.prepare(async () => {
+    const user = await findOrCreateUser(deps, { email, data, createUser, request });
+    if (!user) return;
+    // With autoconfirm an address needs no confirmation, so everybody gets the same mail.
+    const isConfirmed = user.email_confirmed_at !== null || deps.config.auth.autoconfirm;
+    await (isConfirmed ? mailSignInLink : mailConfirmation)(deps, user, request);
+  });
+  return context.json({});
+}
+
+type SignIn = { email: string; data: JsonObject; createUser: boolean; request: MailRequest };
+
+/** Null for an unknown address when no account may be created. Metadata of an existing account is not changed. */
+async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, request }: SignIn): Promise<UserRow | null> {
+  const { database, clock, config } = deps;
+  const service = database.asService('mail a sign-in code');
+  const existing = await findUserByEmail(service, email);
+  if (existing) {
+    // Threat: a stranger has signed up with this address and a password. The reader of the mail did not choose it.
+    if (existing.email_confirmed_at === null) await clearUnconfirmedPassword(service, existing.id);
+    return existing;
+  }
+  if (!createUser || !config.auth.signups) return null;
+  const { device } = request;
+  // Until the mail is answered nobody has proven the address, whatever AUTH_AUTOCONFIRM says.
+  const account = {
+    email,
+    passwordHash: null,
+    data,
+    confirmed: false,
+    now: clock.now(),
+    method: 'otp',
+    device,
+  } as const;
+  const created = await database.transactAsService('sign up by code', (transaction) =>
+    createAccountIfFree(transaction, account),
+  );
+  return created?.user ?? findUserByEmail(service, email);
+}

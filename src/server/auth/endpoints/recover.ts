@@ -7,7 +7,7 @@ import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { redirectTarget } from '../wire/redirects.ts';
+import { readMailRequest } from '../mails/mail-request.ts';
 
 export const recover: Endpoint = async (context, deps) => {
   await deps.limits.consume('recover', deviceOf(context, deps).ip);
@@ -16,13 +16,13 @@ export const recover: Endpoint = async (context, deps) => {
   const input = body.text('email');
   if (input === '') throw new AuthError('recovery_without_email');
   const email = parseEmail(input);
-  const redirectTo = redirectTarget(context, deps.config);
+  const request = readMailRequest(context, deps, body);
   // The account is looked up after the response. So neither the response's content nor its timing reveals whether the
   // account exists.
   deps.mailer.prepare(async () => {
     const service = deps.database.asService('recover an account');
     const user = await findUserByEmail(service, email);
-    if (user) await mailRecovery(deps, service, user, redirectTo);
+    if (user) await mailRecovery(deps, user, request);
   });
   return context.json({});
 };

@@ -1,14 +1,16 @@
 /** POST /resend: sends the mail of a sign-up or an address change again (docs/specification/wire.md 14). */
-import { mailAddressChange, mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
+import { mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { claimMail, findUserByEmail } from '../accounts/accounts.ts';
+import { claimMail, findUserByEmail, findUserById } from '../accounts/accounts.ts';
+import { mailAddressChange, repeatAddressChange } from '../codes/address-change.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { resendPhoneCode } from '../phone/request-code.ts';
 import { readBody } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { redirectTarget } from '../wire/redirects.ts';
+import { readMailRequest } from '../mails/mail-request.ts';
+import type { MailRequest } from '../mails/mail-request.ts';
 
 type MailType = 'signup' | 'email_change';
 
@@ -22,24 +24,31 @@ export const resend: Endpoint = async (context, deps) => {
   if (type !== 'signup' && type !== 'email_change') throw new AuthError('resend_without_type');
   if (email === '') throw new AuthError(phone === '' ? 'resend_without_address' : 'resend_needs_email');
   const address = parseEmail(email);
-  const redirectTo = redirectTarget(context, deps.config);
+  const request = readMailRequest(context, deps, body);
   // The account is looked up after the response, which therefore does not reveal whether the account exists.
-  deps.mailer.prepare(() => resendMail(deps, type, address, redirectTo));
+  deps.mailer.prepare(() => resendMail(deps, type, address, request));
   return context.json({});
 };
 
-async function resendMail(deps: AuthDeps, type: MailType, address: string, redirectTo: string): Promise<void> {
-  const service = deps.database.asService('resend a mail');
-  const user = await findUserByEmail(service, address);
+async function resendMail(deps: AuthDeps, type: MailType, address: string, request: MailRequest): Promise<void> {
+  const user = await findUserByEmail(deps.database.asService('resend a mail'), address);
   if (!user) return;
   if (type === 'signup') {
-    if (user.email_confirmed_at === null) await mailConfirmation(deps, service, user, redirectTo);
+    if (user.email_confirmed_at === null) await mailConfirmation(deps, user, request);
     return;
   }
-  const newEmail = user.new_email;
-  if (newEmail === null) return;
-  const claim = { userId: user.id, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
-  if (!(await claimMail(service, { ...claim, now: deps.clock.now() }))) return;
-  const ownerOfNew = await findUserByEmail(service, newEmail);
-  await mailAddressChange(deps, service, { user, newEmail, ownerOfNew, redirectTo });
+  if (user.new_email !== null) await resendAddressChange(deps, user.id, request);
+}
+
+async function resendAddressChange(deps: AuthDeps, userId: string, request: MailRequest): Promise<void> {
+  const claim = { userId, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
+  const repeated = await deps.database.transactAsService('resend an address change', async (transaction) => {
+    if (!(await claimMail(transaction, { ...claim, now: deps.clock.now() }))) return null;
+    // Read again: the claim has locked the row.
+    const user = await findUserById(transaction, userId);
+    if (!user || user.new_email === null) return null;
+    const change = { user, newEmail: user.new_email, request };
+    return { change, halves: await repeatAddressChange(deps, transaction, change) };
+  });
+  if (repeated) await mailAddressChange(deps, repeated.change, repeated.halves);
 }

@@ -8,16 +8,13 @@
  * with ids that are stable per address.
  */
 import type { Context } from 'hono';
-import pg from 'pg';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { AsService } from '#server/database/database.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { mailAccountExists, mailConfirmation } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import {
   EMAIL_APP_METADATA,
   getAccount,
-  createAccount,
   clearUnconfirmedPassword,
   emailIdentityData,
   listIdentities,
@@ -26,46 +23,66 @@ import {
 import type { Account } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { createAccountIfFree, createAnonymousAccount } from '../codes/create-account.ts';
 import { signUpByPhone } from '../phone/sign-up-by-phone.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { redirectTarget } from '../wire/redirects.ts';
+import { readMailRequest } from '../mails/mail-request.ts';
+import type { MailRequest } from '../mails/mail-request.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
 
-type NewUser = { email: string; password: string; data: JsonObject };
+type NewUser = { email: string; password: string; data: JsonObject; request: MailRequest };
 
 export const signup: Endpoint = async (context, deps) => {
   await deps.limits.consume('signup', deviceOf(context, deps).ip);
   const body = await readBody(context);
   await requireCaptcha(context, deps, body);
   const [email, phone, password] = [body.text('email'), body.text('phone'), body.text('password')];
-  if (email === '' && phone === '') throw new AuthError('anonymous_provider_disabled');
+  const data = checkMetadata(body.object('data') ?? {});
+  if (email === '' && phone === '') return signUpAnonymously(context, deps, data);
+  if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');
   checkNewPassword(password);
   if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
   if (phone !== '') return signUpByPhone(context, deps, body);
-  const newUser = { email: parseEmail(email), password, data: checkMetadata(body.object('data') ?? {}) };
+  const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
   return deps.config.auth.autoconfirm
     ? signUpAutoconfirmed(context, deps, newUser)
     : signUpWithConfirmation(context, deps, newUser);
 };
 
+async function signUpAnonymously(context: Context<AppEnv>, deps: AuthDeps, data: JsonObject): Promise<Response> {
+  const { config, clock, database, limits } = deps;
+  if (!config.auth.anonymousUsers) throw new AuthError('anonymous_provider_disabled');
+  if (!config.auth.signups) throw new AuthError('signup_disabled');
+  const device = deviceOf(context, deps);
+  await limits.consume('anonymous', device.ip);
+  const now = clock.now();
+  const signedUp = await database.transactAsService('sign up anonymously', async (transaction) => {
+    const userId = await createAnonymousAccount(transaction, { data, device, now });
+    const started = await startSession(transaction, { userId, method: 'anonymous', device, now });
+    return { started, account: await getAccount(transaction, userId) };
+  });
+  return context.json(await respondWithSession(context, deps, signedUp));
+}
+
 /** With autoconfirm the wire requires a response that reveals whether the address is taken: a session or an error. */
 async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
   const { database, clock, passwords } = deps;
-  const { email, data } = newUser;
+  const { email, data, request } = newUser;
   const service = database.asService('sign up');
   if (await findUserByEmail(service, email)) throw new AuthError('user_already_exists');
   const passwordHash = await passwords.hash(newUser.password);
   const now = clock.now();
   const signedUp = await database.transactAsService('sign up', async (transaction) => {
-    const account = await createAccountIfFree(transaction, { email, passwordHash, data, confirmed: true, now });
+    const { device } = request;
+    const created = { email, passwordHash, data, confirmed: true, method: 'password', device, now } as const;
+    const account = await createAccountIfFree(transaction, created);
     if (!account) return null;
-    const device = deviceOf(context, deps);
     const started = await startSession(transaction, { userId: account.user.id, method: 'password', device, now });
     return { started, account: await getAccount(transaction, account.user.id) };
   });
@@ -73,52 +90,43 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await respondWithSession(context, deps, signedUp));
 }
 
-/** Every sign-up response takes at least this long, which hides how long the database writes of its case take. */
+/** Every sign-up response takes at least this long. */
 const MIN_SIGN_UP_MS = 150;
+/** The writes after the password was hashed take at least this long, so a slow hash does not bring their time to light. */
+const MIN_WRITES_MS = 60;
 
 async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
   const { database, clock, passwords, secrets } = deps;
-  const { email, data } = newUser;
+  const { email, data, request } = newUser;
   const startedAt = performance.now();
   const now = clock.now();
-  const redirectTo = redirectTarget(context, deps.config);
   const service = database.asService('sign up');
   const existing = await findUserByEmail(service, email);
+  // Verifying takes as long as hashing the password of a new account.
+  const matches = existing !== null && (await passwords.matches(newUser.password, existing.password_hash));
+  const passwordHash = existing ? null : await passwords.hash(newUser.password);
+  const hashedAt = performance.now();
   let created: Account | null = null;
-  if (existing) {
-    // Verifying takes as long as hashing the password of a new account.
-    const matches = await passwords.matches(newUser.password, existing.password_hash);
-    if (!matches) await clearUnconfirmedPassword(service, existing.id);
-  } else {
-    const passwordHash = await passwords.hash(newUser.password);
-    created = await database.transactAsService('sign up', (transaction) =>
-      createAccountIfFree(transaction, { email, passwordHash, data, confirmed: false, now }),
-    );
+  if (existing && !matches) await clearUnconfirmedPassword(service, existing.id);
+  if (!existing) {
+    const { device } = request;
+    const account = { email, passwordHash, data, confirmed: false, method: 'password', device, now } as const;
+    created = await database.transactAsService('sign up', (transaction) => createAccountIfFree(transaction, account));
   }
   const user = created?.user ?? existing ?? (await findUserByEmail(service, email));
   if (!user) throw new AuthError('try_again');
   let ids = idsOfTaken(secrets.unknownAccounts, email);
   if (user.email_confirmed_at === null) {
-    await mailConfirmation(deps, service, user, redirectTo);
     const identities = created?.identities ?? (await listIdentities(service, user.id));
     ids = { userId: user.id, identityId: identities[0]?.id ?? user.id };
-  } else {
-    await mailAccountExists(deps, service, user);
   }
+  deps.mailer.prepare(() =>
+    user.email_confirmed_at === null
+      ? mailConfirmation(deps, user, request)
+      : mailAccountExists(deps, deps.database.asService('notify an owner'), user),
+  );
+  await padResponseTime(hashedAt, MIN_WRITES_MS);
   await padResponseTime(startedAt, MIN_SIGN_UP_MS);
   const facts = { ...data, ...emailIdentityData(ids.userId, email, false) };
   return context.json(signUpResponse({ ids, address: { email }, facts, appMetadata: EMAIL_APP_METADATA, now }));
-}
-
-/** Null if a concurrent request took the address. */
-async function createAccountIfFree(
-  service: AsService,
-  account: Parameters<typeof createAccount>[1],
-): Promise<Account | null> {
-  try {
-    return await createAccount(service, account);
-  } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === '23505') return null;
-    throw error;
-  }
 }

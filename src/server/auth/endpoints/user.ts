@@ -1,8 +1,12 @@
 /** GET and PUT /user: the signed-in user's account (docs/specification/wire.md 12). */
-import { mailAddressChange, mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
+import { mailIntervalMs, mailPasswordChanged } from '../mails/account-mails.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { getAccount, claimMail, updateUser, findUserByEmail } from '../accounts/accounts.ts';
-import type { UserRow } from '../accounts/accounts.ts';
+import { claimMail, confirmAddress, getAccount, updateUser } from '../accounts/accounts.ts';
+import type { Account, UserRow } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { Device } from '../accounts/device.ts';
 import { findByCode, consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
@@ -10,20 +14,26 @@ import type { SessionRow } from '../accounts/sessions.ts';
 import { parseNewPhone, requestPhoneChange } from '../phone/change-phone.ts';
 import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
 import { consumeRecipientBudget } from '../phone/send-text.ts';
+import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
+import { isUniqueViolation } from '../codes/create-account.ts';
 import { readBody } from '../wire/body.ts';
 import { requireUser } from '../wire/require-user.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
-import { redirectTarget } from '../wire/redirects.ts';
+import { readMailRequest } from '../mails/mail-request.ts';
 import { userJson } from '../wire/user-json.ts';
 
 /** An older session must reauthenticate before it changes password or address (docs/specification/accounts.md 7). */
 const FRESH_SESSION_MS = 24 * 3_600_000;
 
-export const showUser: Endpoint = async (context, deps) =>
-  context.json(userJson((await requireUser(context, deps)).account));
+export const showUser: Endpoint = async (context, deps) => {
+  const { account } = await requireUser(context, deps);
+  const audience = context.req.header('x-jwt-aud') ?? '';
+  if (audience !== '' && audience !== account.user.aud) throw new AuthError('wrong_audience');
+  return context.json(userJson(account));
+};
 
 export const changeUser: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
@@ -36,8 +46,10 @@ export const changeUser: Endpoint = async (context, deps) => {
   const newEmail = body.text('email') === '' ? user.email : parseEmail(body.text('email'));
   const changesEmail = newEmail !== null && newEmail !== user.email;
   const newPhone = parseNewPhone(deps, body, user);
+  const request = readMailRequest(context, deps, body);
 
   // Validate everything before changing anything.
+  checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
   if (password !== '') checkNewPassword(password);
   const reauthentication =
@@ -45,27 +57,67 @@ export const changeUser: Endpoint = async (context, deps) => {
       ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
       : null;
   const passwordHash = password === '' ? null : await hashNewPassword(deps, user, password);
+  // An anonymous user signs up with the address, so AUTH_AUTOCONFIRM decides. Everybody else must prove a new address.
+  const appliesAtOnce = changesEmail && user.is_anonymous && deps.config.auth.autoconfirm;
   // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
-  const sendsAddressMail = changesEmail && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
+  const sendsAddressMail =
+    changesEmail && !appliesAtOnce && (await claimAddressMail(deps, user, newEmail, passwordHash !== null));
   if (newPhone !== null) await consumeRecipientBudget(deps, { phone: newPhone, ip });
   const service = deps.database.asService('change an account');
   if (reauthentication !== null && !(await consumeToken(service, reauthentication)))
     throw new AuthError('reauthentication_not_valid');
 
-  if (metadata !== null) {
-    const change = { raw_user_meta_data: JSON.stringify(metadata), updated_at: deps.clock.now() };
-    await updateUser(service, user.id, change);
-  }
-  if (passwordHash !== null) await changePassword(deps, user, session, passwordHash);
+  if (appliesAtOnce) await applyAddress(deps, account, newEmail, request.device);
+  if (metadata !== null) await changeMetadata(deps, user.id, data!);
+  if (passwordHash !== null) await changePassword(deps, user, { session, passwordHash, device: request.device });
   if (sendsAddressMail) {
-    const redirectTo = redirectTarget(context, deps.config);
-    await updateUser(service, user.id, { new_email: newEmail, updated_at: deps.clock.now() });
-    const ownerOfNew = await findUserByEmail(service, newEmail);
-    await mailAddressChange(deps, service, { user, newEmail, ownerOfNew, redirectTo });
+    const change = { user, newEmail, request };
+    const halves = await deps.database.transactAsService('begin an address change', (transaction) =>
+      beginAddressChange(deps, transaction, change),
+    );
+    deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
   }
   if (newPhone !== null) await requestPhoneChange(deps, user, newPhone);
   return context.json(userJson(await getAccount(service, user.id)));
 };
+
+type Changes = { addsAddress: boolean; password: string; nonce: string };
+
+function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes): void {
+  if (user.is_sso_user && (addsAddress || password !== '' || nonce !== '')) throw new AuthError('user_sso_managed');
+  // A password alone signs nobody in.
+  if (user.is_anonymous && password !== '' && !addsAddress) throw new AuthError('anonymous_password');
+}
+
+/**
+ * Merges into the row as it is now: a concurrent request may have changed it, and a change of the address updates the
+ * metadata too.
+ */
+async function changeMetadata(deps: AuthDeps, userId: string, data: JsonObject): Promise<void> {
+  await deps.database.transactAsService('change metadata', async (transaction) => {
+    const [row] = await transaction.run(
+      queryBuilder.selectFrom('auth.users').select('raw_user_meta_data').where('id', '=', userId).forUpdate(),
+    );
+    const merged = checkMetadata(mergeMetadata(row?.raw_user_meta_data ?? {}, data));
+    const change = { raw_user_meta_data: JSON.stringify(merged), updated_at: deps.clock.now() };
+    await updateUser(transaction, userId, change);
+  });
+}
+
+/** A free address and a taken one differ here, as at a sign-up with AUTH_AUTOCONFIRM. Throws `email_exists`. */
+async function applyAddress(deps: AuthDeps, account: Account, email: string, device: Device): Promise<void> {
+  const { id: userId } = account.user;
+  const now = deps.clock.now();
+  try {
+    await deps.database.transactAsService('add an address', async (transaction) => {
+      await confirmAddress(transaction, account, email, now);
+      await deleteOneTimeTokens(transaction, userId);
+      await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_changed', device });
+    });
+  } catch (error) {
+    throw isUniqueViolation(error) ? new AuthError('email_exists') : error;
+  }
+}
 
 type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
 
@@ -74,12 +126,16 @@ function reauthenticationError(password: string, newPhone: string | null): AuthE
   return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
 }
 
-/** Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. */
+/**
+ * Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. An
+ * anonymous user has no address that a code could go to.
+ */
 async function requireReauthentication(
   deps: AuthDeps,
   { user, session, nonce, error }: ChangeRequest,
 ): Promise<OneTimeRow | null> {
   const now = deps.clock.now();
+  if (user.is_anonymous) return null;
   if (session !== null && now.getTime() - session.created_at.getTime() < FRESH_SESSION_MS) return null;
   if (nonce === '') throw new AuthError(error);
   const token = await findByCode(deps.database.asService('check a reauthentication'), {
@@ -115,15 +171,24 @@ async function claimAddressMail(
   throw new AuthError('over_email_send_rate_limit', String(seconds), seconds);
 }
 
+type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
+
 /**
  * Also ends every other session, link and code, which locks out anyone with the old password
  * (docs/specification/wire.md 12).
  */
-async function changePassword(deps: AuthDeps, user: UserRow, session: SessionRow | null, passwordHash: string) {
+async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {
+  const now = deps.clock.now();
   const ended = await deps.database.transactAsService('change a password', async (transaction) => {
-    const change = { password_hash: passwordHash, updated_at: deps.clock.now() };
-    await updateUser(transaction, user.id, change);
+    await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
     await deleteOneTimeTokens(transaction, user.id);
+    await recordAuditEvent(transaction, {
+      at: now,
+      userId: user.id,
+      actor: 'user',
+      event: 'password_changed',
+      device,
+    });
     return endSessions(transaction, user.id, session === null ? { all: true } : { except: session.id });
   });
   for (const id of ended) deps.accessTokens.invalidateSession(id);

@@ -3,15 +3,18 @@
  *
  * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here GET
  * and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The button's POST
- * consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the session in its fragment.
+ * consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the session in its fragment,
+ * or for a PKCE client an auth code in its query.
  */
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import type { Endpoint } from '../auth-deps.ts';
-import { FIRST_LINK_ACCEPTED, redeemForSession, findTokenByLink } from './verify.ts';
+import { isPkceLink } from '../accounts/one-time-tokens.ts';
+import { FIRST_LINK_ACCEPTED, findTokenByLink, redeem } from './verify.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { linkPage } from '../wire/link-page.ts';
 import { isOwnOrigin, redirectTarget } from '../wire/redirects.ts';
+import { respondWithSession } from '../wire/session-response.ts';
 
 export const showLink: Endpoint = (context, { config }) => {
   const { type, token } = parseLink(context.req.query('type'), context.req.query('token'));
@@ -19,6 +22,9 @@ export const showLink: Endpoint = (context, { config }) => {
   const { body, headers } = linkPage({ type, token, target, isOwnSite: isOwnOrigin(target, config) });
   return context.html(body, 200, headers);
 };
+
+/** The fields of a redirect. */
+const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
 
 /** The `error` parameter of a redirect by HTTP status (docs/specification/wire.md 15). */
 const OAUTH_ERRORS: Readonly<Record<number, string>> = {
@@ -38,17 +44,24 @@ export const followLink: Endpoint = async (context, deps) => {
     const query = new URLSearchParams({ token, type, redirect_to: target });
     return context.redirect(`/auth/v1/verify?${query.toString()}`, 303);
   }
+  const redirect = (address: string): Response => {
+    context.header('Referrer-Policy', 'no-referrer');
+    return context.redirect(address, 303);
+  };
   const redirectWith = (fields: Record<string, string>): Response => {
     const fragment = new URLSearchParams({ ...fields, sb: '' });
     fragment.sort();
-    context.header('Referrer-Policy', 'no-referrer');
-    return context.redirect(`${target}#${fragment.toString()}`, 303);
+    // A PKCE client reads the query, and its server never sees the fragment.
+    return redirect(`${isPkceLink(token) ? withQuery(target, fields) : target}#${fragment.toString()}`);
   };
   try {
     const device = deviceOf(context, deps);
     await deps.limits.consume('verify', device.ip);
-    const session = await redeemForSession(context, deps, await findTokenByLink(deps, type, token), device);
-    if (session === null) return redirectWith({ message: FIRST_LINK_ACCEPTED });
+    const found = await findTokenByLink(deps, type, token);
+    const result = await redeem(deps, { token: found, device, finishesFlow: true });
+    if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED });
+    if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
+    const session = await respondWithSession(context, deps, result);
     const { access_token, refresh_token, expires_in, token_type } = session;
     return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {
@@ -61,6 +74,14 @@ export const followLink: Endpoint = async (context, deps) => {
     });
   }
 };
+
+/** Keeps the target's own query, except the fields that it would forge. */
+function withQuery(target: string, fields: Record<string, string>): string {
+  const url = new URL(target);
+  for (const name of RESULT_FIELDS) url.searchParams.delete(name);
+  for (const [name, value] of Object.entries(fields)) url.searchParams.set(name, value);
+  return url.href;
+}
 
 function parseLink(type: string | null | undefined, token: string | null | undefined) {
   if (!type) throw new AuthError('verify_without_type');

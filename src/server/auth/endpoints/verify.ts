@@ -1,12 +1,12 @@
 /** POST /verify: exchanges a link or code from a mail for a session (docs/specification/wire.md 16). */
-import type { Context } from 'hono';
-import type { AppEnv } from '#server/http/app-env.ts';
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findByCode, findByLink } from '../accounts/one-time-tokens.ts';
 import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
 import { redeemToken } from '../accounts/redeem-token.ts';
+import type { RedeemResult } from '../accounts/redeem-token.ts';
+import { isUniqueViolation } from '../codes/create-account.ts';
 import type { Device } from '../accounts/device.ts';
 import { verifyPhone } from '../phone/verify-phone.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
@@ -17,14 +17,14 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 
-/** Token purposes by wire type. Invitations and magic links are not implemented. */
-const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map([
+/** Token purposes by wire type. `email` is for clients that do not know whether an account is new. */
+const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string, OneTimePurpose[]>([
   ['signup', ['signup']],
-  ['email', ['signup']],
+  ['invite', ['invite']],
+  ['magiclink', ['magiclink']],
+  ['email', ['signup', 'magiclink']],
   ['recovery', ['recovery']],
   ['email_change', ['email_change_current', 'email_change_new']],
-  ['invite', []],
-  ['magiclink', []],
 ]);
 const PHONE_TYPES = new Set(['sms', 'phone_change']);
 
@@ -43,9 +43,15 @@ export const verify: Endpoint = async (context, deps) => {
   if (body.text('token_hash') === '' && body.text('email') === '' && body.text('phone') !== '')
     return verifyPhone(context, deps, body);
   const token =
-    body.text('token_hash') === '' ? await findTokenByCode(deps, type, body) : await findTokenByHash(deps, type, body);
-  const session = await redeemForSession(context, deps, token, device);
-  return context.json(session ?? { msg: FIRST_LINK_ACCEPTED, code: '200' });
+    body.text('token_hash') === ''
+      ? await findTokenByCode(deps, type, body, device)
+      : await findTokenByHash(deps, type, body);
+  const result = await redeem(deps, { token, device, finishesFlow: false });
+  return context.json(
+    result.outcome === 'session'
+      ? await respondWithSession(context, deps, result)
+      : { msg: FIRST_LINK_ACCEPTED, code: '200' },
+  );
 };
 
 async function findTokenByHash(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
@@ -57,13 +63,12 @@ export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: s
   const purposes = PURPOSES.get(type);
   if (!purposes) throw new AuthError('verify_bad_email_type');
   const service = deps.database.asService('verify a link');
-  const token =
-    purposes.length === 0 ? null : await findByLink(service, { linkToken, purposes, now: deps.clock.now() });
+  const token = await findByLink(service, { linkToken, purposes, now: deps.clock.now() });
   if (!token) throw new AuthError('link_expired');
   return token;
 }
 
-async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promise<OneTimeRow> {
+async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device: Device): Promise<OneTimeRow> {
   const startedAt = performance.now();
   const [email, phone] = [body.text('email'), body.text('phone')];
   if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
@@ -71,23 +76,35 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body): Promis
   if (!purposes) throw new AuthError(PHONE_TYPES.has(type) ? 'verify_bad_email_type' : 'verify_unsupported_type');
   const address = parseEmail(email, 'verify_bad_email');
   const { clock, secrets } = deps;
-  const lookup = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes };
-  const token = purposes.length === 0 ? null : await findByCode(deps.database.asService('verify a code'), lookup);
+  const lookup = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes, device };
+  const token = await findByCode(deps.database.asService('verify a code'), lookup);
   if (token) return token;
   await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
   throw new AuthError('code_expired');
 }
 
-/** Returns the session response, or null after the first of two confirmations of an address change. */
-export async function redeemForSession(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRow, device: Device) {
+type Redeemed = Extract<RedeemResult, { outcome: 'session' | 'auth_code' | 'awaiting_other_address' }>;
+
+/** Throws an AuthError unless the token was redeemed. */
+export async function redeem(
+  deps: AuthDeps,
+  { token, device, finishesFlow }: { token: OneTimeRow; device: Device; finishesFlow: boolean },
+): Promise<Redeemed> {
   const { database, clock } = deps;
-  const result = await database.transactAsService('redeem a token', (transaction) =>
-    redeemToken(transaction, { token, device, now: clock.now() }),
-  );
+  const result = await database
+    .transactAsService('redeem a token', (transaction) =>
+      redeemToken(transaction, { token, device, now: clock.now(), finishesFlow }),
+    )
+    .catch((error: unknown) => {
+      // Another account confirmed the new address at the same moment.
+      if (isUniqueViolation(error)) return { outcome: 'address_taken' } as const;
+      throw error;
+    });
   if (result.outcome === 'invalid') throw new AuthError('link_expired');
   if (result.outcome === 'banned') throw new AuthError('user_banned');
   if (result.outcome === 'address_taken') throw new AuthError('email_exists');
-  if (result.outcome === 'awaiting_other_address') return null;
-  if (result.previousEmail !== null) mailAddressChanged(deps, result.previousEmail, result.account.user.email ?? '');
-  return respondWithSession(context, deps, result);
+  if (result.outcome !== 'awaiting_other_address' && result.previousEmail !== null) {
+    mailAddressChanged(deps, result.previousEmail, result.account.user.email ?? '');
+  }
+  return result;
 }

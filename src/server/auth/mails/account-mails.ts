@@ -1,26 +1,31 @@
 /**
- * Queues account emails, and issues the token that an email carries. `claimInterval` silently drops an email that
- * follows another of its kind too soon; the callers of `mailAddressChange` check the interval themselves.
+ * Issues the one-time tokens that emails carry, and queues the emails. A mail that follows another of its kind too soon
+ * is dropped silently. Call these functions in `mailer.prepare`, after the response, where the existence of an account is
+ * a secret.
  */
 import { ROUTES } from '#domain/routes.ts';
 import type { AsService } from '#server/database/database.ts';
 import {
   accountExistsMail,
   confirmAddressMail,
-  confirmNewAddressMail,
-  confirmOldAddressMail,
   emailChangedMail,
   identityLinkedMail,
   passwordChangedMail,
   phoneChangedMail,
   reauthenticationMail,
   recoveryMail,
+  signInMail,
 } from '#server/mail/account-emails.ts';
+import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { claimMail } from '../accounts/accounts.ts';
 import type { SentColumn, UserRow } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { Device } from '../accounts/device.ts';
+import { createFlow } from '../accounts/flows.ts';
 import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
-import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
+import type { SignInMethod } from '../accounts/sessions.ts';
+import type { MailRequest, MailTarget } from './mail-request.ts';
 import { mailLink } from './mail-links.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
@@ -29,88 +34,131 @@ const MAIL_INTERVAL_MS = 60_000;
 export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
   config.auth.rateLimits ? MAIL_INTERVAL_MS : 0;
 
-const claimInterval = (parts: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
-  claimMail(service, { userId, column, intervalMs: mailIntervalMs(parts), now: parts.clock.now() });
+const claimInterval = (deps: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
+  claimMail(service, { userId, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() });
 
 const resetLinkOf = ({ config }: Pick<AuthDeps, 'config'>): string =>
   `${config.publicUrl}${ROUTES.forgotPassword.path}`;
 
-const issue = (parts: AuthDeps, service: AsService, userId: string, purpose: OneTimePurpose, address: string) =>
-  issueOneTimeToken(service, {
-    userId,
-    purpose,
-    address,
-    now: parts.clock.now(),
-    key: parts.secrets.oneTimeCodes,
+/** Null for the implicit flow. Requires a transaction. */
+export async function startMailFlow(
+  deps: AuthDeps,
+  transaction: AsService,
+  { challenge, redirectTo }: MailTarget,
+  method: SignInMethod,
+): Promise<string | null> {
+  if (challenge === null) return null;
+  const flow = { method, challenge, redirectTo, now: deps.clock.now(), isMail: true };
+  return (await createFlow(transaction, flow)).id;
+}
+
+type LinkMail = {
+  type: 'signup' | 'magiclink' | 'recovery';
+  column: SentColumn;
+  /** Becomes the `amr` of a session that a PKCE client starts. */
+  method: SignInMethod;
+  compose: (mail: { to: string; link: string; code: string }) => MailMessage;
+};
+
+const CONFIRMATION: LinkMail = {
+  type: 'signup',
+  column: 'confirmation_sent_at',
+  method: 'email/signup',
+  compose: confirmAddressMail,
+};
+const SIGN_IN: LinkMail = {
+  type: 'magiclink',
+  column: 'magiclink_sent_at',
+  method: 'magiclink',
+  compose: signInMail,
+};
+const RECOVERY: LinkMail = {
+  type: 'recovery',
+  column: 'recovery_sent_at',
+  method: 'recovery',
+  compose: recoveryMail,
+};
+
+async function sendLink(
+  deps: AuthDeps,
+  user: UserRow,
+  target: MailTarget & { device?: Device },
+  mail: LinkMail,
+): Promise<void> {
+  const { email: to, id: userId } = user;
+  if (to === null) return;
+  const now = deps.clock.now();
+  const { type, column, method } = mail;
+  const issued = await deps.database.transactAsService('mail a link', async (transaction) => {
+    if (!(await claimInterval(deps, transaction, userId, column))) return null;
+    const flowId = await startMailFlow(deps, transaction, target, method);
+    if (type === 'recovery') {
+      const { device } = target;
+      const entry = { at: now, userId, actor: 'guest', event: 'recovery_requested' } as const;
+      await recordAuditEvent(transaction, { ...entry, ...(device && { device }) });
+    }
+    const key = deps.secrets.oneTimeCodes;
+    return issueOneTimeToken(transaction, {
+      userId,
+      purpose: type,
+      address: to,
+      now,
+      key,
+      flowId,
+      keepsEarlierLinks: true,
+    });
   });
-
-export async function mailConfirmation(parts: AuthDeps, service: AsService, user: UserRow, redirectTo: string) {
-  if (user.email === null || !(await claimInterval(parts, service, user.id, 'confirmation_sent_at'))) return;
-  const { linkToken, code } = await issue(parts, service, user.id, 'signup', user.email);
-  const link = mailLink(parts.config, 'signup', linkToken, redirectTo);
-  parts.mailer.send(confirmAddressMail({ to: user.email, link, code }));
+  if (issued === null) return;
+  const link = mailLink(deps.config, type, issued.linkToken, target.redirectTo);
+  deps.mailer.send(mail.compose({ to, link, code: issued.code }));
 }
 
-export async function mailRecovery(parts: AuthDeps, service: AsService, user: UserRow, redirectTo: string) {
-  if (user.email === null || !(await claimInterval(parts, service, user.id, 'recovery_sent_at'))) return;
-  const { linkToken, code } = await issue(parts, service, user.id, 'recovery', user.email);
-  const link = mailLink(parts.config, 'recovery', linkToken, redirectTo);
-  parts.mailer.send(recoveryMail({ to: user.email, link, code }));
-}
+/** Confirms a sign-up. */
+export const mailConfirmation = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
+  sendLink(deps, user, target, CONFIRMATION);
 
-export async function mailReauthentication(parts: AuthDeps, service: AsService, user: UserRow) {
-  if (user.email === null || !(await claimInterval(parts, service, user.id, 'reauthentication_sent_at'))) return;
-  const { code } = await issue(parts, service, user.id, 'reauthentication', user.email);
-  parts.mailer.send(reauthenticationMail({ to: user.email, code, resetLink: resetLinkOf(parts) }));
+/** Signs in. */
+export const mailSignInLink = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
+  sendLink(deps, user, target, SIGN_IN);
+
+export const mailRecovery = (deps: AuthDeps, user: UserRow, request: MailRequest): Promise<void> =>
+  sendLink(deps, user, request, RECOVERY);
+
+export async function mailReauthentication(deps: AuthDeps, service: AsService, user: UserRow): Promise<void> {
+  const { email: to, id: userId } = user;
+  if (to === null || !(await claimInterval(deps, service, userId, 'reauthentication_sent_at'))) return;
+  const [now, key] = [deps.clock.now(), deps.secrets.oneTimeCodes];
+  const { code } = await issueOneTimeToken(service, { userId, purpose: 'reauthentication', address: to, now, key });
+  deps.mailer.send(reauthenticationMail({ to, code, resetLink: resetLinkOf(deps) }));
 }
 
 /** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free address. */
-export async function mailAccountExists(parts: AuthDeps, service: AsService, owner: UserRow) {
-  if (owner.email === null || !(await claimInterval(parts, service, owner.id, 'existing_account_notice_sent_at')))
+export async function mailAccountExists(deps: AuthDeps, service: AsService, owner: UserRow): Promise<void> {
+  if (owner.email === null || !(await claimInterval(deps, service, owner.id, 'existing_account_notice_sent_at')))
     return;
-  const loginLink = `${parts.config.publicUrl}${ROUTES.login.path}`;
-  parts.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink: resetLinkOf(parts) }));
+  const loginLink = `${deps.config.publicUrl}${ROUTES.login.path}`;
+  deps.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink: resetLinkOf(deps) }));
 }
 
-type AddressChange = { user: UserRow; newEmail: string; ownerOfNew: UserRow | null; redirectTo: string };
-
-/**
- * Sends one email to the old and one to the new address, because both addresses must confirm
- * (docs/specification/wire.md 13). If the new address is taken, its owner gets a notice instead of a link: the change
- * can never be completed, and the signed-in user does not learn that the address is taken.
- */
-export async function mailAddressChange(parts: AuthDeps, service: AsService, change: AddressChange) {
-  const { user, newEmail, ownerOfNew, redirectTo } = change;
-  const linkFor = (linkToken: string): string => mailLink(parts.config, 'email_change', linkToken, redirectTo);
-  if (user.email !== null) {
-    const current = await issue(parts, service, user.id, 'email_change_current', user.email);
-    const link = linkFor(current.linkToken);
-    parts.mailer.send(confirmOldAddressMail({ to: user.email, newEmail, link, code: current.code }));
-  }
-  const fresh = await issue(parts, service, user.id, 'email_change_new', newEmail);
-  if (ownerOfNew) return mailAccountExists(parts, service, ownerOfNew);
-  parts.mailer.send(confirmNewAddressMail({ to: newEmail, link: linkFor(fresh.linkToken), code: fresh.code }));
-}
-
-export function mailPasswordChanged(parts: AuthDeps, user: UserRow): void {
+export function mailPasswordChanged(deps: AuthDeps, user: UserRow): void {
   if (user.email === null) return;
-  parts.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(parts) }));
+  deps.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(deps) }));
 }
 
 /** @param label the provider's name, from the settings */
-export function mailIdentityLinked(parts: AuthDeps, user: UserRow, label: string): void {
+export function mailIdentityLinked(deps: AuthDeps, user: UserRow, label: string): void {
   if (user.email === null || user.email_confirmed_at === null) return;
-  const profileLink = `${parts.config.publicUrl}${ROUTES.profile.path}`;
-  parts.mailer.send(identityLinkedMail({ to: user.email, label, profileLink, resetLink: resetLinkOf(parts) }));
+  const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
+  deps.mailer.send(identityLinkedMail({ to: user.email, label, profileLink, resetLink: resetLinkOf(deps) }));
 }
 
-export function mailPhoneChanged(parts: AuthDeps, email: string): void {
-  parts.mailer.send(phoneChangedMail({ to: email, resetLink: resetLinkOf(parts) }));
+export function mailPhoneChanged(deps: AuthDeps, email: string): void {
+  deps.mailer.send(phoneChangedMail({ to: email, resetLink: resetLinkOf(deps) }));
 }
 
-export function mailAddressChanged(parts: AuthDeps, oldEmail: string, newEmail: string): void {
-  const { contact } = parts.config;
-  parts.mailer.send(
+export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {
+  const { contact } = deps.config;
+  deps.mailer.send(
     emailChangedMail({ to: oldEmail, newEmail, contact: contact.supportEmail ?? contact.email ?? null }),
   );
 }

@@ -1,11 +1,14 @@
 import { ROUTES } from '#domain/routes.ts';
+import { isPkceLink } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { isOwnOrigin } from '../wire/redirects.ts';
 
-export type LinkType = 'signup' | 'recovery' | 'email_change';
+export type LinkType = 'signup' | 'invite' | 'magiclink' | 'recovery' | 'email_change';
 
 const PAGES = {
   signup: ROUTES.login.path,
+  invite: ROUTES.login.path,
+  magiclink: ROUTES.login.path,
   recovery: ROUTES.resetPassword.path,
   email_change: ROUTES.login.path,
 } as const satisfies Record<LinkType, string>;
@@ -13,10 +16,10 @@ const PAGES = {
 /**
  * Our own pages consume the token only after a click: mail scanners open every link and would use the token up. The
  * page of another application takes no token, so its link opens GET /verify. The button on that page redirects to the
- * application with a session.
+ * application with a session. A PKCE client expects an auth code instead, on our own pages as well.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
-  if (isOwnOrigin(redirectTo, config)) {
+  if (isOwnOrigin(redirectTo, config) && !isPkceLink(linkToken)) {
     return `${config.publicUrl}${PAGES[type]}?${new URLSearchParams({ token_hash: linkToken, type }).toString()}`;
   }
   const query = new URLSearchParams({ token: linkToken, type, redirect_to: redirectTo });

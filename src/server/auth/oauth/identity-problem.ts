@@ -34,10 +34,11 @@ type Notice = { label: string; redirectTo: string };
 /** Call after the transaction. The owner of an address that a provider has not verified learns of the attempt by mail. */
 export async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { label, redirectTo }: Notice) {
   const service = deps.database.asService('mail about an identity');
-  if (result.outcome === 'needs_verification') await mailConfirmation(deps, service, result.user, redirectTo);
+  const target = { redirectTo, challenge: null };
+  if (result.outcome === 'needs_verification') await mailConfirmation(deps, result.user, target);
   if (result.outcome === 'address_taken') {
     const { owner } = result;
-    if (owner.email_confirmed_at === null) await mailConfirmation(deps, service, owner, redirectTo);
+    if (owner.email_confirmed_at === null) await mailConfirmation(deps, owner, target);
     else await mailAccountExists(deps, service, owner);
   }
   const isNewLink = result.outcome === 'linked' || (result.outcome === 'signed_in' && result.change === 'linked');

@@ -234,6 +234,21 @@ const CATALOGUE = {
   new_id_not_uuid: { status: 400, code: 'validation_failed', text: 'ID must conform to the uuid v4 format' },
   new_id_nil: { status: 400, code: 'validation_failed', text: 'ID cannot be a nil uuid' },
   user_id_exists: { status: 422, code: 'user_already_exists', text: 'A user with this id already exists' },
+  anonymous_password: {
+    status: 422,
+    code: 'validation_failed',
+    text: 'Updating password of an anonymous user without an email or phone is not allowed',
+  },
+  user_sso_managed: {
+    status: 422,
+    code: 'user_sso_managed',
+    text: 'Updating email, phone, password of a SSO account only possible via SSO',
+  },
+  wrong_audience: {
+    status: 400,
+    code: 'validation_failed',
+    text: "Token audience doesn't match request audience",
+  },
   same_password: {
     status: 422,
     code: 'same_password',
@@ -286,6 +301,7 @@ const CATALOGUE = {
     code: 'phone_exists',
     text: 'A user with this phone number has already been registered',
   },
+  magic_link_without_email: { status: 422, code: 'validation_failed', text: 'Password recovery requires an email' },
 
   recovery_without_email: { status: 400, code: 'validation_failed', text: 'Password recovery requires an email' },
   resend_without_type: {

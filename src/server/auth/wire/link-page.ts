@@ -28,11 +28,16 @@ const ADDRESS_CHANGE_TEXT: PageText = {
   describe: (site) =>
     `We sent a link to both of your addresses. Once you have confirmed both, the button signs you in to ${site}.`,
 };
+const INVITATION_TEXT: PageText = {
+  title: 'Accept your invitation',
+  describe: (site) => `The button confirms your email address and signs you in to ${site}.`,
+};
 const SIGN_IN_TEXT: PageText = { title: 'Sign in', describe: (site) => `The button signs you in to ${site}.` };
 
 const TEXTS: ReadonlyMap<string, PageText> = new Map([
   ['signup', CONFIRM_TEXT],
   ['email', CONFIRM_TEXT],
+  ['invite', INVITATION_TEXT],
   ['recovery', RECOVERY_TEXT],
   ['email_change', ADDRESS_CHANGE_TEXT],
 ]);

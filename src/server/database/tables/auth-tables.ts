@@ -43,6 +43,7 @@ export type AuthTables = {
     existing_account_notice_sent_at: OptionalTimestamp;
     new_phone: Generated<string | null>;
     phone_change_sent_at: OptionalTimestamp;
+    magiclink_sent_at: OptionalTimestamp;
     new_device_notice_sent_at: OptionalTimestamp;
     is_sso_user: Generated<boolean>;
     deletion_due_at: OptionalTimestamp;
@@ -100,10 +101,11 @@ export type AuthTables = {
   'auth.earlier_links': {
     link_hash: Buffer;
     user_id: string;
-    /** Only `signup`, `magiclink` and `recovery`. */
+    /** Only `signup`, `magiclink`, `recovery` and the two of an address change. */
     purpose: OneTimePurpose;
     address: string;
     expires_at: Timestamp;
+    flow_id: string | null;
   };
   'auth.flows': {
     id: Generated<string>;

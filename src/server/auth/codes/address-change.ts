@@ -1,0 +1,109 @@
+/**
+ * The pending change of a user's address (docs/specification/wire.md 13). The current and the new address each get a mail
+ * with a token of its own, and the change counts once both are confirmed. A user without an address confirms the new one.
+ *
+ * Threat: account enumeration. The tokens are issued in the request, for a free and a taken address alike. Only the choice
+ * of the mail depends on the owner of the address, and that happens after the response.
+ */
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AsService } from '#server/database/database.ts';
+import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#server/mail/account-emails.ts';
+import { findUserByEmail, updateUser } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import type { IssuedToken } from '../accounts/one-time-tokens.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
+import { mailLink } from '../mails/mail-links.ts';
+import type { MailRequest } from '../mails/mail-request.ts';
+
+/** `purpose` tells which of the two addresses the token confirms. */
+type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
+type IssuedHalf = Half & IssuedToken;
+
+export type AddressChange = {
+  user: Pick<UserRow, 'id' | 'email'>;
+  newEmail: string;
+  request: MailRequest;
+};
+
+const halvesOf = ({ user, newEmail }: AddressChange): Half[] => [
+  ...(user.email === null ? [] : [{ purpose: 'email_change_current', address: user.email } as const]),
+  { purpose: 'email_change_new', address: newEmail },
+];
+
+/** Requires a transaction. Replaces a change that is pending: its links, codes and confirmations end. */
+export async function beginAddressChange(
+  deps: AuthDeps,
+  transaction: AsService,
+  change: AddressChange,
+): Promise<IssuedHalf[]> {
+  const { user, newEmail, request } = change;
+  const now = deps.clock.now();
+  await updateUser(transaction, user.id, { new_email: newEmail, updated_at: now });
+  const entry = { at: now, userId: user.id, actor: 'user', event: 'address_change_requested' } as const;
+  await recordAuditEvent(transaction, { ...entry, device: request.device });
+  return issueHalves(deps, transaction, change, { halves: halvesOf(change), keepsEarlierLinks: false });
+}
+
+/**
+ * Requires a transaction. Issues tokens for the addresses that have not confirmed yet. A confirmation is kept, and so are
+ * earlier links: anybody can ask for these mails, who must not undo what the owner has done.
+ */
+export async function repeatAddressChange(
+  deps: AuthDeps,
+  transaction: AsService,
+  change: AddressChange,
+): Promise<IssuedHalf[]> {
+  const confirmed = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.one_time_tokens')
+      .select(['purpose', 'address'])
+      .where('user_id', '=', change.user.id)
+      .where('confirmed_at', 'is not', null)
+      .where('expires_at', '>', deps.clock.now()),
+  );
+  const isOpen = (half: Half): boolean =>
+    !confirmed.some(({ purpose, address }) => purpose === half.purpose && address === half.address);
+  return issueHalves(deps, transaction, change, { halves: halvesOf(change).filter(isOpen), keepsEarlierLinks: true });
+}
+
+async function issueHalves(
+  deps: AuthDeps,
+  transaction: AsService,
+  { user, request }: AddressChange,
+  { halves, keepsEarlierLinks }: { halves: Half[]; keepsEarlierLinks: boolean },
+): Promise<IssuedHalf[]> {
+  const flowId = await startMailFlow(deps, transaction, request, 'email_change');
+  const common = { userId: user.id, now: deps.clock.now(), key: deps.secrets.oneTimeCodes, flowId, keepsEarlierLinks };
+  const issued: IssuedHalf[] = [];
+  for (const half of halves)
+    issued.push({ ...half, ...(await issueOneTimeToken(transaction, { ...common, ...half })) });
+  return issued;
+}
+
+/**
+ * Call after the response. The owner of a taken address gets a notice instead of a link: the change can never be
+ * completed, and the signed-in user does not learn that the address is taken.
+ */
+export async function mailAddressChange(
+  deps: AuthDeps,
+  { user, newEmail, request }: AddressChange,
+  halves: readonly IssuedHalf[],
+): Promise<void> {
+  const service = deps.database.asService('mail an address change');
+  for (const { purpose, address, linkToken, code } of halves) {
+    const link = mailLink(deps.config, 'email_change', linkToken, request.redirectTo);
+    if (purpose === 'email_change_current') {
+      deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code }));
+      continue;
+    }
+    const owner = await findUserByEmail(service, address);
+    // An account that never confirmed the address gives it up to whoever does.
+    if (owner && owner.email_confirmed_at !== null) await mailAccountExists(deps, service, owner);
+    else if (await deps.limits.allowsMailTo(address)) {
+      deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
+    }
+  }
+}

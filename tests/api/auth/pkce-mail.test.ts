@@ -1,0 +1,226 @@
+/** PKCE flows that continue in a mail (docs/specification/wire.md 15 and 24). */
+import { createHash, randomBytes } from 'node:crypto';
+import { createClient } from '@supabase/supabase-js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+const APP = 'http://127.0.0.1:4100/welcome?from=mail';
+beforeAll(async () => {
+  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' });
+});
+afterAll(() => world.close());
+
+/** The real client with PKCE, which keeps verifiers and session in memory. */
+function pkceClient() {
+  const items = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
+    removeItem: (key: string) => void items.delete(key),
+  };
+  const auth = { flowType: 'pkce', storage, autoRefreshToken: false, detectSessionInUrl: false } as const;
+  return createClient(world.url, world.config.publishableKey, { auth });
+}
+
+type Mail = { links: string[]; code: string | null };
+const linkOf = (mail: Mail): URL => new URL(mail.links[0]!);
+
+/** Presses the button on the page behind the link, and returns where it leads. */
+async function press(mail: Mail): Promise<URL> {
+  const link = linkOf(mail);
+  const page = await world.request('GET', link.href.slice(`${world.config.publicUrl}/auth/v1`.length));
+  expect(page.status).toBe(200);
+  const field = (pattern: RegExp) => pattern.exec(page.body)![1]!.replaceAll('&amp;', '&');
+  const form = new URLSearchParams({
+    type: field(/name="type" value="([^"]*)"/),
+    token: field(/name="token" value="([^"]*)"/),
+  });
+  const pressed = await world.request('POST', field(/action="([^"]*)"/).replace('/auth/v1', ''), {
+    body: form.toString(),
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  });
+  expect(pressed.status).toBe(303);
+  expect(pressed.headers.get('referrer-policy')).toBe('no-referrer');
+  return new URL(pressed.headers.get('location')!);
+}
+
+const codeIn = (target: URL): string => {
+  expect(target.hash).toBe('');
+  return target.searchParams.get('code')!;
+};
+const methodsIn = (accessToken: string): unknown[] =>
+  JSON.parse(Buffer.from(accessToken.split('.')[1]!, 'base64url').toString()).amr.map(
+    ({ method }: { method: string }) => method,
+  );
+
+async function confirmed(): Promise<string> {
+  const email = newAddress();
+  await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
+  const { code } = await world.mailTo(email);
+  expect((await world.request('POST', '/verify', { body: { type: 'signup', email, token: code } })).status).toBe(200);
+  return email;
+}
+
+/** Each asks for a mail with the real client and resolves to the address and the number of mails it then has. */
+const FLOWS = {
+  'sign-up': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
+    const email = newAddress();
+    const { error } = await client.auth.signUp({ email, password: PASSWORD, options: { emailRedirectTo } });
+    return { email, count: 1, error, method: 'email/signup', type: 'signup' };
+  },
+  'code for a new address': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
+    const email = newAddress();
+    const { error } = await client.auth.signInWithOtp({ email, options: { emailRedirectTo } });
+    return { email, count: 1, error, method: 'email/signup', type: 'signup' };
+  },
+  'magic link': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
+    const email = await confirmed();
+    const { error } = await client.auth.signInWithOtp({ email, options: { emailRedirectTo } });
+    return { email, count: 2, error, method: 'magiclink', type: 'magiclink' };
+  },
+  recovery: async (client: ReturnType<typeof pkceClient>, redirectTo: string) => {
+    const email = await confirmed();
+    const { error } = await client.auth.resetPasswordForEmail(email, { redirectTo });
+    return { email, count: 2, error, method: 'recovery', type: 'recovery' };
+  },
+  'repeated confirmation': async (client: ReturnType<typeof pkceClient>, emailRedirectTo: string) => {
+    const email = newAddress();
+    await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
+    await world.mailTo(email);
+    const { error } = await client.auth.resend({ type: 'signup', email, options: { emailRedirectTo } });
+    return { email, count: 2, error, method: 'email/signup', type: 'signup' };
+  },
+};
+
+describe.each(Object.entries(FLOWS))('the link of a %s', (name, ask) => {
+  test('redirects with a code, which the client exchanges for a session once', async () => {
+    const client = pkceClient();
+    const events: string[] = [];
+    client.auth.onAuthStateChange((event) => void events.push(event));
+    const { email, count, error, method, type } = await ask(client, APP);
+    expect(error).toBeNull();
+    const mail = await world.mailTo(email, count);
+    const link = linkOf(mail);
+    expect([link.pathname, link.searchParams.get('type')]).toEqual(['/auth/v1/verify', type]);
+    expect(link.searchParams.get('token')).toMatch(/^pkce_[\w-]{43}$/);
+
+    const target = await press(mail);
+    expect([target.origin + target.pathname, target.searchParams.get('from')]).toEqual([
+      'http://127.0.0.1:4100/welcome',
+      'mail',
+    ]);
+    const code = codeIn(target);
+    const { data, error: failure } = await client.auth.exchangeCodeForSession(code);
+    expect(failure).toBeNull();
+    expect(data.user?.email).toBe(email);
+    expect(methodsIn(data.session!.access_token)).toEqual([method]);
+    expect(events.includes('PASSWORD_RECOVERY')).toBe(name === 'recovery');
+    const again = await world.request('POST', '/token?grant_type=pkce', {
+      body: { auth_code: code, code_verifier: 'x'.repeat(43) },
+    });
+    expect(again.body.code).toBe('flow_state_not_found');
+  });
+
+  test('leads back to our own pages with a code as well', async () => {
+    const client = pkceClient();
+    const { email, count } = await ask(client, `${world.config.publicUrl}/journal`);
+    const target = await press(await world.mailTo(email, count));
+    expect(target.origin + target.pathname).toBe(`${world.config.publicUrl}/journal`);
+    expect((await client.auth.exchangeCodeForSession(codeIn(target))).data.user?.email).toBe(email);
+  });
+
+  test('tells a PKCE client of a used link in query and fragment', async () => {
+    const { email, count } = await ask(pkceClient(), `${APP}&code=forged&error=forged`);
+    const mail = await world.mailTo(email, count);
+    expect((await press(mail)).searchParams.getAll('code')).not.toContain('forged');
+    const target = await press(mail);
+    const expected = {
+      error: 'access_denied',
+      error_code: 'otp_expired',
+      error_description: 'Email link is invalid or has expired',
+    };
+    expect(Object.fromEntries(target.searchParams)).toEqual({ from: 'mail', ...expected });
+    expect(Object.fromEntries(new URLSearchParams(target.hash.slice(1)))).toEqual({ ...expected, sb: '' });
+  });
+});
+
+const newChallenge = () => {
+  const verifier = randomBytes(56).toString('hex');
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url');
+  return { verifier, challenge: { code_challenge, code_challenge_method: 's256' } };
+};
+const exchange = (auth_code: string, code_verifier: string) =>
+  world.request('POST', '/token?grant_type=pkce', { body: { auth_code, code_verifier } });
+
+test('the code of a PKCE mail, typed in, and its token_hash give a session at once', async () => {
+  const email = await confirmed();
+  for (const count of [2, 3]) {
+    await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
+    const mail = await world.mailTo(email, count);
+    const body =
+      count === 2
+        ? { type: 'email', email, token: mail.code }
+        : { type: 'magiclink', token_hash: linkOf(mail).searchParams.get('token') };
+    const verified = await world.request('POST', '/verify', { body });
+    expect([verified.status, methodsIn(verified.body.access_token)]).toEqual([200, ['otp']]);
+  }
+});
+
+test('an auth code needs the verifier of its own flow, and expires after five minutes', async () => {
+  const email = await confirmed();
+  const { verifier, challenge } = newChallenge();
+  await world.request('POST', '/otp', { body: { email, ...challenge } });
+  const code = codeIn(await press(await world.mailTo(email, 2)));
+  expect((await exchange(code, newChallenge().verifier)).body.code).toBe('bad_code_verifier');
+  world.clock.advance(300_000);
+  expect((await exchange(code, verifier)).body.code).toBe('flow_state_expired');
+});
+
+test('a mailed link works for an hour although its flow began with it', async () => {
+  const email = await confirmed();
+  const { verifier, challenge } = newChallenge();
+  await world.request('POST', '/otp', { body: { email, ...challenge } });
+  const mail = await world.mailTo(email, 2);
+  world.clock.advance(59 * 60_000);
+  expect((await exchange(codeIn(await press(mail)), verifier)).status).toBe(200);
+});
+
+test('an earlier link belongs to its own flow, not to that of a stranger who asked later', async () => {
+  const email = await confirmed();
+  const [own, foreign] = [newChallenge(), newChallenge()];
+  await world.request('POST', '/otp', { body: { email, ...own.challenge } });
+  const mail = await world.mailTo(email, 2);
+  await world.request('POST', '/otp', { body: { email, ...foreign.challenge } });
+  await world.mailTo(email, 3);
+  const code = codeIn(await press(mail));
+  expect((await exchange(code, foreign.verifier)).body.code).toBe('bad_code_verifier');
+  expect((await exchange(code, own.verifier)).body.user.email).toBe(email);
+});
+
+test('an earlier link of the implicit flow still carries tokens after a stranger asked with PKCE', async () => {
+  const email = await confirmed();
+  await world.request('POST', `/otp?redirect_to=${encodeURIComponent(APP)}`, { body: { email } });
+  const mail = await world.mailTo(email, 2);
+  await world.request('POST', '/otp', { body: { email, ...newChallenge().challenge } });
+  await world.mailTo(email, 3);
+  expect(new URLSearchParams((await press(mail)).hash.slice(1)).get('access_token')).toBeTruthy();
+});
+
+test('an address change by PKCE says that the other link is open, and then returns a code', async () => {
+  const email = await confirmed();
+  const client = pkceClient();
+  await client.auth.signInWithPassword({ email, password: PASSWORD });
+  const newEmail = newAddress();
+  const { error } = await client.auth.updateUser({ email: newEmail }, { emailRedirectTo: APP });
+  expect(error).toBeNull();
+  const [toNew, toOld] = [await world.mailTo(newEmail), await world.mailTo(email, 2)];
+  const first = await press(toNew);
+  const message = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
+  expect(first.searchParams.get('message')).toBe(message);
+  expect(Object.fromEntries(new URLSearchParams(first.hash.slice(1)))).toEqual({ message, sb: '' });
+  const { data } = await client.auth.exchangeCodeForSession(codeIn(await press(toOld)));
+  expect(data.user).toMatchObject({ email: newEmail });
+  expect(methodsIn(data.session!.access_token)).toEqual(['email_change']);
+});
