@@ -142,6 +142,19 @@ describe('creating a user', () => {
     expect(error).toMatchObject({ status, code, message: expect.stringContaining(text) });
   });
 
+  test('takes a phone number as the only address', async () => {
+    const { data, error } = await admin.createUser({ phone: '+49 151 00001111', phone_confirm: true });
+    expect(error).toBeNull();
+    expect(data.user).toMatchObject({ email: '', phone: '4915100001111', phone_confirmed_at: expect.any(String) });
+    expect(data.user!.app_metadata).toEqual({ provider: 'phone', providers: ['phone'] });
+    expect(data.user!.identities).toMatchObject([{ provider: 'phone', identity_data: { phone_verified: true } }]);
+    expect((await admin.createUser({ phone: '4915100001111' })).error).toMatchObject({
+      status: 422,
+      code: 'phone_exists',
+    });
+    expect((await admin.createUser({ phone: '0151' })).error).toMatchObject({ status: 400, code: 'validation_failed' });
+  });
+
   test('rejects a taken address and a taken id', async () => {
     const { email, id } = await created();
     expect((await admin.createUser({ email: email! })).error).toMatchObject({ status: 422, code: 'email_exists' });
@@ -227,6 +240,19 @@ describe('reading and changing a user', () => {
     expect(verified.body.code).toBe('otp_expired');
     const { email: taken } = await world.signedUp();
     expect((await admin.updateUserById(id, { email: taken })).error?.code).toBe('email_exists');
+  });
+
+  test('a phone number is one more way to sign in', async () => {
+    const { id } = await world.signedUp();
+    const { data } = await admin.updateUserById(id, { phone: '+4915100002222' });
+    expect(data.user).toMatchObject({
+      phone: '4915100002222',
+      app_metadata: { provider: 'email', providers: ['email', 'phone'] },
+    });
+    expect(data.user!.phone_confirmed_at).toBeUndefined();
+    const confirmed = await admin.updateUserById(id, { phone_confirm: true });
+    expect(confirmed.data.user!.phone_confirmed_at).toBeDefined();
+    expect((await auditOf(id)).at(-1)).toMatchObject({ details: { fields: ['phone_confirm'] } });
   });
 
   test('a new password ends every session', async () => {

@@ -1,6 +1,7 @@
 /** Reads the body of `POST /admin/users` and `PUT /admin/users/{id}` (docs/specification/wire.md 33). */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import { parsePhone } from '../phone/phone-number.ts';
 import type { Body } from '../wire/body.ts';
 import { checkNewPassword, parseEmail } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -10,12 +11,14 @@ import { ADMIN_ROLES } from './require-admin.ts';
 export type UserAttributes = {
   /** Null for an attribute that the body does not have. */
   email: string | null;
+  phone: string | null;
   passwordHash: string | null;
   userMetadata: JsonObject | null;
   appMetadata: JsonObject | null;
   role: string | null;
   ban: { until: Date | null } | null;
   confirmsEmail: boolean;
+  confirmsPhone: boolean;
 };
 
 const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
@@ -28,16 +31,17 @@ const MAX_PARALLELISM = 4;
 
 /** Validates everything before the caller changes anything. */
 export async function readUserAttributes(deps: AuthDeps, body: Body): Promise<UserAttributes> {
-  if (body.text('phone') !== '') throw new AuthError('phone_provider_disabled');
-  const [email, role] = [body.text('email'), body.text('role')];
+  const [email, phone, role] = [body.text('email'), body.text('phone'), body.text('role')];
   if (role !== '' && (!ROLE.test(role) || ADMIN_ROLES.has(role) || role === 'anon')) throw new AuthError('bad_role');
   return {
     email: email === '' ? null : parseEmail(email),
+    phone: phone === '' ? null : parsePhone(phone),
     role: role === '' ? null : role,
     userMetadata: body.object('user_metadata'),
     appMetadata: body.object('app_metadata'),
     ban: readBan(body.text('ban_duration'), deps.clock.now()),
     confirmsEmail: body.flag('email_confirm', false),
+    confirmsPhone: body.flag('phone_confirm', false),
     passwordHash: await readPasswordHash(deps, body),
   };
 }

@@ -5,7 +5,6 @@ import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import {
-  EMAIL_APP_METADATA,
   accountsQuery,
   emailIdentityData,
   getAccount,
@@ -19,6 +18,7 @@ import type { AuditEntry, AuditEvent } from '../accounts/audit-log.ts';
 import { deleteSignInMethods } from '../accounts/external-identity.ts';
 import { deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
+import { phoneIdentityData } from '../phone/phone-accounts.ts';
 import { checkMetadata, mergeMetadata } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { Page } from './paging.ts';
@@ -42,26 +42,40 @@ type NewUser = { id: string; attributes: UserAttributes; author: Author };
 
 /** Requires a transaction. Unlike a sign-up it adds nothing to the user's metadata. */
 export async function createUser(transaction: AsService, { id, attributes, author }: NewUser): Promise<Account> {
-  const { email, confirmsEmail, userMetadata, appMetadata } = attributes;
+  const { email, phone, userMetadata, appMetadata } = attributes;
   const { now } = author;
+  const [emailConfirmedAt, phoneConfirmedAt] = [
+    attributes.confirmsEmail && email !== null ? now : null,
+    attributes.confirmsPhone && phone !== null ? now : null,
+  ];
+  const providers = email === null ? ['phone'] : phone === null ? ['email'] : ['email', 'phone'];
   await transaction.run(
     queryBuilder
       .insertInto('auth.users')
       .values({
         id,
         email,
+        phone,
         password_hash: attributes.passwordHash,
-        email_confirmed_at: email !== null && confirmsEmail ? now : null,
+        email_confirmed_at: emailConfirmedAt,
+        phone_confirmed_at: phoneConfirmedAt,
         banned_until: attributes.ban?.until ?? null,
         ...(attributes.role !== null && { role: attributes.role }),
-        raw_app_meta_data: mergedJson(EMAIL_APP_METADATA, appMetadata),
+        raw_app_meta_data: mergedJson({ provider: providers[0], providers }, appMetadata),
         raw_user_meta_data: mergedJson({}, userMetadata),
         created_at: now,
         updated_at: now,
       })
       .returning('id'),
   );
-  if (email !== null) await saveEmailIdentity(transaction, { userId: id, email, verified: confirmsEmail, now });
+  if (email !== null) {
+    const data = emailIdentityData(id, email, emailConfirmedAt !== null);
+    await saveIdentity(transaction, { userId: id, provider: 'email', data, now });
+  }
+  if (phone !== null) {
+    const data = phoneIdentityData(id, phone, phoneConfirmedAt !== null);
+    await saveIdentity(transaction, { userId: id, provider: 'phone', data, now });
+  }
   await recordAuditEvent(transaction, { ...auditEntry(id, author), event: 'created_by_admin' });
   return getAccount(transaction, id);
 }
@@ -69,46 +83,85 @@ export async function createUser(transaction: AsService, { id, attributes, autho
 const mergedJson = (current: JsonObject, change: JsonObject | null): string =>
   JSON.stringify(checkMetadata(mergeMetadata(current, change ?? {})));
 
+type Address = { value: string | null; confirmedAt: Date | null; isNew: boolean };
+
+/** A new address counts as confirmed if the previous one was: the administrator answers for it. */
+function changeAddress(current: Omit<Address, 'isNew'>, value: string | null, confirms: boolean, now: Date): Address {
+  const next = value ?? current.value;
+  const confirmedAt = current.confirmedAt ?? (confirms && next !== null ? now : null);
+  return { value: next, confirmedAt, isNew: next !== current.value };
+}
+
 type Change = { userId: string; attributes: UserAttributes; author: Author };
 type ChangedUser = { account: Account; endedSessions: string[] };
 
 /** Requires a transaction. Null if there is no such user. A new password ends every session, link and code. */
 export async function changeUser(transaction: AsService, change: Change): Promise<ChangedUser | null> {
   const { userId, attributes, author } = change;
-  const { email, passwordHash, userMetadata, appMetadata, role, ban, confirmsEmail } = attributes;
+  const { passwordHash, userMetadata, appMetadata, role, ban, confirmsEmail, confirmsPhone } = attributes;
   const { now } = author;
   const user = await lockUser(transaction, userId);
   if (!user) return null;
-  const changesEmail = email !== null && email !== user.email;
-  const confirmedAt = user.email_confirmed_at ?? (confirmsEmail && (email ?? user.email) !== null ? now : null);
-  const verified = confirmedAt !== null;
-  // A sign-up copies the address into the metadata.
-  const addressFacts = changesEmail && 'email' in user.raw_user_meta_data ? { email, email_verified: verified } : {};
+  const email = changeAddress(
+    { value: user.email, confirmedAt: user.email_confirmed_at },
+    attributes.email,
+    confirmsEmail,
+    now,
+  );
+  const phone = changeAddress(
+    { value: user.phone, confirmedAt: user.phone_confirmed_at },
+    attributes.phone,
+    confirmsPhone,
+    now,
+  );
   await updateUser(transaction, userId, {
-    ...(changesEmail && { email }),
-    email_confirmed_at: confirmedAt,
+    email: email.value,
+    email_confirmed_at: email.confirmedAt,
+    phone: phone.value,
+    phone_confirmed_at: phone.confirmedAt,
+    ...((email.isNew || phone.isNew) && { is_anonymous: false }),
     ...(passwordHash !== null && { password_hash: passwordHash }),
     ...(role !== null && { role }),
     ...(ban !== null && { banned_until: ban.until }),
-    raw_user_meta_data: mergedJson({ ...user.raw_user_meta_data, ...addressFacts }, userMetadata),
+    raw_user_meta_data: mergedJson(
+      { ...user.raw_user_meta_data, ...copiedFacts(user, { email, phone }) },
+      userMetadata,
+    ),
     raw_app_meta_data: mergedJson(user.raw_app_meta_data, appMetadata),
     updated_at: now,
   });
-  if ((changesEmail || confirmsEmail) && !user.is_sso_user && (email ?? user.email) !== null) {
-    await saveEmailIdentity(transaction, { userId, email: (email ?? user.email)!, verified, now });
-    if (appMetadata === null) await syncProviders(transaction, userId);
+  if ((email.isNew || confirmsEmail) && email.value !== null && !user.is_sso_user) {
+    const data = emailIdentityData(userId, email.value, email.confirmedAt !== null);
+    await saveIdentity(transaction, { userId, provider: 'email', data, now });
   }
+  if ((phone.isNew || confirmsPhone) && phone.value !== null) {
+    const data = phoneIdentityData(userId, phone.value, phone.confirmedAt !== null);
+    await saveIdentity(transaction, { userId, provider: 'phone', data, now });
+  }
+  if ((email.isNew || phone.isNew) && appMetadata === null) await syncProviders(transaction, userId);
   // Threat: links that the previous address or the previous password holder still has.
-  if (changesEmail || passwordHash !== null) await deleteOneTimeTokens(transaction, userId);
+  if (email.isNew || phone.isNew || passwordHash !== null) await deleteOneTimeTokens(transaction, userId);
   const endedSessions = passwordHash === null ? [] : await endSessions(transaction, userId, { all: true });
   await recordChange(transaction, change);
   return { account: await getAccount(transaction, userId), endedSessions };
 }
 
+/** A sign-up copies the address into the metadata; the copies follow the change. */
+function copiedFacts({ raw_user_meta_data: metadata }: UserRow, { email, phone }: { email: Address; phone: Address }) {
+  return {
+    ...(email.isNew && 'email' in metadata && { email: email.value, email_verified: email.confirmedAt !== null }),
+    ...(phone.isNew && 'phone' in metadata && { phone: phone.value, phone_verified: phone.confirmedAt !== null }),
+  };
+}
+
 async function recordChange(transaction: AsService, { userId, attributes, author }: Change): Promise<void> {
-  const { email, passwordHash, userMetadata, appMetadata, role, ban, confirmsEmail } = attributes;
-  const values = { email, password: passwordHash, user_metadata: userMetadata, app_metadata: appMetadata, role };
-  const fields = Object.entries({ ...values, email_confirm: confirmsEmail || null })
+  const { email, phone, passwordHash, userMetadata, appMetadata, role, ban } = attributes;
+  const values = { email, phone, password: passwordHash, user_metadata: userMetadata, app_metadata: appMetadata, role };
+  const confirmations = {
+    email_confirm: attributes.confirmsEmail || null,
+    phone_confirm: attributes.confirmsPhone || null,
+  };
+  const fields = Object.entries({ ...values, ...confirmations })
     .filter(([, value]) => value !== null)
     .map(([name]) => name);
   const record = (event: AuditEvent, details: JsonObject): Promise<void> =>
@@ -150,22 +203,15 @@ async function lockUser(transaction: AsService, id: string): Promise<UserRow | n
   return rows[0] ?? null;
 }
 
-type EmailIdentity = { userId: string; email: string; verified: boolean; now: Date };
+type AddressIdentity = { userId: string; provider: 'email' | 'phone'; data: JsonObject; now: Date };
 
-async function saveEmailIdentity(transaction: AsService, identity: EmailIdentity): Promise<void> {
-  const { userId, email, verified, now } = identity;
-  const data = JSON.stringify(emailIdentityData(userId, email, verified));
+async function saveIdentity(transaction: AsService, identity: AddressIdentity): Promise<void> {
+  const { userId, provider, now } = identity;
+  const data = JSON.stringify(identity.data);
   await transaction.run(
     queryBuilder
       .insertInto('auth.identities')
-      .values({
-        user_id: userId,
-        provider: 'email',
-        provider_id: userId,
-        identity_data: data,
-        created_at: now,
-        updated_at: now,
-      })
+      .values({ user_id: userId, provider, provider_id: userId, identity_data: data, created_at: now, updated_at: now })
       .onConflict((conflict) =>
         conflict.columns(['provider', 'provider_id']).doUpdateSet({
           identity_data: sql`identities.identity_data || ${data}::jsonb`,

@@ -47,7 +47,7 @@ export const createUserByAdmin: Endpoint = async (context, deps) => {
   const body = await readBody(context);
   const id = readId(body);
   const attributes = await readUserAttributes(deps, body);
-  if (attributes.email === null) throw new AuthError('user_without_address');
+  if (attributes.email === null && attributes.phone === null) throw new AuthError('user_without_address');
   const author = authorOf(context, deps);
   try {
     const account = await deps.database.transactAsService('create a user', (transaction) =>
