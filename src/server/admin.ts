@@ -5,9 +5,17 @@ import { CommandError, OPTIONS } from './admin/command.ts';
 import type { Command, Environment, OptionName, Options } from './admin/command.ts';
 import { KEY_COMMANDS } from './admin/key-commands.ts';
 import { PAYMENT_COMMANDS } from './admin/payment-commands.ts';
+import { MAIL_COMMANDS } from './admin/mail-commands.ts';
 import { PLAN_COMMANDS } from './admin/plan-commands.ts';
+import { USER_COMMANDS } from './admin/user-commands.ts';
 
-const COMMANDS: readonly Command[] = [...PLAN_COMMANDS, ...PAYMENT_COMMANDS, ...KEY_COMMANDS];
+const COMMANDS: readonly Command[] = [
+  ...USER_COMMANDS,
+  ...PLAN_COMMANDS,
+  ...PAYMENT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...MAIL_COMMANDS,
+];
 
 const HELP_COLUMN = 33;
 const HELP = `Commands:\n${COMMANDS.map(describeCommand).join('')}`;

@@ -40,6 +40,8 @@ export type TestServer = {
   readonly url: string;
   readonly config: Config;
   readonly database: Database;
+  /** The owner's connection string, as DATABASE_URL would have it. */
+  readonly databaseUrl: string;
   /** A superuser's connections for assertions on stored rows. */
   readonly admin: Pool;
   readonly mailbox: Awaited<ReturnType<typeof startMailbox>>;
@@ -57,7 +59,7 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
   const clock = createTestClock();
   const port = await freePort();
   const publicUrl = `http://localhost:${port}`;
-  const [{ database, admin, drop }, mailbox, paypal, model, sms, dataDir] = await Promise.all([
+  const [{ database, url: databaseUrl, admin, drop }, mailbox, paypal, model, sms, dataDir] = await Promise.all([
     createTestDatabase(),
     startMailbox(),
     startPaypalServer({ clock, publicUrl }),
@@ -83,6 +85,7 @@ export async function startTestServer(options: Options = {}): Promise<TestServer
     url: `http://localhost:${serving.port}`,
     config,
     database,
+    databaseUrl,
     admin,
     mailbox,
     paypal,

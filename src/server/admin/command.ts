@@ -15,6 +15,7 @@ export const OPTIONS = {
   anyway: { type: 'boolean' },
   now: { type: 'boolean' },
   print: { type: 'boolean' },
+  yes: { type: 'boolean' },
 } as const;
 export type OptionName = keyof typeof OPTIONS;
 export type Options = { days?: string | undefined } & { [Name in Exclude<OptionName, 'days'>]?: boolean | undefined };

@@ -35,6 +35,8 @@ export type AuditEvent =
   | 'banned'
   | 'unbanned'
   | 'exported_by_operator'
+  | 'viewed_by_operator'
+  | 'test_mail_sent'
   | 'key_rotated'
   | 'service_token_created';
 

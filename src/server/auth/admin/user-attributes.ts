@@ -21,6 +21,19 @@ export type UserAttributes = {
   confirmsPhone: boolean;
 };
 
+/** Changes nothing. */
+export const NO_ATTRIBUTES: UserAttributes = {
+  email: null,
+  phone: null,
+  passwordHash: null,
+  userMetadata: null,
+  appMetadata: null,
+  role: null,
+  ban: null,
+  confirmsEmail: false,
+  confirmsPhone: false,
+};
+
 const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
 /** argon2id in the PHC format with bounded cost. Threat: a stored hash with a cost that exhausts memory at every sign-in. */
 const PASSWORD_HASH =

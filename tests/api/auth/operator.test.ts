@@ -1,0 +1,112 @@
+/** The commands for one account, run in this process against a server's database and mailbox. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runAdminCommand } from '#server/admin.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const admin = (...args: string[]): Promise<string> =>
+  runAdminCommand(args, {
+    DATABASE_URL: world.databaseUrl,
+    DATA_DIR: world.config.dataDir,
+    PUBLIC_URL: world.config.publicUrl,
+    SMTP_URL: world.mailbox.smtpUrl,
+  });
+
+const auditOf = async (userId: string): Promise<string[]> =>
+  (
+    await world.admin.query<{ event: string }>(
+      "select event from auth.audit_log where user_id = $1 and actor = 'operator' order by id",
+      [userId],
+    )
+  ).rows.map(({ event }) => event);
+
+const signIn = async (email: string, password: string = PASSWORD) =>
+  (await world.client().auth.signInWithPassword({ email, password })).error?.code;
+
+test('user:show describes an account', async () => {
+  const { email, id } = await world.signedUp();
+  const text = await admin('user:show', email.toUpperCase());
+  expect(text).toMatch(new RegExp(`^id +${id}\\naddress +${email}, confirmed 2`));
+  expect(text).toMatch(/plan +Dabbler\nlogs +0\npassword +yes\nidentities +email\nsecond factors +none/);
+  expect(text).toMatch(/sessions +1\n {2}2.*Z {2}[\d.:a-f]+\nevents\n[^]*signed_in/);
+  expect(await auditOf(id)).toEqual(['viewed_by_operator']);
+});
+
+test('user:reset-link prints a link that sets a new password once', async () => {
+  const { email, id } = await world.signedUp();
+  const link = await admin('user:reset-link', email);
+  expect(link).toContain(`${world.config.publicUrl}/reset-password?`);
+  const body = { type: 'recovery', token_hash: hashIn({ links: [link] }) };
+  const verified = await world.request('POST', '/verify', { body });
+  expect(verified.status).toBe(200);
+  const token = verified.body.access_token;
+  const changed = await world.request('PUT', '/user', { token, body: { password: 'another horse' } });
+  expect(changed.status).toBe(200);
+  expect(await signIn(email, 'another horse')).toBeUndefined();
+  expect((await world.request('POST', '/verify', { body })).body.code).toBe('otp_expired');
+  expect(await auditOf(id)).toEqual(['recovery_requested']);
+});
+
+test('user:ban refuses sign-in until user:unban', async () => {
+  const { email, id } = await world.signedUp();
+  expect(await admin('user:ban', email, '--days', '3')).toMatch(`${email} is banned until 2`);
+  expect(await signIn(email)).toBe('user_banned');
+  expect(await admin('user:show', email)).toContain('banned until');
+  expect(await admin('user:unban', email)).toBe(`${email} is not banned.`);
+  expect(await signIn(email)).toBeUndefined();
+  expect(await admin('user:ban', email)).toContain('is banned without end.');
+  expect(await auditOf(id)).toEqual(['banned', 'viewed_by_operator', 'unbanned', 'banned']);
+  await expect(admin('user:ban', email, '--days', '0')).rejects.toThrow('--days must be a whole number');
+});
+
+test('user:export prints the logs in the form of the JSON export, and no secret', async () => {
+  const { email, id, access } = await world.signedUp();
+  const date = new Date().toISOString().slice(0, 10);
+  await fetch(`${world.url}/rest/v1/entries`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${access}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ user_id: id, date, content: '<p>Shipped</p>' }),
+  });
+  const text = await admin('user:export', email);
+  const exported = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
+  expect(exported['format']).toBe('hustle-forge/1');
+  expect(exported['entries']).toEqual([
+    { date, content: expect.stringContaining('<p>Shipped</p>'), hustleScore: null, feedback: null, analyzedAt: null },
+  ]);
+  expect(exported['account']).toMatchObject([{ id, email }]);
+  expect(exported['sessions']).toHaveLength(1);
+  expect(exported['profile']).toMatchObject([{ subscription_plan: 'free' }]);
+  expect(text).not.toContain('argon2id');
+  expect(await auditOf(id)).toEqual(['exported_by_operator']);
+});
+
+test('user:delete asks for --yes, then nothing is left and the owner is told', async () => {
+  const { email, id, refresh } = await world.signedUp();
+  await expect(admin('user:delete', email)).rejects.toThrow('Repeat the command with --yes.');
+  expect(await admin('user:delete', email, '--yes')).toBe(`${email} is deleted.`);
+  expect((await world.mailTo(email)).subject).toBe('Your account was deleted');
+  expect(await signIn(email)).toBe('invalid_credentials');
+  const renewed = await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+  expect(renewed.body.code).toBe('refresh_token_not_found');
+  expect((await world.admin.query('select 1 from auth.users where id = $1', [id])).rowCount).toBe(0);
+  await expect(admin('user:show', email)).rejects.toThrow(`There is no account with the address ${email}.`);
+});
+
+test('mail:test says whether the mail server accepts mail', async () => {
+  const address = newAddress();
+  expect(await admin('mail:test', address)).toMatch(/^The mail server accepted a mail from .* to user-/);
+  expect((await world.mailTo(address)).subject).toBe('Mail works');
+  const { rows } = await world.admin.query('select event, actor, details from auth.audit_log order by id desc limit 1');
+  expect(rows).toEqual([{ event: 'test_mail_sent', actor: 'operator', details: { accepted: true } }]);
+  const env = { DATABASE_URL: world.databaseUrl, DATA_DIR: world.config.dataDir };
+  await expect(runAdminCommand(['mail:test', address], env)).rejects.toThrow('Mail is off: SMTP_URL is not set.');
+  await expect(runAdminCommand(['mail:test', address], { ...env, SMTP_URL: 'smtp://127.0.0.1:1' })).rejects.toThrow(
+    'The mail server did not accept the mail.',
+  );
+});
