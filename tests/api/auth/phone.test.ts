@@ -10,7 +10,7 @@ const UNSUBSCRIBED_NUMBER = '+15005550004';
 
 let world: AuthWorld;
 beforeAll(async () => {
-  world = await startAuthWorld({ SMS_COUNTRIES: '+49,+1' }, { sms: 'on' });
+  world = await startAuthWorld({ SMS_COUNTRIES: '+49,+1', AUTH_ANONYMOUS: 'on' }, { sms: 'on' });
 });
 afterAll(() => world.close());
 
@@ -552,6 +552,23 @@ describe('PUT /user with a number', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
   });
 
+  test('makes an anonymous user a permanent one', async () => {
+    const client = world.client();
+    const anonymous = await client.auth.signInAnonymously();
+    expect(anonymous.error).toBeNull();
+    const phone = newNumber();
+    expect((await client.auth.updateUser({ phone, password: PASSWORD })).error).toBeNull();
+    expect((await grant(phone)).body.code).toBe('invalid_credentials');
+    const { data } = await client.auth.verifyOtp({ phone, token: await codeTo(phone), type: 'phone_change' });
+    expect(data.user).toMatchObject({
+      id: anonymous.data.user!.id,
+      is_anonymous: false,
+      app_metadata: { provider: 'phone', providers: ['phone'] },
+      identities: [{ provider: 'phone' }],
+    });
+    expect((await grant(phone)).status).toBe(200);
+  });
+
   test('changes nothing for the current number and texts nothing', async () => {
     const { phone, access } = await signedIn();
     const { status, body } = await change(access, { phone });
@@ -659,6 +676,28 @@ test('an account with an address is not found by an unconfirmed change', async (
   await world.request('PUT', '/user', { token: access, body: { phone } });
   await codeTo(phone);
   expect((await grant(phone)).body.code).toBe('invalid_credentials');
+});
+
+describe('without sign-ups', () => {
+  let closed: AuthWorld;
+  beforeAll(async () => {
+    closed = await startAuthWorld({ AUTH_SIGNUPS: 'off' }, { sms: 'on' });
+  });
+  afterAll(() => closed.close());
+
+  test('a new number gets no account and no text', async () => {
+    const phone = newNumber();
+    const signup = await closed.request('POST', '/signup', { body: { phone, password: PASSWORD } });
+    expect([signup.status, signup.body.code]).toEqual([422, 'signup_disabled']);
+    const asked = await closed.request('POST', '/otp', { body: { phone } });
+    expect([asked.status, asked.body]).toEqual([200, {}]);
+    // A known number afterwards: once its text has arrived, the unknown number's is not on its way any more.
+    const known = newNumber();
+    await closed.admin.query('insert into auth.users (phone, phone_confirmed_at) values ($1, now())', [digits(known)]);
+    await closed.request('POST', '/otp', { body: { phone: known } });
+    await vi.waitFor(() => expect(closed.sms!.control.messages(known)).toHaveLength(1));
+    expect(closed.sms!.control.messages(phone)).toEqual([]);
+  });
 });
 
 describe('without a provider', () => {
