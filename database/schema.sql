@@ -213,6 +213,13 @@ create table auth.sso_providers (
   constraint sso_providers_entity_id_key UNIQUE (entity_id)
 );
 
+create table auth.used_id_tokens (
+  token_hash bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint used_id_tokens_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint used_id_tokens_pkey PRIMARY KEY (token_hash)
+);
+
 create table auth.users (
   id uuid not null default gen_random_uuid(),
   aud text not null default 'authenticated'::text,
@@ -293,6 +300,7 @@ CREATE INDEX saml_requests_provider_id_idx ON auth.saml_requests USING btree (pr
 CREATE INDEX sessions_factor_id_idx ON auth.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
 CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
 CREATE INDEX sso_domains_provider_id_idx ON auth.sso_domains USING btree (provider_id);
+CREATE INDEX used_id_tokens_expires_at_idx ON auth.used_id_tokens USING btree (expires_at);
 CREATE INDEX users_deletion_due ON auth.users USING btree (deletion_due_at) WHERE (deletion_due_at IS NOT NULL);
 CREATE UNIQUE INDEX users_email_key ON auth.users USING btree (email) WHERE (NOT is_sso_user);
 CREATE INDEX webauthn_credentials_user_id_idx ON auth.webauthn_credentials USING btree (user_id);
@@ -360,6 +368,7 @@ alter table auth.saml_requests enable row level security;
 alter table auth.sessions enable row level security;
 alter table auth.sso_domains enable row level security;
 alter table auth.sso_providers enable row level security;
+alter table auth.used_id_tokens enable row level security;
 alter table auth.users enable row level security;
 alter table auth.web3_nonces enable row level security;
 alter table auth.webauthn_credentials enable row level security;
@@ -378,6 +387,7 @@ grant delete on auth.saml_requests to service_role;
 grant delete on auth.sessions to service_role;
 grant delete on auth.sso_domains to service_role;
 grant delete on auth.sso_providers to service_role;
+grant delete on auth.used_id_tokens to service_role;
 grant delete on auth.users to service_role;
 grant delete on auth.web3_nonces to service_role;
 grant delete on auth.webauthn_credentials to service_role;
@@ -406,6 +416,7 @@ grant insert on auth.saml_requests to service_role;
 grant insert on auth.sessions to service_role;
 grant insert on auth.sso_domains to service_role;
 grant insert on auth.sso_providers to service_role;
+grant insert on auth.used_id_tokens to service_role;
 grant insert on auth.users to service_role;
 grant insert on auth.web3_nonces to service_role;
 grant insert on auth.webauthn_credentials to service_role;
@@ -424,6 +435,7 @@ grant select on auth.saml_requests to service_role;
 grant select on auth.sessions to service_role;
 grant select on auth.sso_domains to service_role;
 grant select on auth.sso_providers to service_role;
+grant select on auth.used_id_tokens to service_role;
 grant select on auth.users to service_role;
 grant select on auth.web3_nonces to service_role;
 grant select on auth.webauthn_credentials to service_role;
@@ -441,6 +453,7 @@ grant update on auth.saml_requests to service_role;
 grant update on auth.sessions to service_role;
 grant update on auth.sso_domains to service_role;
 grant update on auth.sso_providers to service_role;
+grant update on auth.used_id_tokens to service_role;
 grant update on auth.users to service_role;
 grant update on auth.web3_nonces to service_role;
 grant update on auth.webauthn_credentials to service_role;

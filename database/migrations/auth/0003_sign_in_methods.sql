@@ -168,6 +168,13 @@ create table auth.web3_nonces (
   expires_at timestamptz not null
 );
 
+-- ID tokens that a client presented itself; each is accepted once. SHA-256 of what the provider signed.
+create table auth.used_id_tokens (
+  token_hash bytea primary key check (octet_length(token_hash) = 32),
+  expires_at timestamptz not null
+);
+create index on auth.used_id_tokens (expires_at);
+
 -- Security events, for the owner and the operator. Rows are only added: no role may change or remove them.
 create table auth.audit_log (
   id bigint generated always as identity primary key,
@@ -213,7 +220,7 @@ declare
   name text;
 begin
   foreach name in array array['flows', 'webauthn_credentials', 'mfa_factors', 'mfa_challenges', 'recovery_codes',
-    'passkey_challenges', 'sso_providers', 'sso_domains', 'saml_requests', 'web3_nonces', 'audit_log']
+    'passkey_challenges', 'sso_providers', 'sso_domains', 'saml_requests', 'web3_nonces', 'used_id_tokens', 'audit_log']
   loop
     execute format('alter table auth.%I enable row level security', name);
   end loop;
@@ -222,7 +229,7 @@ $$;
 
 grant select, insert, update, delete on auth.flows, auth.webauthn_credentials, auth.mfa_factors, auth.mfa_challenges,
   auth.recovery_codes, auth.passkey_challenges, auth.sso_providers, auth.sso_domains, auth.saml_requests,
-  auth.web3_nonces to service_role;
+  auth.web3_nonces, auth.used_id_tokens to service_role;
 grant select, insert on auth.audit_log to service_role;
 revoke execute on function auth.refuse_change_of_audit_log(), auth.erase_audit_log(uuid) from public;
 grant execute on function auth.erase_audit_log(uuid) to service_role;

@@ -29,7 +29,7 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not implemented, and answered like any unknown path: /factors (second factors), /user/identities, /sso (SAML), /passkeys
+ * Not implemented, and answered like any unknown path: /factors (second factors), /sso (SAML), /passkeys
  * and /invite.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, Endpoint])[] = [
@@ -50,6 +50,12 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, 
   ['GET', '/authorize', lazyEndpoint(async () => (await import('./oauth/authorize.ts')).authorize)],
   ['GET', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
   ['POST', '/callback', lazyEndpoint(async () => (await import('./oauth/callback.ts')).callback)],
+  [
+    'GET',
+    '/user/identities/authorize',
+    lazyEndpoint(async () => (await import('./oauth/identities.ts')).authorizeIdentity),
+  ],
+  ['DELETE', '/user/identities/:id', lazyEndpoint(async () => (await import('./oauth/identities.ts')).deleteIdentity)],
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],

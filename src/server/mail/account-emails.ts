@@ -108,6 +108,13 @@ export const phoneChangedMail = ({ to, resetLink }: { to: string; resetLink: str
     { link: resetLink, label: 'Reset your password' },
   ]);
 
+export const identityUnlinkedMail = ({ to, label, resetLink }: Omit<IdentityLinked, 'profileLink'>): MailMessage =>
+  renderEmail(to, 'A sign-in was removed from your account', [
+    `You can no longer sign in with ${label}. Devices that were signed in that way have been signed out.`,
+    'If it was not you, reset your password now:',
+    { link: resetLink, label: 'Reset your password' },
+  ]);
+
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
 
 export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): MailMessage =>

@@ -1,4 +1,5 @@
 /** An OpenID provider that this project did not write: oauth2-mock-server, which approves every request. */
+import { randomUUID } from 'node:crypto';
 import { Events, OAuth2Server } from 'oauth2-mock-server';
 import type { JwtTransform } from 'oauth2-mock-server';
 
@@ -42,7 +43,7 @@ export async function startOidcPeer(): Promise<OidcPeer> {
     },
     idToken: (claims) => {
       const transform: JwtTransform = (_header, payload) =>
-        void Object.assign(payload, { aud: PEER_CLIENT_ID }, peer.claims, claims);
+        void Object.assign(payload, { aud: PEER_CLIENT_ID, jti: randomUUID() }, peer.claims, claims);
       return server.issuer.buildToken({ scopesOrTransform: transform, expiresIn: 3600 });
     },
     close: () => server.stop(),

@@ -13,6 +13,7 @@ export async function purgeExpired(service: AsService, now: Date): Promise<numbe
     queryBuilder.deleteFrom('auth.passkey_challenges').where('expires_at', '<=', now),
     queryBuilder.deleteFrom('auth.saml_requests').where('expires_at', '<=', now),
     queryBuilder.deleteFrom('auth.web3_nonces').where('expires_at', '<=', now),
+    queryBuilder.deleteFrom('auth.used_id_tokens').where('expires_at', '<=', now),
     queryBuilder
       .deleteFrom('auth.mfa_factors')
       .where('status', '=', 'unverified')

@@ -1,6 +1,6 @@
 /** GET /settings: the enabled sign-in methods (docs/specification/wire.md 17). */
 import type { Endpoint } from '../auth-deps.ts';
-import { KNOWN_PROVIDERS } from '../oauth/known-providers.ts';
+import { KNOWN_PROVIDERS } from '../oauth/providers/known-providers.ts';
 
 export const settings: Endpoint = (context, { config: { auth } }) => {
   const configured = auth.oauthProviders.map(({ name }) => [name, true] as const);

@@ -1,4 +1,4 @@
-/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9, 10, 24 and 30). */
+/** POST /token?grant_type=…: dispatches to the grants (docs/specification/wire.md 9, 10, 24, 27 and 30). */
 import type { Endpoint } from '../auth-deps.ts';
 import { lazyEndpoint } from '../lazy-endpoint.ts';
 import { grantPkce } from './token-pkce.ts';
@@ -10,6 +10,7 @@ const GRANTS = new Map<string, Endpoint>([
   ['password', grantPassword],
   ['refresh_token', grantRefreshToken],
   ['pkce', grantPkce],
+  ['id_token', lazyEndpoint(async () => (await import('../oauth/grant-id-token.ts')).grantIdToken)],
   ['web3', lazyEndpoint(async () => (await import('../web3/grant-web3.ts')).grantWeb3)],
 ]);
 

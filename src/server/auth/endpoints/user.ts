@@ -130,7 +130,7 @@ function reauthenticationError(password: string, newPhone: string | null): AuthE
  * Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. An
  * anonymous user has no address that a code could go to.
  */
-async function requireReauthentication(
+export async function requireReauthentication(
   deps: AuthDeps,
   { user, session, nonce, error }: ChangeRequest,
 ): Promise<OneTimeRow | null> {

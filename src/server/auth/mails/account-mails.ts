@@ -10,6 +10,7 @@ import {
   confirmAddressMail,
   emailChangedMail,
   identityLinkedMail,
+  identityUnlinkedMail,
   passwordChangedMail,
   phoneChangedMail,
   reauthenticationMail,
@@ -154,6 +155,12 @@ export function mailIdentityLinked(deps: AuthDeps, user: UserRow, label: string)
 
 export function mailPhoneChanged(deps: AuthDeps, email: string): void {
   deps.mailer.send(phoneChangedMail({ to: email, resetLink: resetLinkOf(deps) }));
+}
+
+/** @param label the removed way to sign in, from the settings */
+export function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: string): void {
+  if (user.email === null || user.email_confirmed_at === null) return;
+  deps.mailer.send(identityUnlinkedMail({ to: user.email, label, resetLink: resetLinkOf(deps) }));
 }
 
 export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {

@@ -3,7 +3,7 @@ import type { Endpoint } from '../auth-deps.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
-import { ProviderError } from './provider-error.ts';
+import { ProviderError } from './providers/provider-error.ts';
 import { redirectWithError } from './return-to-client.ts';
 import { startProviderFlow } from './start-flow.ts';
 

@@ -3,8 +3,6 @@ import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
-import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { signInWithIdentity } from '../accounts/external-identity.ts';
 import { claimProviderFlow, findFlow } from '../accounts/flows.ts';
 import type { FlowRow } from '../accounts/flows.ts';
 import { UUID } from '../keys/access-tokens.ts';
@@ -13,10 +11,10 @@ import { deviceOf } from '../wire/client-device.ts';
 import { toAuthError } from '../wire/error-response.ts';
 import { AuthError } from '../wire/errors.ts';
 import { isBoundBrowser } from './browser-binding.ts';
-import { identityProblem, mailAboutIdentity } from './identity-problem.ts';
-import { connectProvider } from './connect-provider.ts';
-import { ProviderError, ProviderRefusal } from './provider-error.ts';
+import { connectProvider } from './providers/connect-provider.ts';
+import { ProviderError, ProviderRefusal } from './providers/provider-error.ts';
 import { completeFlow, redirectToClient, redirectWithError, redirectWithFields } from './return-to-client.ts';
+import { signInWithProvider } from './sign-in-with-provider.ts';
 import { callbackUrl, findProvider } from './start-flow.ts';
 import type { StoredSecrets } from './start-flow.ts';
 
@@ -82,7 +80,6 @@ async function finishFlow(
   flow: FlowRow,
   parameters: URLSearchParams,
 ): Promise<Response> {
-  const { clock, config, database } = deps;
   const provider = findProvider(deps, flow.provider ?? '');
   const { invitedEmail, ...secrets } = openSecrets(deps, flow);
   if (!parameters.has('code') && !parameters.has('error')) throw new AuthError('code_missing');
@@ -90,34 +87,20 @@ async function finishFlow(
   const { identity, tokens } = await connectProvider(provider).readAccount({ ...secrets, state: flow.id, url });
   const isInvited = invitedEmail !== undefined && identity.email === invitedEmail;
 
-  const [device, now] = [deviceOf(context, deps), clock.now()];
-  const { result, completed } = await database.transactAsService('sign in with a provider', async (transaction) => {
-    const signIn = await signInWithIdentity(transaction, {
+  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  const completed = await signInWithProvider(
+    deps,
+    {
+      provider,
       identity: { ...identity, emailVerified: identity.emailVerified || isInvited },
       linkingUserId: flow.linking_user_id,
-      policy: { signups: config.auth.signups, autoconfirm: config.auth.autoconfirm, emailRequired: true },
+      redirectTo: flow.redirect_to,
       device,
       now,
-    });
-    const isSignedIn = signIn.outcome === 'signed_in' || signIn.outcome === 'linked';
-    if (!isSignedIn) return { result: signIn, completed: null };
-    const completion = { flow, userId: signIn.userId, tokens, device, now };
-    return { result: signIn, completed: await completeFlow(transaction, deps, completion) };
-  });
-  await mailAboutIdentity(deps, result, { label: provider.label, redirectTo: flow.redirect_to });
-  const problem = identityProblem(result, provider.name);
-  if (problem) {
-    await recordAuditEvent(database.asService('record a failed sign-in'), {
-      at: now,
-      userId: flow.linking_user_id,
-      actor: flow.linking_user_id === null ? 'guest' : 'user',
-      event: 'sign_in_failed',
-      device,
-      details: { method: 'oauth', provider: provider.name, reason: problem.code },
-    });
-    throw problem;
-  }
-  return redirectToClient(context, deps, flow.redirect_to, completed!);
+    },
+    { complete: (transaction, userId) => completeFlow(transaction, deps, { flow, userId, tokens, device, now }) },
+  );
+  return redirectToClient(context, deps, flow.redirect_to, completed);
 }
 
 function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {

@@ -12,9 +12,9 @@ import { AuthError } from '../wire/errors.ts';
 import { parseChallenge } from '../wire/pkce.ts';
 import { redirectTarget } from '../wire/redirects.ts';
 import { bindBrowser } from './browser-binding.ts';
-import { KNOWN_PROVIDERS } from './known-providers.ts';
-import { connectProvider } from './connect-provider.ts';
-import type { FlowSecrets } from './provider-client.ts';
+import { KNOWN_PROVIDERS } from './providers/known-providers.ts';
+import { connectProvider } from './providers/connect-provider.ts';
+import type { FlowSecrets } from './providers/provider-client.ts';
 
 /** Sealed in the flow until the provider answers. */
 export type StoredSecrets = FlowSecrets & {

@@ -120,6 +120,35 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'Unsupported provider: Provider % could not be found',
   },
+  provider_disabled: { status: 400, code: 'provider_disabled', text: 'Provider (issuer "%") is not enabled' },
+  oidc_provider_not_allowed: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Custom OIDC provider "%" not allowed',
+  },
+  manual_linking_disabled: { status: 404, code: 'manual_linking_disabled', text: 'Manual linking is disabled' },
+  identity_needs_reauthentication: {
+    status: 400,
+    code: 'reauthentication_needed',
+    text: 'Identity update requires reauthentication',
+  },
+  identity_needs_aal2: {
+    status: 403,
+    code: 'insufficient_aal',
+    text: 'AAL2 session is required to update identities when MFA is enabled.',
+  },
+  identity_id_not_uuid: { status: 404, code: 'validation_failed', text: 'identity_id must be an UUID' },
+  identity_not_found: { status: 422, code: 'identity_not_found', text: "Identity doesn't exist" },
+  single_identity: {
+    status: 422,
+    code: 'single_identity_not_deletable',
+    text: 'User must have at least 1 identity after unlinking',
+  },
+  identity_address_conflict: {
+    status: 422,
+    code: 'email_conflict_identity_not_deletable',
+    text: 'Unable to unlink identity due to email conflict',
+  },
   state_missing: { status: 400, code: 'bad_oauth_callback', text: 'OAuth state parameter missing' },
   code_missing: {
     status: 400,

@@ -193,6 +193,7 @@ export type AuthTables = {
     expires_at: Timestamp;
   };
   'auth.web3_nonces': { nonce: string; expires_at: Timestamp };
+  'auth.used_id_tokens': { token_hash: Buffer; expires_at: Timestamp };
   'auth.audit_log': {
     id: Generated<number>;
     at: Timestamp;

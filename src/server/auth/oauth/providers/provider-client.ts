@@ -1,5 +1,5 @@
 /** A provider as the sign-in sees it, whatever protocol it speaks (docs/specification/wire.md 27). */
-import type { ExternalIdentity } from '../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../../accounts/external-identity.ts';
 
 /** The provider's own tokens, named as the wire returns them. */
 export type ProviderTokens = { provider_token?: string; provider_refresh_token?: string };

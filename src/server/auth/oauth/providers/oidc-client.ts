@@ -27,7 +27,7 @@ type Discovered = { configuration: Promise<Configuration>; expiresAt: number };
 const discovered = new WeakMap<OAuthProvider, Discovered>();
 
 /** The provider's endpoints and keys: read once an hour, single-flight. A failure is not cached. */
-function discoverProvider(provider: OAuthProvider): Promise<Configuration> {
+export function discoverProvider(provider: OAuthProvider): Promise<Configuration> {
   const cached = discovered.get(provider);
   if (cached && cached.expiresAt > performance.now()) return cached.configuration;
   const configuration = callProvider(() => runDiscovery(provider));
@@ -98,7 +98,7 @@ export function createOidcClient(provider: OAuthProvider): ProviderClient {
 }
 
 /** Threat: an ID token that the provider issued to another app of the same owner. openid-client allows it. */
-function checkAuthorizedParty({ clientId }: OAuthProvider, authorizedParty: unknown): void {
+export function checkAuthorizedParty({ clientId }: OAuthProvider, authorizedParty: unknown): void {
   if (authorizedParty !== undefined && authorizedParty !== clientId)
     throw new ProviderError('rejected', 'the token was issued to another client');
 }

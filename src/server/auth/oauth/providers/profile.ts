@@ -3,9 +3,9 @@
  * only known claims are kept, and only of the expected type and length.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { ExternalIdentity } from '../accounts/external-identity.ts';
-import { parseEmail } from '../wire/credentials.ts';
-import { AuthError } from '../wire/errors.ts';
+import type { ExternalIdentity } from '../../accounts/external-identity.ts';
+import { parseEmail } from '../../wire/credentials.ts';
+import { AuthError } from '../../wire/errors.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** OpenID Connect Core 2 limits `sub` to 255 characters. */

@@ -1,0 +1,138 @@
+/** Removes a way to sign in from an account (docs/specification/accounts.md 15). */
+import { sql } from 'kysely';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { confirmAddress, findUserByEmail, getAccount, syncProviders, updateUser } from './accounts.ts';
+import type { Account, IdentityRow, UserRow } from './accounts.ts';
+import { recordAuditEvent } from './audit-log.ts';
+import type { AuditEvent } from './audit-log.ts';
+import type { Device } from './device.ts';
+import { deleteOneTimeTokens } from './one-time-tokens.ts';
+
+type Unlinking = {
+  userId: string;
+  identityId: string;
+  /** The session that asks, which stays; null ends it too. */
+  sessionId: string | null;
+  device: Device;
+  now: Date;
+};
+
+export type UnlinkResult =
+  /** `email` is the address of the account from now on. */
+  | { outcome: 'unlinked'; provider: string; endedSessions: string[]; email: string | null }
+  | { outcome: 'single_identity' }
+  | { outcome: 'not_found' }
+  | { outcome: 'address_conflict' };
+
+/** Requires a transaction. Locks the user's row, so two requests cannot remove the last two identities. */
+export async function unlinkIdentity(transaction: AsService, unlinking: Unlinking): Promise<UnlinkResult> {
+  const { userId, identityId } = unlinking;
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
+  const { user, identities } = await withPasswordIdentity(
+    transaction,
+    await getAccount(transaction, userId),
+    unlinking,
+  );
+  if (identities.length <= 1) return { outcome: 'single_identity' };
+  const removed = identities.find((identity) => identity.id === identityId);
+  if (!removed) return { outcome: 'not_found' };
+  const remaining = identities.filter((identity) => identity.id !== identityId);
+  if (!remaining.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
+  const choice = await chooseAddress(transaction, user, remaining);
+  if (choice === 'conflict') return { outcome: 'address_conflict' };
+
+  const { email } = choice;
+  await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identityId).returning('id'));
+  await deleteOneTimeTokens(transaction, userId);
+  await updateUser(transaction, userId, changesOf({ user, remaining, email, now: unlinking.now }));
+  await syncProviders(transaction, userId);
+  const endedSessions = await endSessionsOf(transaction, removed, unlinking);
+  await recordEvent(transaction, unlinking, 'identity_unlinked', { provider: removed.provider });
+  if (email !== user.email) await recordEvent(transaction, unlinking, 'address_changed', {});
+  return { outcome: 'unlinked', provider: removed.provider, endedSessions, email };
+}
+
+/** A user who signed up with a provider and set a password later has two ways to sign in, but one identity. */
+async function withPasswordIdentity(transaction: AsService, account: Account, { now }: Unlinking): Promise<Account> {
+  const { user, identities } = account;
+  const hasPasswordOnly =
+    user.password_hash !== null && !identities.some(({ provider }) => provider === 'email' || provider === 'phone');
+  if (!hasPasswordOnly || user.email === null || user.email_confirmed_at === null) return account;
+  await confirmAddress(transaction, account, user.email, now);
+  return getAccount(transaction, user.id);
+}
+
+/** Threat: the last proven identity goes, and an address or a number that was never confirmed locks the owner out. */
+function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
+  if (provider === 'email') return user.email_confirmed_at !== null;
+  if (provider === 'phone') return user.phone_confirmed_at !== null;
+  return true;
+}
+
+/**
+ * The account's address must belong to an identity, so that a lost mailbox can be removed. It moves to the address of
+ * another identity, if its provider has verified that.
+ */
+async function chooseAddress(
+  transaction: AsService,
+  user: UserRow,
+  remaining: readonly IdentityRow[],
+): Promise<{ email: string | null } | 'conflict'> {
+  const addresses = remaining.flatMap(verifiedAddress);
+  if (user.email === null || addresses.includes(user.email)) return { email: user.email };
+  for (const email of addresses) {
+    if ((await findUserByEmail(transaction, email)) === null) return { email };
+  }
+  return addresses.length > 0 ? 'conflict' : { email: null };
+}
+
+function verifiedAddress({ identity_data: data }: IdentityRow): string[] {
+  const { email, email_verified: isVerified } = data;
+  return typeof email === 'string' && isVerified === true ? [email] : [];
+}
+
+type Change = { user: UserRow; remaining: readonly IdentityRow[]; email: string | null; now: Date };
+
+function changesOf({ user, remaining, email, now }: Change) {
+  const has = (name: string): boolean => remaining.some(({ provider }) => provider === name);
+  const metadata: JsonObject = { ...user.raw_user_meta_data };
+  if (email === null) delete metadata['email'];
+  else metadata['email'] = email;
+  return {
+    ...(email !== user.email && {
+      email,
+      email_confirmed_at: email === null ? null : now,
+      raw_user_meta_data: JSON.stringify(metadata),
+    }),
+    // The password belongs to the address and the phone number alike.
+    ...(!has('email') && !has('phone') && { password_hash: null }),
+    ...(user.phone !== null && !has('phone') && { phone: null, phone_confirmed_at: null }),
+    updated_at: now,
+  };
+}
+
+/**
+ * Threat: a stranger controls the unlinked account and is still signed in. Ends the other sessions that it started; a
+ * password or a code leaves no name in a session, so then all others end.
+ */
+async function endSessionsOf(
+  transaction: AsService,
+  { provider }: IdentityRow,
+  { userId, sessionId }: Unlinking,
+): Promise<string[]> {
+  let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
+  if (sessionId !== null) query = query.where('id', '!=', sessionId);
+  if (provider !== 'email' && provider !== 'phone') {
+    query = query.where(sql<boolean>`amr @> ${JSON.stringify([{ provider }])}::jsonb`);
+  }
+  return (await transaction.run(query)).map((row) => row.id);
+}
+
+const recordEvent = (
+  transaction: AsService,
+  { now, userId, device }: Unlinking,
+  event: AuditEvent,
+  details: JsonObject,
+): Promise<void> => recordAuditEvent(transaction, { at: now, userId, actor: 'user', event, device, details });

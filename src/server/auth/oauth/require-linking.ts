@@ -1,0 +1,40 @@
+/** Authenticates a request that adds or removes a way to sign in (docs/specification/wire.md 28). */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { Account } from '../accounts/accounts.ts';
+import { consumeToken } from '../accounts/one-time-tokens.ts';
+import type { SessionRow } from '../accounts/sessions.ts';
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { requireReauthentication } from '../endpoints/user.ts';
+import { AuthError } from '../wire/errors.ts';
+import { requireUser } from '../wire/require-user.ts';
+
+export type LinkingUser = {
+  account: Account;
+  session: SessionRow | null;
+  /** Uses up the mailed code of an old session. Throws `reauthentication_not_valid` if it is used already. */
+  consumeCode(service: AsService): Promise<void>;
+};
+
+/**
+ * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like a
+ * change of the password, linking needs a session of the last day or a mailed code (`nonce`), and the second factor if
+ * there is one.
+ */
+export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
+  const { account, session } = await requireUser(context, deps);
+  const { user, factors } = account;
+  if (!deps.config.auth.manualLinking || user.is_sso_user) throw new AuthError('manual_linking_disabled');
+  const hasFactor = factors.some((factor) => factor.status === 'verified');
+  if (hasFactor && session?.aal !== 'aal2') throw new AuthError('identity_needs_aal2');
+  const error = 'identity_needs_reauthentication';
+  const code = await requireReauthentication(deps, { user, session, nonce, error });
+  return {
+    account,
+    session,
+    async consumeCode(service) {
+      if (code !== null && !(await consumeToken(service, code))) throw new AuthError('reauthentication_not_valid');
+    },
+  };
+}
