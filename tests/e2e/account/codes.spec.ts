@@ -79,7 +79,10 @@ test('the reset page accepts an address and a code, and says when its session ha
   await expect(page).toHaveURL('/forgot-password');
 });
 
-test('the code of a confirmation mail opens the journal', async ({ page, expectAccessible }) => {
+test('the mail that confirms an address can be sent again after a minute, and its code opens the journal', async ({
+  page,
+  expectAccessible,
+}) => {
   const email = `${randomUUID()}@example.com`;
   const data = { email, password: 'correct horse', data: { name: 'Grace Jones' } };
   const answer = await page.request.post('/auth/v1/signup', { headers: { apikey: PUBLISHABLE_KEY }, data });
@@ -91,14 +94,19 @@ test('the code of a confirmation mail opens the journal', async ({ page, expectA
     sent = route.request().postDataJSON();
     return route.fulfill({ json: session });
   });
+  await page.clock.install();
   await page.goto('/signup');
   await page.getByLabel('Full name').fill('Grace Jones');
   await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill('correct horse');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Create account' }).click();
+  await expect(page.getByRole('button', { name: 'Send again in 60 s' })).toBeDisabled();
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
+  await page.clock.runFor(60_000);
+  await page.getByRole('button', { name: 'Send Again' }).click();
+  await expect(page.getByText('We sent the email again.')).toBeVisible();
   await codeField(page).fill('042 117');
   await useCode(page);
   await expect(page).toHaveURL('/journal');

@@ -1,22 +1,13 @@
 /** Shown while the email address is unconfirmed, after sign-up or sign-in: takes the code and sends the email again. */
-import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
-import { useSubmit } from '#client/lib/hooks/use-submit.ts';
-import { Button } from '#client/ui/button.tsx';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
-import { Notice } from '#client/ui/notice.tsx';
+import { ResendForm } from '#client/ui/form/resend-form.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import styles from './account.module.css';
 
 export function CheckYourMail({ address }: { address: string }) {
   const { auth } = useSupabase();
-  const { outcome, busy, onSubmit } = useSubmit(async () => {
-    const { error } = await auth.resend({ type: 'signup', email: address });
-    return error
-      ? { kind: 'error', text: recoveryMessage(error) }
-      : { kind: 'success', text: 'We sent the email again.' };
-  });
 
   return (
     <AccountLayout
@@ -41,16 +32,16 @@ export function CheckYourMail({ address }: { address: string }) {
           return error ? { error } : { outcome: null };
         }}
       />
-      <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <ResendForm
+        className={styles.form}
+        send={() => auth.resend({ type: 'signup', email: address })}
+        sentText="We sent the email again."
+      >
         <p>No email? Check your spam folder, or send it again.</p>
-        <Button type="submit" busy={busy} busyLabel="Sending...">
-          Send Again
-        </Button>
-        <p>
-          Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
-        </p>
-      </form>
+      </ResendForm>
+      <p className={styles.lead}>
+        Signed up before with another password? <a href={ROUTES.forgotPassword.path}>Reset your password</a>
+      </p>
     </AccountLayout>
   );
 }

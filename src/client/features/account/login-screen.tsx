@@ -1,7 +1,7 @@
 /** Sign in. Also handles mailed links that confirm an address or sign in. */
 import { Link, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useRef, useState } from 'react';
-import { MESSAGES, signInMessage } from '#domain/messages.ts';
+import { lazy, Suspense, useId, useRef, useState } from 'react';
+import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -9,11 +9,11 @@ import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
-import { CheckYourMail } from './check-your-mail.tsx';
 import { EmailField } from './email-field.tsx';
 import { useArrivedLink } from './link/use-arrived-link.ts';
 import styles from './account.module.css';
 
+const CheckYourMail = lazy(async () => ({ default: (await import('./check-your-mail.tsx')).CheckYourMail }));
 const ConfirmLink = lazy(async () => ({ default: (await import('./link/confirm-link.tsx')).ConfirmLink }));
 
 export function LoginScreen() {
@@ -30,7 +30,14 @@ function LoginForm() {
   const { auth } = useSupabase();
   const state = useRouterState({ select: ({ location }) => location.state });
   const attemptedEmail = useRef('');
+  const confirmationForm = useId();
   const [unconfirmed, setUnconfirmed] = useState<string | null>(null);
+  const confirmation = useSubmit(async () => {
+    const { error } = await auth.resend({ type: 'signup', email: attemptedEmail.current });
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    setUnconfirmed(attemptedEmail.current);
+    return null;
+  });
   const { outcome, busy, onSubmit } = useSubmit(async (form) => {
     const email = textOf(form, 'email').trim();
     attemptedEmail.current = email;
@@ -39,7 +46,13 @@ function LoginForm() {
     return error ? { kind: 'error', text: signInMessage(error) } : null;
   });
 
-  if (unconfirmed !== null) return <CheckYourMail address={unconfirmed} />;
+  if (unconfirmed !== null) {
+    return (
+      <Suspense fallback={<AccountLayout title="Check your email" />}>
+        <CheckYourMail address={unconfirmed} />
+      </Suspense>
+    );
+  }
   return (
     <AccountLayout
       title="Sign in"
@@ -52,6 +65,7 @@ function LoginForm() {
         </>
       }
     >
+      <form id={confirmationForm} onSubmit={confirmation.onSubmit} />
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && (
           <Notice kind={outcome.kind}>
@@ -68,11 +82,12 @@ function LoginForm() {
             {outcome.text === MESSAGES.emailNotConfirmed && (
               <>
                 {' '}
-                <button type="button" className={styles.inline} onClick={() => setUnconfirmed(attemptedEmail.current)}>
-                  Send a new link
+                <button type="submit" form={confirmationForm} className={styles.inline}>
+                  {confirmation.busy ? 'Sending...' : 'Send a new link'}
                 </button>
               </>
             )}
+            {confirmation.outcome && <p>{confirmation.outcome.text}</p>}
           </Notice>
         )}
         <EmailField autoFocus />

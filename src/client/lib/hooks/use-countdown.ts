@@ -1,0 +1,23 @@
+/** Counts down whole seconds from the first render on, and again from each `restart`. */
+import { useEffect, useState } from 'react';
+
+const TICK_MS = 1_000;
+
+export function useCountdown(seconds: number): { left: number; restart: () => void } {
+  const [start, setStart] = useState(() => Date.now());
+  const [now, setNow] = useState(start);
+  // A clock that was set back must not extend the wait.
+  const left = Math.min(seconds, Math.max(0, Math.ceil(seconds - (now - start) / 1_000)));
+  const isRunning = left > 0;
+  useEffect(() => {
+    if (!isRunning) return;
+    // A sleeping machine stops timers, so each tick reads the clock.
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  const restart = (): void => {
+    setStart(Date.now());
+    setNow(Date.now());
+  };
+  return { left, restart };
+}
