@@ -33,13 +33,13 @@ const CHUNKS = [
   },
   {
     name: 'vendor',
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|session\/session|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
+    test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|react-store|store)|@supabase\/auth-js)\/|client\/(ui\/(button|page\/brand|toast|lazy-chunk)|lib\/(hooks\/use-title|session\/(session|second-step|token-claims)\.|api\/supabase)|app\/(session\/session-provider|guards|full-screen))|lucide-react\/dist\/esm\/(Icon|createLucideIcon|icons\/(x|circle-))/,
     priority: 3,
   },
   {
     // The forms of the sign-in screens. The journal must become editable without this chunk.
     name: 'forms',
-    test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/hooks\/use-submit)|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
+    test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/(hooks\/use-submit|boot\/auth-link))|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  codeMessage,
   isRetryable,
   isSessionGone,
+  isWrongCode,
   linkMessage,
   MESSAGES,
   providerMessage,
@@ -83,7 +83,9 @@ describe('errors raised by the client library are matched by class', () => {
   });
 });
 
-test('a rejected code from a mail has its message', () => {
-  expect(codeMessage({ code: 'otp_expired', message: '', status: 403 })).toBe(MESSAGES.codeInvalid);
-  expect(codeMessage({ code: 'over_request_rate_limit', message: '', status: 429 })).toBe(MESSAGES.tooManyRequests);
+test('tells a wrong code from other errors', () => {
+  expect(isWrongCode({ code: 'otp_expired', message: '', status: 403 })).toBe(true);
+  expect(isWrongCode({ code: 'mfa_verification_failed', message: '', status: 422 })).toBe(true);
+  expect(isWrongCode({ code: 'over_request_rate_limit', message: '', status: 429 })).toBe(false);
+  expect(isWrongCode({ message: 'Failed to fetch' })).toBe(false);
 });

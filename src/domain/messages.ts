@@ -45,7 +45,7 @@ export const MESSAGES = {
   firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
 } as const;
 
-const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit']);
+const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit', 'over_sms_send_rate_limit']);
 
 /** True for transient errors: the service made no decision about the request. */
 export const isRetryable = (error: ProviderError): boolean =>
@@ -75,10 +75,17 @@ export function signInMessage(error: ProviderError): string {
   return providerMessage(error);
 }
 
-/** For a code that the user typed from a mail. */
-export function codeMessage(error: ProviderError): string {
-  return error.code === 'otp_expired' ? MESSAGES.codeInvalid : recoveryMessage(error);
-}
+const WRONG_CODE = new Set([
+  'otp_expired',
+  'reauthentication_not_valid',
+  'mfa_verification_failed',
+  'mfa_challenge_expired',
+  // The device changed its network between the request for a code and the code.
+  'mfa_ip_address_mismatch',
+]);
+
+/** The code that the user typed is wrong or has expired. */
+export const isWrongCode = ({ code }: ProviderError): boolean => WRONG_CODE.has(code ?? '');
 
 export function recoveryMessage(error: ProviderError): string {
   return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);

@@ -5,7 +5,7 @@ import type { ComponentType } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { ChunkLoadError, lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { ErrorScreen } from './error-screen.tsx';
-import { GuestGuard, RedirectToLanding } from './guards.tsx';
+import { RedirectToLanding } from './guards.tsx';
 import { LoadingScreen } from './loading-screen.tsx';
 import { ChunkErrorScreen } from './chunk-error-screen.tsx';
 import { RootScreen } from './root-screen.tsx';
@@ -24,7 +24,11 @@ function screen(importView: () => Promise<ComponentType>): RouteComponent {
 
 const root = createRootRoute({ component: RootScreen, notFoundComponent: RedirectToLanding });
 
-const guests = createRoute({ getParentRoute: () => root, id: 'guests', component: GuestGuard });
+const guests = createRoute({
+  getParentRoute: () => root,
+  id: 'guests',
+  component: screen(async () => (await import('./guest-guard.tsx')).GuestGuard),
+});
 const login = createRoute({
   getParentRoute: () => guests,
   path: ROUTES.login.path,

@@ -69,7 +69,7 @@ export function DaySaversProvider({ children }: { children: ReactNode }) {
 
   useEffect(() => {
     const { data: listening } = auth.onAuthStateChange((event, session) => {
-      if (session?.user.id !== user.id || !['SIGNED_IN', 'TOKEN_REFRESHED'].includes(event)) return;
+      if (session?.user.id !== user.id || event === 'INITIAL_SESSION') return;
       // Not within the callback: the auth client holds its lock during the call.
       setTimeout(() => {
         journal.savers.retry();

@@ -10,9 +10,9 @@ export type BuildManifest = Record<string, Chunk>;
  * by their path below `src/client`.
  */
 export const LAZY_MODULES: Partial<Record<RouteName, readonly string[]>> = {
-  login: ['features/account/login-screen.tsx'],
-  signup: ['features/account/signup-screen.tsx'],
-  forgotPassword: ['features/account/password/forgot-password-screen.tsx'],
+  login: ['app/guest-guard.tsx', 'features/account/login-screen.tsx'],
+  signup: ['app/guest-guard.tsx', 'features/account/signup-screen.tsx'],
+  forgotPassword: ['app/guest-guard.tsx', 'features/account/password/forgot-password-screen.tsx'],
   resetPassword: ['features/account/password/reset-password-screen.tsx'],
   journal: [
     'app/layout/members-layout.tsx',

@@ -1,5 +1,6 @@
 /** The sign-in state as a pure function of auth events (docs/specification/accounts.md 1). */
 import type { AuthChangeEvent, Session, User } from '@supabase/auth-js';
+import { needsSecondStep } from '#client/lib/session/second-step.ts';
 
 export type AccountState = {
   status: 'loading' | 'signedOut' | 'signedIn';
@@ -7,10 +8,18 @@ export type AccountState = {
   expired: boolean;
   /** The user asked to sign out, here or in another tab: the page goes to `/` instead of asking for a password. */
   leaving: boolean;
+  /** Has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the expired session. */
+  secondStepUser: User | null;
 };
 
-export const LOADING: AccountState = { status: 'loading', user: null, expired: false, leaving: false };
-export const SIGNED_OUT: AccountState = { status: 'signedOut', user: null, expired: false, leaving: false };
+export const SIGNED_OUT: AccountState = {
+  status: 'signedOut',
+  user: null,
+  expired: false,
+  leaving: false,
+  secondStepUser: null,
+};
+export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
 
 /**
  * `signedOutUserId`: the user who asked to sign out in this browser. When the session of any other user is lost, it has
@@ -22,12 +31,21 @@ export function reduceAccount(
   session: Session | null,
   signedOutUserId: string | null,
 ): AccountState {
+  if (session && needsSecondStep(session)) {
+    const { user } = session;
+    if (now.secondStepUser?.id === user.id) return now;
+    // Keep the page of a user who signs in again on top of it.
+    const page = now.user?.id === user.id ? { ...now, expired: true } : SIGNED_OUT;
+    return { ...page, secondStepUser: user };
+  }
   if (session) {
     // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders.
     const isSameUser = now.status === 'signedIn' && !now.expired && now.user?.id === session.user.id;
     if (isSameUser && now.user?.updated_at === session.user.updated_at && event !== 'USER_UPDATED') return now;
-    return { status: 'signedIn', user: session.user, expired: false, leaving: false };
+    return { ...SIGNED_OUT, status: 'signedIn', user: session.user };
   }
   if (now.status !== 'signedIn' || !now.user) return now.leaving ? now : SIGNED_OUT;
-  return now.user.id === signedOutUserId ? { ...SIGNED_OUT, leaving: true } : { ...now, expired: true };
+  return now.user.id === signedOutUserId
+    ? { ...SIGNED_OUT, leaving: true }
+    : { ...now, expired: true, secondStepUser: null };
 }

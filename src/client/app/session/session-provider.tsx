@@ -119,6 +119,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       profile,
       profileState,
       expired: account.expired,
+      secondStepUser: account.secondStepUser,
       refreshProfile,
       signOut,
       sendUnsavedText,

@@ -5,7 +5,7 @@
 import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useUser } from '#client/lib/session/session.ts';
+import { useSession, useUser } from '#client/lib/session/session.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -14,43 +14,74 @@ import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
+import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { EmailField } from './email-field.tsx';
 import { NewPasswordForm } from './password/new-password-form.tsx';
 import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
 import { adoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
+import { AfterSecondStep } from './second-step/after-second-step.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {
   const { auth } = useSupabase();
-  const [step, setStep] = useState<'password' | 'code' | VerifiedAccount>('password');
+  const { secondStepUser } = useSession();
 
   return (
     <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>
+      {secondStepUser && (
+        <>
+          <p className={styles.lead}>
+            One more step to sign in as <strong>{secondStepUser.email}</strong>.
+          </p>
+          <div className={styles.notice}>
+            <SecondStep auth={auth} user={secondStepUser}>
+              {/* Ends the session of the first step, which shows the password form again. */}
+              <Button tone="text" onClick={() => void auth.signOut({ scope: 'local' })}>
+                Back
+              </Button>
+            </SecondStep>
+          </div>
+        </>
+      )}
+      {!secondStepUser && <FirstStep />}
+    </Dialog>
+  );
+}
+
+/** The first step: the password, or a new one after a mailed code. */
+function FirstStep() {
+  const { auth } = useSupabase();
+  const [step, setStep] = useState<'password' | 'code' | VerifiedAccount>('password');
+
+  return (
+    <>
       {step === 'password' && <PasswordStep onSent={() => setStep('code')} />}
       {step === 'code' && <CodeStep onVerified={setStep} onBack={() => setStep('password')} />}
       {typeof step === 'object' && (
         <>
           <PasswordAccount account={step} />
-          <NewPasswordForm
-            auth={step.auth}
-            address={step.user.email ?? ''}
-            onAccepted={async () => {
-              // A stored session closes the overlay.
-              const error = await adoptSession(auth, step);
-              if (error) setStep('password');
-              return null;
-            }}
-            requestAgain={
-              <button type="button" className={styles.inline} onClick={() => setStep('password')}>
-                Start again
-              </button>
-            }
-          />
+          <AfterSecondStep account={step}>
+            <NewPasswordForm
+              auth={step.auth}
+              address={step.user.email ?? ''}
+              onAccepted={async () => {
+                // A stored session closes the overlay.
+                const error = await adoptSession(auth, step);
+                if (error) setStep('password');
+                return null;
+              }}
+              requestAgain={
+                <button type="button" className={styles.inline} onClick={() => setStep('password')}>
+                  Start again
+                </button>
+              }
+            />
+          </AfterSecondStep>
         </>
       )}
-    </Dialog>
+    </>
   );
 }
 

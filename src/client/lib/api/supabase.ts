@@ -2,6 +2,7 @@
 import { AuthClient, isAuthRetryableFetchError } from '@supabase/auth-js';
 import { createContext, use } from 'react';
 import type { ClientConfig } from '#domain/client-config.ts';
+import { needsSecondStep } from '../session/second-step.ts';
 import { sessionStorageKey } from '../session/storage-keys.ts';
 
 /** At most one renewal after a 401 within this time: renewing a token that the server rejects again would loop. */
@@ -22,8 +23,10 @@ export type Supabase = {
   apiUrl: string;
   /**
    * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
-   * Without a session it answers 401 and sends nothing: row-level security would return no rows to a guest, which looks
-   * like an empty journal. Rejects like `fetch` without a connection if the session could not be renewed for now.
+    if (!data.session || needsSecondStep(data.session)) {
+      if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
+      // Before its second step a session cannot be renewed to one that the server accepts.
+      if (!data.session) void renewOrEndSession(auth);
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
@@ -46,6 +49,7 @@ export function createSupabase(config: ClientConfig): Supabase {
       detectSessionInUrl: false,
       autoRefreshToken: isStored,
       persistSession: isStored,
+      experimental: { recoveryCodes: true },
     });
   const auth = createAuth(sessionStorageKey(apiUrl), true);
   let memoryClients = 0;
@@ -54,9 +58,10 @@ export function createSupabase(config: ClientConfig): Supabase {
   let renewedAt = -Infinity;
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
     const { data, error } = await auth.getSession();
-    if (!data.session) {
+    if (!data.session || needsSecondStep(data.session)) {
       if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
-      void renewOrEndSession(auth);
+      // Before its second step a session cannot be renewed to one that the server accepts.
+      if (!data.session) void renewOrEndSession(auth);
       // The text of docs/specification/messages.md 4. Importing it would add the message catalogue to the journal's
       // chunk.
       return Response.json({ message: 'User not authenticated' }, { status: 401 });

@@ -15,6 +15,8 @@ export type SessionState = {
   profileState: 'loading' | 'ready' | 'missing' | 'unavailable';
   /** The session has ended, but not by a sign-out. The screen stays, with the sign-in overlay on top. */
   expired: boolean;
+  /** The user of a sign-in that waits for its second step. Screens read nothing of this account before it. */
+  secondStepUser: User | null;
   /** Reads the profile again. Resolves with whether there is one. */
   refreshProfile: () => Promise<boolean>;
   /**

@@ -3,19 +3,23 @@
  * auth-js.
  */
 import type { Session } from '@supabase/auth-js';
+import { needsSecondStep } from './second-step.ts';
 import { sessionStorageKey } from './storage-keys.ts';
 
 /** auth-js renews a token that expires sooner than this (its EXPIRY_MARGIN_MS) before it reports a session. */
 const EXPIRY_MARGIN_MS = 90_000;
 
-/** Null when the caller must wait for auth-js: no session, an invalid one, or a token that is about to expire. */
+/**
+ * Null when the caller must wait for auth-js: no session, an invalid one, a token that is about to expire, or a sign-in
+ * without its second step.
+ */
 export function readStoredSession(apiUrl: string): Session | null {
   try {
     const session = JSON.parse(localStorage.getItem(sessionStorageKey(apiUrl)) ?? 'null') as Partial<Session> | null;
     const { access_token: token, refresh_token: refreshToken, expires_at: expiresAt, user } = session ?? {};
     const isComplete = typeof token === 'string' && typeof refreshToken === 'string' && typeof user?.id === 'string';
     const isFresh = typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS;
-    return isComplete && isFresh ? (session as Session) : null;
+    return isComplete && isFresh && !needsSecondStep(session as Session) ? (session as Session) : null;
   } catch {
     return null;
   }

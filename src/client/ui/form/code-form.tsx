@@ -1,7 +1,7 @@
-/** A form for the six-digit code of a mail, for users who read their mail on another device. */
+/** A form for a six-digit code from a mail, a text message or an authenticator app. */
 import type { ReactNode } from 'react';
 import { parseCode } from '#domain/account/account.ts';
-import { codeMessage, MESSAGES } from '#domain/messages.ts';
+import { isWrongCode, MESSAGES, recoveryMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
@@ -12,9 +12,26 @@ import { Notice } from '../notice.tsx';
 /** An error of the auth service, or the outcome to show. */
 export type CodeResult = { error: ProviderError } | { outcome: Outcome };
 
+const TEXTS = {
+  email: { label: 'Code from your email', incomplete: MESSAGES.codeIncomplete, wrong: MESSAGES.codeInvalid },
+  text: {
+    label: 'Code from your text message',
+    incomplete: 'Enter the six-digit code from the text message.',
+    wrong: 'This code is wrong or has expired. Use the code from the latest text message, or request a new one.',
+  },
+  app: {
+    label: 'Code from your authenticator app',
+    incomplete: 'Enter the six-digit code that your app shows.',
+    wrong: 'This code is wrong or has expired. Enter the code that your app shows now.',
+  },
+} as const;
+
 type CodeFormProps = {
   className?: string | undefined;
+  source?: keyof typeof TEXTS;
   label?: string;
+  submitLabel?: string;
+  tone?: 'primary' | 'plain';
   autoFocus?: boolean;
   /** Sends the code. `form` holds the additional fields. */
   check: (code: string, form: FormData) => Promise<CodeResult>;
@@ -22,15 +39,26 @@ type CodeFormProps = {
   children?: ((errorOf: (field: string) => string | null) => ReactNode) | undefined;
 };
 
-export function CodeForm({ className, label = 'Code from your email', autoFocus, check, children }: CodeFormProps) {
+export function CodeForm({
+  className,
+  source = 'email',
+  label,
+  submitLabel = 'Use code',
+  tone = 'plain',
+  autoFocus,
+  check,
+  children,
+}: CodeFormProps) {
+  const texts = TEXTS[source];
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const typed = form.get('code');
     const code = typeof typed === 'string' ? parseCode(typed) : null;
-    if (code === null) return { kind: 'error', text: MESSAGES.codeIncomplete, field: 'code' };
+    if (code === null) return { kind: 'error', text: texts.incomplete, field: 'code' };
     const result = await check(code, form);
     if ('outcome' in result) return result.outcome;
-    const text = codeMessage(result.error);
-    return { kind: 'error', text, ...(text === MESSAGES.codeInvalid && { field: 'code' }) };
+    return isWrongCode(result.error)
+      ? { kind: 'error', text: texts.wrong, field: 'code' }
+      : { kind: 'error', text: recoveryMessage(result.error) };
   });
 
   return (
@@ -39,16 +67,17 @@ export function CodeForm({ className, label = 'Code from your email', autoFocus,
       {children?.(errorOf)}
       {/* No maxLength: it would truncate a code that is pasted with spaces. */}
       <Field
-        label={label}
+        label={label ?? texts.label}
         name="code"
         inputMode="numeric"
         autoComplete="one-time-code"
         autoFocus={autoFocus}
+        data-autofocus={autoFocus || undefined}
         required
         error={errorOf('code')}
       />
-      <Button type="submit" busy={busy} busyLabel="Checking...">
-        Use code
+      <Button tone={tone} type="submit" busy={busy} busyLabel="Checking...">
+        {submitLabel}
       </Button>
     </form>
   );

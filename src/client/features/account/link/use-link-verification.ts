@@ -12,10 +12,11 @@ import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { needsSecondStep } from '#client/lib/session/second-step.ts';
 import type { MailLink } from './mail-link.ts';
 
 /** The account that a link or a code was verified for. `auth` holds its session in memory. */
-export type VerifiedAccount = { auth: Auth; user: User };
+export type VerifiedAccount = { auth: Auth; user: User; needsSecondStep: boolean };
 
 type LinkState =
   | { step: 'checking' }
@@ -58,7 +59,7 @@ export function useLinkVerification(link: MailLink): LinkState {
       if (error) setStep({ rejected: linkMessage(error.code) });
       else if (!data.session || !data.user) setStep('firstConfirmed');
       else {
-        const account = { auth, user: data.user };
+        const account = { auth, user: data.user, needsSecondStep: needsSecondStep(data.session) };
         const adopted = adopt?.(account) ?? null;
         // The link cannot be used again, so the next click uses the session of this account.
         if (adopted === null || (await adopted) !== null) setStep({ account });

@@ -15,6 +15,7 @@ import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
 import { adoptSession } from '../link/use-link-verification.ts';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
+import { AfterSecondStep } from '../second-step/after-second-step.tsx';
 import { PasswordAccount } from './password-account.tsx';
 import styles from '../account.module.css';
 
@@ -87,17 +88,19 @@ function NewPassword({ account }: { account: VerifiedAccount }) {
   return (
     <AccountLayout title="Set a new password">
       <PasswordAccount account={account} />
-      <NewPasswordForm
-        auth={account.auth}
-        address={account.user.email ?? ''}
-        onAccepted={async () => {
-          toast({ kind: 'success', text: MESSAGES.passwordUpdated });
-          // On success the route guard sees the session and redirects to the journal.
-          const error = await adoptSession(auth, account);
-          if (error) await navigate({ to: ROUTES.login.path, replace: true });
-          return null;
-        }}
-      />
+      <AfterSecondStep account={account}>
+        <NewPasswordForm
+          auth={account.auth}
+          address={account.user.email ?? ''}
+          onAccepted={async () => {
+            toast({ kind: 'success', text: MESSAGES.passwordUpdated });
+            // On success the route guard sees the session and redirects to the journal.
+            const error = await adoptSession(auth, account);
+            if (error) await navigate({ to: ROUTES.login.path, replace: true });
+            return null;
+          }}
+        />
+      </AfterSecondStep>
     </AccountLayout>
   );
 }

@@ -2,6 +2,7 @@
 import { validateEmail } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf } from '#client/lib/hooks/use-submit.ts';
+import { needsSecondStep } from '#client/lib/session/second-step.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
@@ -26,7 +27,8 @@ export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps)
         const auth = createMemoryAuth();
         const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });
         if (error) return { error };
-        if (data.user) onVerified({ auth, user: data.user });
+        const { user, session } = data;
+        if (user && session) onVerified({ auth, user, needsSecondStep: needsSecondStep(session) });
         return { outcome: null };
       }}
     >

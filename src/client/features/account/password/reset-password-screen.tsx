@@ -18,6 +18,7 @@ import { SignedInAs } from '../signed-in-as.tsx';
 import { useArrivedLink } from '../link/use-arrived-link.ts';
 import { adoptSession, useLinkVerification } from '../link/use-link-verification.ts';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
+import { AfterSecondStep } from '../second-step/after-second-step.tsx';
 import { PasswordAccount } from './password-account.tsx';
 import styles from '../account.module.css';
 
@@ -84,7 +85,9 @@ function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { accou
           other account instead.
         </p>
       )}
-      <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} onAccepted={accept} />
+      <AfterSecondStep account={account}>
+        <NewPasswordForm auth={account.auth} address={account.user.email ?? ''} onAccepted={accept} />
+      </AfterSecondStep>
     </AccountLayout>
   );
 }

@@ -1,0 +1,42 @@
+/** The second step with one of the recovery codes, for a user who has lost the device of the other ways. */
+import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '../button.tsx';
+import { Field } from '../form/field.tsx';
+import { Notice } from '../notice.tsx';
+import styles from './second-step.module.css';
+
+export function RecoveryCode({ auth, onPassed }: { auth: Auth; onPassed: () => void }) {
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const code = textOf(form, 'code').trim();
+    if (code === '') return { kind: 'error', text: 'Enter one of your recovery codes.', field: 'code' };
+    const { error } = await auth.mfa.recoveryCodes.verify({ code });
+    if (error && isWrongCode(error)) {
+      return { kind: 'error', text: 'This code is wrong or was already used. Try another one.', field: 'code' };
+    }
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    onPassed();
+    return null;
+  });
+  return (
+    <form className={styles.form} onSubmit={onSubmit} noValidate>
+      {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Field
+        label="Recovery code"
+        hint="One of the codes that you kept when you turned on two-step verification. Each works once."
+        name="code"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        autoFocus
+        data-autofocus
+        required
+        error={errorOf('code')}
+      />
+      <Button tone="primary" type="submit" busy={busy} busyLabel="Checking...">
+        Continue
+      </Button>
+    </form>
+  );
+}
