@@ -1,7 +1,11 @@
 /** PKCE flows that continue in a mail (docs/specification/wire.md 15 and 24). */
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseChallenge } from '#server/auth/wire/pkce.ts';
+import { AuthError } from '#server/auth/wire/errors.ts';
+import { fuzzBudget } from '../../support/fuzz-budget.ts';
 import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
@@ -224,3 +228,64 @@ test('an address change by PKCE says that the other link is open, and then retur
   expect(data.user).toMatchObject({ email: newEmail });
   expect(methodsIn(data.session!.access_token)).toEqual(['email_change']);
 });
+
+test('a challenge is taken as it is, or refused with a typed error', () => {
+  const value = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '.', '_', '~'), minLength: 40, maxLength: 132 }),
+    fc.string({ unit: 'binary', minLength: 40, maxLength: 132 }),
+  );
+  const method = fc.oneof(fc.constantFrom('', 's256', 'S256', 'plain', 'Plain'), fc.string());
+  fc.assert(
+    fc.property(value, method, (given, name) => {
+      try {
+        const challenge = parseChallenge(given, name);
+        if (challenge === null) expect([given, name]).toEqual(['', '']);
+        else {
+          expect(challenge).toEqual({ value: given, method: name.toLowerCase() });
+          expect(given).toMatch(/^[A-Za-z0-9._~-]{43,128}$/);
+        }
+      } catch (error) {
+        expect(error).toBeInstanceOf(AuthError);
+        expect((error as AuthError).code).toBe('validation_failed');
+      }
+    }),
+  );
+});
+
+test(
+  'the button of any link leads to an allowed address, with no field that the link forged',
+  async () => {
+    const home = new URL(world.config.publicUrl).origin;
+    const base = fc.constantFrom(home, 'http://127.0.0.1:4100', 'https://evil.example', 'javascript:alert(1)//', '//x');
+    const query = fc
+      .dictionary(fc.constantFrom('code', 'error', 'message', 'error_code', 'from'), fc.string())
+      .map((fields) => new URLSearchParams(fields).toString());
+    const suffix = fc.oneof(
+      query.map((text) => `/?${text}`),
+      fc.string(),
+      fc.constant('/#access_token=forged'),
+    );
+    const token = fc.oneof(fc.string({ minLength: 1 }), fc.constant(`pkce_${'x'.repeat(43)}`));
+    await fc.assert(
+      fc.asyncProperty(base, suffix, token, async (origin, rest, link) => {
+        const target = encodeURIComponent((origin + rest).toWellFormed());
+        const body = new URLSearchParams({ type: 'magiclink', token: link.toWellFormed() }).toString();
+        const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+        const { status, headers: answered } = await world.request('POST', `/verify/continue?redirect_to=${target}`, {
+          body,
+          headers,
+        });
+        if (status === 400) return;
+        expect(status).toBe(303);
+        const location = new URL(answered.get('location')!);
+        expect([home, 'http://127.0.0.1:4100']).toContain(location.origin);
+        expect(new URLSearchParams(location.hash.slice(1)).get('error_code')).toBe('otp_expired');
+        expect(location.hash).not.toContain('forged');
+        if (link.startsWith('pkce_')) expect(location.searchParams.getAll('error_code')).toEqual(['otp_expired']);
+      }),
+      { numRuns: fuzzBudget(100) },
+    );
+  },
+  fuzzBudget(60_000),
+);

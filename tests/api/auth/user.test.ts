@@ -133,6 +133,17 @@ describe('GET /user', () => {
     expect((await world.request('GET', '/user', { token: await signed(withoutSession) })).body.id).toBe(id);
   });
 
+  test('rejects another audience than the token’s', async () => {
+    const { access: token } = await world.signedUp();
+    const read = (audience: string) => world.request('GET', '/user', { token, headers: { 'X-JWT-AUD': audience } });
+    expect((await read('authenticated')).status).toBe(200);
+    const { status, body } = await read('another');
+    expect([status, body]).toEqual([
+      400,
+      { code: 'validation_failed', message: "Token audience doesn't match request audience" },
+    ]);
+  });
+
   test('rejects a session of another user', async () => {
     const [one, other] = [await world.signedUp(), await world.signedUp()];
     const mixed = await signed({ ...claimsIn(one.access), session_id: claimsIn(other.access)['session_id'] });
@@ -220,6 +231,31 @@ describe('PUT /user', () => {
     expect(again.body.code).toBe('reauthentication_not_valid');
     const signIn = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: mail.code } });
     expect(signIn.status).toBe(403);
+  });
+
+  test('a user of a SAML provider changes metadata alone', async () => {
+    const { id, access: token } = await world.signedUp();
+    await world.admin.query('update auth.users set is_sso_user = true where id = $1', [id]);
+    const change = (body: unknown) => world.request('PUT', '/user', { token, body });
+    for (const body of [{ email: newAddress() }, { password: 'quite another' }, { nonce: '123456' }]) {
+      const { status, body: answer } = await change(body);
+      expect([status, answer]).toEqual([
+        422,
+        {
+          code: 'user_sso_managed',
+          message: 'Updating email, phone, password of a SSO account only possible via SSO',
+        },
+      ]);
+    }
+    expect((await change({ data: { name: 'Ada' } })).status).toBe(200);
+  });
+
+  test('concurrent changes of metadata keep one another', async () => {
+    const { access: token } = await world.signedUp();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await Promise.all(names.map((name) => world.request('PUT', '/user', { token, body: { data: { [name]: 1 } } })));
+    const { body } = await world.request('GET', '/user', { token });
+    expect(Object.keys(body.user_metadata)).toEqual(expect.arrayContaining(names));
   });
 
   test.each([

@@ -159,6 +159,11 @@ describe('bodies', () => {
     'refresh_token',
     'nonce',
     'redirect_to',
+    'channel',
+    'create_user',
+    'code_challenge',
+    'code_challenge_method',
+    'gotrue_meta_security',
   ];
   const oddBody = fc.dictionary(fc.constantFrom(...fields), oddValue);
 
@@ -167,6 +172,8 @@ describe('bodies', () => {
     '/token?grant_type=password',
     '/token?grant_type=refresh_token',
     '/verify',
+    '/otp',
+    '/magiclink',
     '/recover',
     '/resend',
   ])(
@@ -189,7 +196,18 @@ describe('bodies', () => {
       const { access } = await world.signedUp();
       await fc.assert(
         fc.asyncProperty(
-          fc.dictionary(fc.constantFrom('data', 'nonce', 'app_metadata', 'phone'), oddValue),
+          fc.dictionary(
+            fc.constantFrom(
+              'data',
+              'nonce',
+              'app_metadata',
+              'phone',
+              'email',
+              'code_challenge',
+              'code_challenge_method',
+            ),
+            oddValue,
+          ),
           async (body) => {
             const { status } = await world.request('PUT', '/user', { token: access, body: JSON.stringify(body) });
             expect(status).toBeLessThan(500);

@@ -220,6 +220,22 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
   return null;
 }
 
+/** Ends the code of a token whose mail is not sent, so that it cannot be guessed. */
+export async function endCode(
+  service: AsService,
+  { userId, purpose, address }: Pick<Issue, 'userId' | 'purpose' | 'address'>,
+): Promise<void> {
+  await service.run(
+    queryBuilder
+      .updateTable('auth.one_time_tokens')
+      .set({ wrong_codes: MAX_WRONG_CODES })
+      .where('user_id', '=', userId)
+      .where('purpose', '=', purpose)
+      .where('address', '=', address)
+      .returning('user_id'),
+  );
+}
+
 /**
  * Deletes the token. Returns true to one of several concurrent callers, and to none if a newer token has replaced it.
  */

@@ -11,7 +11,7 @@ import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#s
 import { findUserByEmail, updateUser } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
-import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import { endCode, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { IssuedToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
@@ -104,6 +104,9 @@ export async function mailAddressChange(
     if (owner && owner.email_confirmed_at !== null) await mailAccountExists(deps, service, owner);
     else if (await deps.limits.allowsMailTo(address)) {
       deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
+    } else {
+      // Threat: a guess is compared with the codes of all accounts that want this address.
+      await endCode(service, { userId: user.id, purpose, address });
     }
   }
 }
