@@ -223,6 +223,14 @@ describe('POST /otp', () => {
     expect((await findUser(phone)).id).toBe(id);
   });
 
+  test('keeps the password of a confirmed account', async () => {
+    const { phone, access } = await signedIn();
+    await world.request('PUT', '/user', { token: access, body: { password: PASSWORD } });
+    await post('/otp', { phone });
+    await post('/signup', { phone, password: 'another pass' });
+    expect((await grant(phone)).status).toBe(200);
+  });
+
   test('removes the password that a stranger chose for an unconfirmed number', async () => {
     const phone = newNumber();
     await post('/signup', { phone, password: 'a stranger chose this' });
@@ -333,6 +341,13 @@ describe('POST /verify', () => {
     if (code !== (await codeTo(other))) expect((await verify(other, code)).status).toBe(403);
     expect((await verify(one, code, 'phone_change')).status).toBe(403);
     expect((await verify(one, code)).status).toBe(200);
+  });
+
+  test('rejects the code of a number that the account no longer has', async () => {
+    const { phone, id } = await signedIn();
+    await post('/otp', { phone });
+    await world.admin.query('update auth.users set phone = $2 where id = $1', [id, digits(newNumber())]);
+    expect((await verify(phone, await codeTo(phone, 2))).status).toBe(403);
   });
 
   test('rejects a banned user', async () => {
@@ -569,6 +584,15 @@ describe('PUT /user with a number', () => {
     expect((await grant(phone)).status).toBe(200);
   });
 
+  test('confirms the current number of an account that never confirmed it', async () => {
+    const { id, access } = await world.signedUp();
+    const phone = newNumber();
+    await world.admin.query('update auth.users set phone = $2 where id = $1', [id, digits(phone)]);
+    await change(access, { phone });
+    const { body } = await verify(phone, await codeTo(phone), 'phone_change');
+    expect(body.user).toMatchObject({ id, phone: digits(phone), phone_confirmed_at: expect.any(String) });
+  });
+
   test('changes nothing for the current number and texts nothing', async () => {
     const { phone, access } = await signedIn();
     const { status, body } = await change(access, { phone });
@@ -619,6 +643,8 @@ describe('PUT /user with a number', () => {
     await post('/resend', { type: 'phone_change', phone });
     await post('/otp', { phone });
     expect((await textTo(phone, 3)).text).toContain('your code to sign in');
+    const texts = world.sms!.control.messages(phone).map(({ text }) => text);
+    expect(texts.filter((text) => text.includes('adds this number'))).toHaveLength(2);
   });
 
   test.each([
