@@ -146,6 +146,8 @@ function toTokenError({ reason }: AccessTokenError): DataError {
       return dataError('PGRST303', { message: 'JWT not yet valid' });
     case 'session_ended':
       return dataError('PGRST303', { message: 'The session has ended' });
+    case 'second_step_missing':
+      return dataError('42501', { message: 'Two-step verification is not complete' });
   }
 }
 

@@ -71,6 +71,8 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       context.set('userId', caller.userId);
       return await run(context, caller);
     } catch (error) {
+      if (error instanceof AccessTokenError && error.reason === 'second_step_missing')
+        return refuse(context, 403, 'INSUFFICIENT_AAL', 'Two-step verification is not complete');
       if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
       return refuseIfBusy(context, error);
     }

@@ -34,7 +34,14 @@ export type AccessClaims = {
   json: string;
 };
 
-export type AccessTokenErrorReason = 'malformed' | 'bad_signature' | 'expired' | 'not_yet_valid' | 'session_ended';
+export type AccessTokenErrorReason =
+  | 'malformed'
+  | 'bad_signature'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'session_ended'
+  /** The session has passed one step, and its user has a verified second factor (docs/specification/wire.md 31). */
+  | 'second_step_missing';
 
 export class AccessTokenError extends Error {
   readonly reason: AccessTokenErrorReason;
@@ -68,7 +75,10 @@ export interface AccessTokens {
   issue(subject: Subject): Promise<string>;
   /** Checks signature, expiry and format. Throws an AccessTokenError. */
   readClaims(token: string): Promise<AccessClaims>;
-  /** As `readClaims`, and checks that the session still exists. Throws an AccessTokenError. */
+  /**
+   * As `readClaims`, and checks that the session still exists and has passed the second step if its user has a verified
+   * factor. Throws an AccessTokenError.
+   */
   verify(token: string): Promise<AccessClaims>;
   /** Call after deleting a session's row: its tokens stop working at once on this server. */
   invalidateSession(sessionId: string): void;
@@ -96,23 +106,41 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
     return verified.claims;
   }
 
-  async function isSessionAlive(sessionId: string, userId: string): Promise<boolean> {
+  /** Throws unless the session may act for the user. */
+  async function checkSession(sessionId: string, userId: string): Promise<void> {
     const now = clock.now().getTime();
     const checkedAt = sessionCheckedAt.get(sessionId);
-    if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return true;
+    if (checkedAt !== undefined && now - checkedAt < SESSION_CHECK_MS) return;
     const invalidationsBefore = invalidations;
-    const rows = await database.asService('check a session').run(
+    const [session] = await database.asService('check a session').run(
       queryBuilder
         .selectFrom('auth.sessions as session')
         .innerJoin('auth.users as user', 'user.id', 'session.user_id')
-        .select('session.id')
+        .select((row) => [
+          'session.aal',
+          row
+            .exists(
+              row
+                .selectFrom('auth.mfa_factors as factor')
+                .select('factor.id')
+                .whereRef('factor.user_id', '=', 'user.id')
+                .where('factor.status', '=', 'verified'),
+            )
+            .as('has_factor'),
+        ])
         .where('session.id', '=', sessionId)
         .where('user.id', '=', userId)
         .where((row) => row.or([row('banned_until', 'is', null), row('banned_until', '<=', clock.now())])),
     );
+    if (!session) {
+      throw new AccessTokenError('session_ended', 'Session from session_id claim in JWT does not exist');
+    }
+    // Threat: a stolen password alone would open the journal of a user with a second factor.
+    if (session.aal === 'aal1' && session.has_factor) {
+      throw new AccessTokenError('second_step_missing', 'AAL2 session is required');
+    }
     // A sign-out may have happened during this query; the query's result is then used once and not cached.
-    if (rows.length > 0 && invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
-    return rows.length > 0;
+    if (invalidations === invalidationsBefore) sessionCheckedAt.set(sessionId, now);
   }
 
   return {
@@ -125,9 +153,7 @@ export function createAccessTokens({ keys, issuer, clock, database }: AccessToke
       const claims = await readClaims(token);
       if (claims.sub !== '' && !UUID.test(claims.sub))
         throw new AccessTokenError('malformed', 'sub claim must be a UUID');
-      if (claims.sessionId !== null && !(await isSessionAlive(claims.sessionId, claims.sub))) {
-        throw new AccessTokenError('session_ended', 'Session from session_id claim in JWT does not exist');
-      }
+      if (claims.sessionId !== null) await checkSession(claims.sessionId, claims.sub);
       return claims;
     },
     invalidateSession(sessionId) {

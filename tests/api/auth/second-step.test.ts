@@ -1,0 +1,59 @@
+/** A session that has not passed the second step opens no data (docs/specification/wire.md 5). */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const addFactor = (userId: string, status: string) =>
+  world.admin.query(
+    'insert into auth.mfa_factors (user_id, factor_type, status, friendly_name) values ($1, $2, $3, $4)',
+    [userId, 'totp', status, randomUUID()],
+  );
+
+const readEntries = (token: string) =>
+  fetch(`${world.url}/rest/v1/entries`, { headers: { Authorization: `Bearer ${token}` } });
+const writeEntry = (token: string) =>
+  fetch(`${world.url}/rest/v1/entries`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ date: '2026-11-20', content: '<p>a</p>' }),
+  });
+const callFunction = (token: string) =>
+  fetch(`${world.url}/functions/v1/find-entries`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    body: '{}',
+  });
+
+test('a password alone opens no data of a user with a verified factor', async () => {
+  const { id, email } = await world.signedUp();
+  await addFactor(id, 'verified');
+  const { body } = await world.request('POST', '/token?grant_type=password', {
+    body: { email, password: 'correct horse' },
+  });
+  for (const response of [await readEntries(body.access_token), await writeEntry(body.access_token)]) {
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: '42501', message: 'Two-step verification is not complete' });
+  }
+  const called = await callFunction(body.access_token);
+  expect([called.status, await called.json()]).toMatchObject([403, { code: 'INSUFFICIENT_AAL', success: false }]);
+  // The user can still be read, because the second step needs it.
+  expect((await world.request('GET', '/user', { token: body.access_token })).status).toBe(200);
+});
+
+test('a session that has passed the second step opens data, and so does one of a user without a verified factor', async () => {
+  const { id, access } = await world.signedUp();
+  await addFactor(id, 'unverified');
+  expect((await readEntries(access)).status).toBe(200);
+  const other = await world.signedUp();
+  await addFactor(other.id, 'verified');
+  expect((await readEntries(other.access)).status).toBe(403);
+  await world.admin.query("update auth.sessions set aal = 'aal2' where user_id = $1", [other.id]);
+  expect((await readEntries(other.access)).status).toBe(200);
+});
