@@ -1,7 +1,7 @@
 /** Mailed sign-in codes and magic links (docs/specification/wire.md 25). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 
 const wrong = (code: string): string => (code === '000000' ? '000001' : '000000');
 const methodsIn = (accessToken: string): unknown[] =>

@@ -7,11 +7,11 @@ import { SignJWT, importJWK } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { askSiteverify, parseVerdict } from '#server/auth/captcha/siteverify.ts';
 import { Secret } from '#server/config/secret.ts';
-import { startCaptchaServer } from '../../../simulators/captcha/server.ts';
-import type { CaptchaServer } from '../../../simulators/captcha/server.ts';
-import { SECRET, SITE_KEY } from '../../../simulators/captcha/simulator.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { startCaptchaServer } from '../../../../simulators/captcha/server.ts';
+import type { CaptchaServer } from '../../../../simulators/captcha/server.ts';
+import { SECRET, SITE_KEY } from '../../../../simulators/captcha/simulator.ts';
+import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 
 let captcha: CaptchaServer;
 beforeAll(async () => {

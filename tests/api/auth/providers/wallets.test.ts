@@ -8,9 +8,9 @@ import * as Secp256k1 from 'ox/Secp256k1';
 import * as Signature from 'ox/Signature';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fuzzBudget } from '../../support/fuzz-budget.ts';
-import { startAuthWorld } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import { fuzzBudget } from '../../../support/fuzz-budget.ts';
+import { startAuthWorld } from '../fixture.ts';
+import type { AuthWorld, WireBody } from '../fixture.ts';
 
 const LISTED = 'https://partner.example';
 let world: AuthWorld;

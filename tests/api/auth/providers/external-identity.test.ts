@@ -5,9 +5,9 @@ import { createAccount, getAccount } from '#server/auth/accounts/accounts.ts';
 import { signInWithIdentity } from '#server/auth/accounts/external-identity.ts';
 import type { ExternalIdentity, IdentityOutcome, IdentitySignIn } from '#server/auth/accounts/external-identity.ts';
 import { startSession } from '#server/auth/accounts/sessions.ts';
-import { createTestDatabase } from '../../support/test-database.ts';
-import type { TestDatabase } from '../../support/test-database.ts';
-import { newAddress } from './fixture.ts';
+import { createTestDatabase } from '../../../support/test-database.ts';
+import type { TestDatabase } from '../../../support/test-database.ts';
+import { newAddress } from '../fixture.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

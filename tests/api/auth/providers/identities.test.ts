@@ -4,8 +4,8 @@ import { createClient } from '@supabase/supabase-js';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Browser, fragmentOf } from './browser.ts';
-import { newAddress, PASSWORD, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
 import type { OidcPeer } from './oidc-peer.ts';
 

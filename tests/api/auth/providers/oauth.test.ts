@@ -6,8 +6,8 @@ import { Events } from 'oauth2-mock-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { forwardedParameters, parseScopes } from '#server/auth/oauth/start-flow.ts';
 import { Browser, fragmentOf } from './browser.ts';
-import { newAddress, PASSWORD, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 import { PEER_CLIENT_ID, startOidcPeer } from './oidc-peer.ts';
 import type { OidcPeer } from './oidc-peer.ts';
 

@@ -1,7 +1,7 @@
 /** Sign-in by phone (docs/specification/wire.md 26). */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import { PASSWORD, newAddress, newNumber, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld, WireBody } from '../fixture.ts';
 
 const HOUR = 3_600_000;
 /** Twilio's own test numbers. */

@@ -1,6 +1,6 @@
 /** The budgets of text messages (docs/specification/limits.md 2). */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { PASSWORD, newNumber, startAuthWorld } from './fixture.ts';
+import { PASSWORD, newNumber, startAuthWorld } from '../fixture.ts';
 
 const world = await startAuthWorld(
   { AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip', SMS_DAILY_LIMIT: '120' },
