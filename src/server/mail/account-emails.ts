@@ -22,11 +22,11 @@ export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
 
 export const signInMail = ({ to, link, code }: WithCode): MailMessage =>
   renderEmail(to, 'Sign in to your journal', [
-    'You asked for an email to sign in with. Use the link:',
+    'You asked to sign in by email. This link signs you in:',
     { link, label: 'Sign in' },
     ENTER_CODE,
     { code },
-    `${EXPIRY} Never give the code to anyone who asks you for it. ${IGNORE}`,
+    `${EXPIRY} Do not share them: whoever has one can open your journal. ${IGNORE}`,
   ]);
 
 export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>

@@ -1,4 +1,5 @@
 /** Mailed sign-in codes and magic links (docs/specification/wire.md 25). */
+import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
@@ -189,6 +190,25 @@ describe('with confirmation by mail', () => {
     const mail = await world.mailTo(email);
     await world.request('POST', '/signup', { body: stranger });
     expect((await verify({ type: 'signup', token_hash: hashIn(mail) })).status).toBe(200);
+    const signIn = await world.request('POST', '/token?grant_type=password', { body: stranger });
+    expect(signIn.body.code).toBe('invalid_credentials');
+  });
+
+  test('the token of an invitation signs in once and drops a password that a stranger chose', async () => {
+    const email = newAddress();
+    const stranger = { email, password: 'chosen by a stranger' };
+    await world.request('POST', '/signup', { body: stranger });
+    await world.mailTo(email);
+    const token_hash = randomBytes(32).toString('base64url');
+    await world.admin.query(
+      `insert into auth.one_time_tokens (user_id, purpose, address, link_hash, code_hash, expires_at)
+       select id, 'invite', email, $2, $2, now() + interval '1 day' from auth.users where email = $1`,
+      [email, createHash('sha256').update(token_hash).digest()],
+    );
+    expect((await verify({ type: 'signup', token_hash })).body.code).toBe('otp_expired');
+    const accepted = await verify({ type: 'invite', token_hash });
+    expect(accepted.body.user).toMatchObject({ email, user_metadata: { email_verified: true } });
+    expect((await verify({ type: 'invite', token_hash })).body.code).toBe('otp_expired');
     const signIn = await world.request('POST', '/token?grant_type=password', { body: stranger });
     expect(signIn.body.code).toBe('invalid_credentials');
   });

@@ -229,6 +229,33 @@ test('an address change by PKCE says that the other link is open, and then retur
   expect(methodsIn(data.session!.access_token)).toEqual(['email_change']);
 });
 
+test.each([
+  ['/signup', { password: PASSWORD }],
+  ['/otp', {}],
+  ['/magiclink', {}],
+  ['/recover', {}],
+  ['/resend', { type: 'signup' }],
+  ['/resend', { type: 'email_change' }],
+])('POST %s rejects a malformed challenge for every address', async (path, fields) => {
+  const known = await confirmed();
+  for (const email of [known, newAddress()]) {
+    for (const [challenge, message] of [
+      [{ code_challenge_method: 's256' }, 'PKCE flow requires code_challenge_method and code_challenge'],
+      [
+        { code_challenge: 'x'.repeat(42), code_challenge_method: 's256' },
+        'code challenge has to be between 43 and 128 characters',
+      ],
+      [
+        { code_challenge: '='.repeat(43), code_challenge_method: 'plain' },
+        'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
+      ],
+    ] as const) {
+      const { status, body } = await world.request('POST', path, { body: { email, ...fields, ...challenge } });
+      expect([status, body]).toEqual([400, { code: 'validation_failed', message }]);
+    }
+  }
+});
+
 test('a challenge is taken as it is, or refused with a typed error', () => {
   const value = fc.oneof(
     fc.string(),
