@@ -4,7 +4,7 @@ import { ENTRY_MAX_BYTES } from '#domain/log/entry.ts';
 import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
 import type { Passwords } from './auth/accounts/passwords.ts';
-import { authRoutes } from './auth/routes.ts';
+import { authRoutes, createAuthDeps } from './auth/routes.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';
 import type { BackgroundTasks } from './jobs/background-tasks.ts';
 import type { Clock } from './clock.ts';
@@ -63,7 +63,8 @@ export function createApp(deps: Deps): Hono<AppEnv> {
 
   app.route('/', healthRoutes(deps));
 
-  app.route('/auth/v1', authRoutes(deps));
+  const auth = createAuthDeps(deps);
+  app.route('/auth/v1', authRoutes(auth));
 
   app.use('/rest/v1/*', limitBody(DATA_BODY_BYTES));
   app.route('/rest/v1', dataRoutes(deps));
@@ -73,7 +74,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     '/functions/v1/*',
     limitBody(SMALL_BODY_BYTES, { limitsByPath: { '/functions/v1/import-entries': IMPORT_BODY_BYTES } }),
   );
-  app.route('/functions/v1', functionRoutes(deps));
+  app.route('/functions/v1', functionRoutes({ ...deps, auth }));
 
   if (config.sandbox.url !== null) {
     const forward = sandboxForward(config.sandbox.url);

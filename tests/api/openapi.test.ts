@@ -215,6 +215,32 @@ describe('responses match the document', () => {
     for (const path of ['settings', 'health', '.well-known/jwks.json']) await call(200, 'GET', `/auth/v1/${path}`);
   });
 
+  test('own account', async () => {
+    const body = { email: 'emil@example.com', password: 'correct horse' };
+    const { access_token: token } = (await call(200, 'POST', '/auth/v1/signup', { body })) as Tokens;
+    const as = { ...world.ana, token };
+    const proof = { as, body: { password: body.password } };
+    const { sessions } = (await call(200, 'GET', '/auth/v1/sessions', { as })) as { sessions: { id: string }[] };
+    await call(401, 'GET', '/auth/v1/sessions');
+    await call(404, 'DELETE', '/auth/v1/sessions/x', { as });
+    await call(200, 'GET', '/auth/v1/account', { as });
+    await call(400, 'POST', '/functions/v1/archive', { as, body: {} });
+    await call(422, 'POST', '/functions/v1/archive', { as, body: { nonce: '000000' } });
+    await call(200, 'POST', '/functions/v1/archive', proof);
+    await call(400, 'DELETE', '/auth/v1/account', { as, body: { password: 'wrong horse' } });
+    const { undo_token: token_hash } = (await call(200, 'DELETE', '/auth/v1/account', proof)) as { undo_token: string };
+    await call(403, 'DELETE', '/auth/v1/account', proof);
+    await call(200, 'GET', '/auth/v1/account/undo-deletion');
+    await call(200, 'POST', '/auth/v1/account/undo-deletion', { body: { token_hash } });
+    await call(403, 'POST', '/auth/v1/account/undo-deletion', { body: { token_hash } });
+    await call(403, 'POST', '/auth/v1/account/undo-deletion', { body: new URLSearchParams({ token_hash }) });
+    const signedIn = (await call(200, 'POST', '/auth/v1/token?grant_type=password', { body })) as Tokens;
+    const again = { ...world.ana, token: signedIn.access_token };
+    await call(404, 'DELETE', `/auth/v1/sessions/${sessions[0]!.id}`, { as: again });
+    await call(200, 'DELETE', '/auth/v1/account', { ...proof, as: again });
+    await call(200, 'POST', '/auth/v1/token?grant_type=password', { body });
+  });
+
   test('links and codes', async () => {
     const email = 'ana@example.com';
     await call(200, 'POST', '/auth/v1/recover', { body: { email } });

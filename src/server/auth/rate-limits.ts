@@ -55,6 +55,12 @@ const HOURS_OF_DAILY_TEXTS = 10;
 /** Mails to one address that users of other accounts ask for. */
 const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
+/**
+ * Archives of one account: a broken download can be repeated. Threat: a Dabbler uses the archive as an export, which is
+ * part of the paid plan (docs/decisions/0024-deleting-an-account.md).
+ */
+const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
+
 export interface RateLimits {
   /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
@@ -78,6 +84,8 @@ export interface RateLimits {
    * codes for the stranger's address at once.
    */
   allowsMailTo(address: string): Promise<boolean>;
+  /** Counts a download of a user's archive. */
+  consumeArchive(userId: string): Promise<void>;
 }
 
 type RateLimitDeps = { config: Pick<Config, 'auth'>; database: Database };
@@ -91,6 +99,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       consumeSmsRecipient: unlimited,
       consumeSmsServer: unlimited,
       allowsMailTo: async () => true,
+      consumeArchive: unlimited,
     };
   }
   const store = {
@@ -102,6 +111,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   };
   const createLimiter = (window: { keyPrefix: string; points: number; duration: number }) =>
     new RateLimiterPostgres({ ...store, ...window, clearExpiredByTimeout: false });
+  const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
   const mailLimiter = createLimiter(FOREIGN_MAILS);
   const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
@@ -140,6 +150,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     async consumeSmsServer() {
       for (const limiter of serverLimiters) await consumeOr429(limiter, 'all', 'sms_budget_exhausted');
     },
+    consumeArchive: (userId) => consumeOr429(archiveLimiter, userId),
     async allowsMailTo(address) {
       try {
         await mailLimiter.consume(createHash('sha256').update(address).digest('base64url'));

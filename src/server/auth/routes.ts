@@ -14,6 +14,7 @@ import { jwks } from './endpoints/jwks.ts';
 import { lazyEndpoint } from './lazy-endpoint.ts';
 import { logout } from './endpoints/logout.ts';
 import { magiclink, otp } from './codes/otp.ts';
+import { OWN_ACCOUNT_ENDPOINTS } from './own-account/endpoints.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { reauthenticate } from './endpoints/reauthenticate.ts';
 import { recover } from './endpoints/recover.ts';
@@ -59,6 +60,7 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, 
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],
+  ...OWN_ACCOUNT_ENDPOINTS,
   ...ADMIN_ENDPOINTS,
 ];
 
@@ -66,9 +68,9 @@ const rejectBody = (): never => {
   throw new AuthError('body_too_large');
 };
 
-export function authRoutes(routesDeps: AuthRoutesDeps): Hono<AppEnv> {
+export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
   const { signingKeys } = routesDeps;
-  const deps: AuthDeps = {
+  return {
     ...routesDeps,
     limits: createRateLimits(routesDeps),
     secrets: {
@@ -80,6 +82,9 @@ export function authRoutes(routesDeps: AuthRoutesDeps): Hono<AppEnv> {
       providerTokens: signingKeys.deriveSecret('provider-tokens'),
     },
   };
+}
+
+export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
   routes.use(async (context, next) => {

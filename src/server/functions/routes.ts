@@ -5,6 +5,8 @@
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AuthDeps } from '../auth/auth-deps.ts';
+import { AuthError } from '../auth/wire/errors.ts';
 import { AccessTokenError } from '../auth/keys/access-tokens.ts';
 import type { AccessTokens } from '../auth/keys/access-tokens.ts';
 import type { Clock } from '../clock.ts';
@@ -19,6 +21,7 @@ import type { Database } from '../database/database.ts';
 import type { Logger } from '../log.ts';
 import type { Payments } from '../payments/payments.ts';
 import { aiFeedback } from './ai-feedback.ts';
+import { archive } from './archive.ts';
 import { findEntries } from './find-entries.ts';
 import { importEntries } from './import-entries.ts';
 import { recordExport } from './record-export.ts';
@@ -35,6 +38,7 @@ type FunctionDeps = {
   /** Null when no coach is configured. */
   coach: Coach | null;
   accessTokens: Pick<AccessTokens, 'verify'>;
+  auth: AuthDeps;
   log: Logger;
 };
 
@@ -48,6 +52,7 @@ export const functionsOf = (deps: FunctionDeps): ReadonlyMap<string, ServerFunct
     ['find-entries', findEntries(deps)],
     ['record-export', recordExport(deps)],
     ['import-entries', importEntries(deps)],
+    ['archive', archive(deps)],
     ['ai-feedback', aiFeedback(deps)],
     ['trend-analysis', trendAnalysis(deps)],
   ]);
@@ -74,6 +79,10 @@ export function functionRoutes(deps: FunctionDeps): Hono<AppEnv> {
       if (error instanceof AccessTokenError && error.reason === 'second_step_missing')
         return refuse(context, 403, 'INSUFFICIENT_AAL', 'Two-step verification is not complete');
       if (error instanceof AccessTokenError) return refuse(context, 401, 'UNAUTHORIZED_INVALID_JWT', 'Invalid JWT');
+      if (error instanceof AuthError) {
+        if (error.retryAfterSeconds !== null) context.header('Retry-After', String(error.retryAfterSeconds));
+        return refuse(context, error.status, error.code, error.message);
+      }
       return refuseIfBusy(context, error);
     }
   });

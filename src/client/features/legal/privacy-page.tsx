@@ -85,8 +85,9 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'How long we keep it',
     body: (
       <p>
-        Logs stay until you delete them or your account. When an account is deleted, its logs are deleted at once, and
-        leave our backups as those are replaced. Payment records are kept for as long as tax law requires.
+        Logs stay until you delete them or your account. You can undo the deletion of your account for one hour. Then
+        its logs and everything else in it are deleted, and leave our backups as those are replaced. Payment records are
+        kept for as long as tax law requires, as figures without your name, address or country.
       </p>
     ),
   },
@@ -145,7 +146,7 @@ export function PrivacyPage() {
   return (
     <LegalPage
       title="Privacy Policy"
-      updated="Last updated July 21, 2025. The sections on sharing and cookies were made more exact on November 22, 2026."
+      updated="Last updated July 21, 2025. The sections on sharing, cookies and retention were made more exact on November 22, 2026."
       intro={<p>A journal holds private things. This is what we keep, why, and what you can do about it.</p>}
       sections={SECTIONS}
     />

@@ -182,8 +182,9 @@ const SECTIONS: readonly LegalSection[] = [
     title: 'Your data: export and deletion',
     body: (
       <p>
-        Closers can export all their entries from the settings page. You can have your account and everything in it
-        deleted: ask by email from the address of the account.
+        Closers can export all their entries from the settings page. You can delete your account and everything in it on
+        the profile page, on every plan. Before that you can download a copy of all your logs, locked ones too. You can
+        undo the deletion for one hour.
       </p>
     ),
   },
@@ -194,7 +195,7 @@ const SECTIONS: readonly LegalSection[] = [
       <p>
         When we change these terms in a way that matters to you, we tell you by email at least 30 days before it takes
         effect. If you keep using the service after that, the new terms apply. If you do not agree, stop using it and
-        ask us to delete your account.
+        delete your account.
       </p>
     ),
   },
@@ -214,7 +215,7 @@ export function TermsPage() {
   return (
     <LegalPage
       title="Terms of Service"
-      updated="Last updated July 21, 2025. The sections on subscriptions, AI features and refunds were made more exact in November 2026."
+      updated="Last updated July 21, 2025. The sections on subscriptions, AI features, refunds and your data were made more exact in November 2026."
       intro={<p>You write, the words stay yours, and we try to be straight with you. The details:</p>}
       sections={SECTIONS}
     />

@@ -26,6 +26,7 @@ export type AuditEvent =
   | 'recovery_code_used'
   | 'passkey_added'
   | 'passkey_removed'
+  | 'archive_downloaded'
   | 'deletion_requested'
   | 'deletion_undone'
   | 'deleted'

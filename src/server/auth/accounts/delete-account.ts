@@ -8,7 +8,7 @@ import { recordAuditEvent } from './audit-log.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 /** How long the owner can undo a deletion: one hour. */
-const UNDO_DELETION_MS = 3_600_000;
+export const UNDO_DELETION_MS = 3_600_000;
 
 type Deletion = {
   userId: string;

@@ -37,11 +37,16 @@ type NewSession = {
   device: Device;
   now: Date;
 };
-export type StartedSession = { session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; refreshToken: string };
+export type StartedSession = {
+  session: Pick<SessionRow, 'id' | 'aal' | 'amr'>;
+  refreshToken: string;
+  /** The sign-in has undone a deletion of the account (docs/specification/accounts.md 12). */
+  undidDeletion?: boolean;
+};
 
 /**
- * Inserts session, first refresh token and audit row and updates the sign-in time in one round trip. Signing in cancels a
- * pending deletion of the account (docs/specification/accounts.md 12).
+ * Inserts session, first refresh token and audit rows, updates the sign-in time and undoes a pending deletion of the
+ * account, in one round trip.
  */
 export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
   const id = randomUUID();
@@ -50,8 +55,42 @@ export async function startSession(service: AsService, newSession: NewSession): 
     { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
   ];
   const refresh = createFirstRefreshToken();
-  await service.run(
+  const undone = auditRow({ at: now, userId, actor: 'user', event: 'deletion_undone', device, details: { method } });
+  const [signedIn] = await service.run(
     queryBuilder
+      // Locks the row before its token, as `undo-deletion.ts` does: otherwise the two could deadlock.
+      .with('pending', (query) =>
+        query
+          .selectFrom('auth.users')
+          .select('id')
+          .where('id', '=', userId)
+          .where('deletion_due_at', 'is not', null)
+          .forUpdate(),
+      )
+      .with('undo_link', (query) =>
+        query
+          .deleteFrom('auth.one_time_tokens')
+          .where('user_id', 'in', (row) => row.selectFrom('pending').select('pending.id'))
+          .where('purpose', '=', 'undo_deletion'),
+      )
+      .with('undo_audit', (query) =>
+        query
+          .insertInto('auth.audit_log')
+          .columns(['at', 'user_id', 'actor', 'event', 'ip', 'user_agent', 'details'])
+          .expression((row) =>
+            row
+              .selectFrom('pending')
+              .select((column) => [
+                column.val(undone.at).as('at'),
+                'pending.id as user_id',
+                column.val(undone.actor).as('actor'),
+                column.val(undone.event).as('event'),
+                column.val(undone.ip).as('ip'),
+                column.val(undone.user_agent).as('user_agent'),
+                column.val(undone.details).as('details'),
+              ]),
+          ),
+      )
       .with('session', (query) =>
         query.insertInto('auth.sessions').values({
           id,
@@ -86,11 +125,17 @@ export async function startSession(service: AsService, newSession: NewSession): 
           ),
       )
       .updateTable('auth.users')
+      // Joined, so that `pending` is read before the update.
+      .from((query) => query.selectFrom('pending').select(query.fn.countAll<string>().as('count')).as('undone'))
       .set({ last_sign_in_at: now, updated_at: now, deletion_due_at: null })
-      .where('id', '=', userId)
-      .returning('id'),
+      .where('auth.users.id', '=', userId)
+      .returning('undone.count as undone'),
   );
-  return { session: { id, aal: 'aal1', amr }, refreshToken: refresh.token };
+  return {
+    session: { id, aal: 'aal1', amr },
+    refreshToken: refresh.token,
+    undidDeletion: Number(signedIn?.undone) > 0,
+  };
 }
 
 /** One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user. */
@@ -120,6 +165,22 @@ export async function findAccountAndSession(
       refreshed_at: session.refreshed_at === null ? null : new Date(session.refreshed_at),
     },
   };
+}
+
+/** More than a person has devices. Sessions beyond it are ended by "sign out everywhere else". */
+const MAX_LISTED_SESSIONS = 100;
+
+/** The most recently used first. */
+export async function listSessions(service: AsService, userId: string): Promise<SessionRow[]> {
+  return service.run(
+    queryBuilder
+      .selectFrom('auth.sessions')
+      .selectAll()
+      .where('user_id', '=', userId)
+      .orderBy((row) => row.fn.coalesce('refreshed_at', 'created_at'), 'desc')
+      .orderBy('id')
+      .limit(MAX_LISTED_SESSIONS),
+  );
 }
 
 /** The sessions of a user to end; `only` and `except` take a session id. */

@@ -239,6 +239,15 @@ const CATALOGUE = {
 
   unsupported_logout_scope: { status: 400, code: 'validation_failed', text: 'Unsupported logout scope "%"' },
 
+  /** Not the code `session_not_found`: the client would drop its own session. */
+  no_such_session: { status: 404, code: 'not_found', text: 'There is no such session' },
+  proof_needed: { status: 400, code: 'reauthentication_needed', text: 'This requires reauthentication' },
+  proof_needs_second_step: {
+    status: 403,
+    code: 'insufficient_aal',
+    text: 'AAL2 session is required when MFA is enabled',
+  },
+
   not_admin: { status: 403, code: 'not_admin', text: 'User not allowed' },
   user_id_not_uuid: { status: 404, code: 'validation_failed', text: 'user_id must be an UUID' },
   no_such_user: { status: 404, code: 'user_not_found', text: 'User not found' },

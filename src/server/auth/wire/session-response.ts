@@ -5,6 +5,7 @@ import { ACCESS_TOKEN_SECONDS } from '../keys/access-tokens.ts';
 import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
+import { mailDeletionUndone } from '../mails/deletion-mails.ts';
 import { rememberDevice } from './device-cookie.ts';
 import { userJson } from './user-json.ts';
 
@@ -33,13 +34,19 @@ export async function sessionResponse(accessTokens: AccessTokens, account: Accou
     expires_in: ACCESS_TOKEN_SECONDS,
     refresh_token: started.refreshToken,
     user: userJson(account),
+    ...(started.undidDeletion && { deletion_undone: true }),
   };
 }
 
 type SignIn = { account: Account; started: StartedSession };
 
-/** Call once a sign-in has started a session: makes the browser a known device and returns the response body. */
+/**
+ * Call once a sign-in has started a session: makes the browser a known device, tells the owner of an undone deletion and
+ * returns the response body.
+ */
 export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, { account, started }: SignIn) {
   rememberDevice(context, deps, account.user);
+  // Threat: another person who knows the password keeps an account alive that its owner believes deleted.
+  if (started.undidDeletion && account.user.email !== null) mailDeletionUndone(deps, account.user.email);
   return sessionResponse(deps.accessTokens, account, started);
 }

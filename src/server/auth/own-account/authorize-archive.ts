@@ -1,0 +1,29 @@
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { requireUser } from '../wire/require-user.ts';
+import { proveIdentity } from './prove-identity.ts';
+import type { GivenProof } from './prove-identity.ts';
+
+/**
+ * Returns the id of the user who may download the archive now. A mailed code stays valid, because the deletion that
+ * follows needs it too; each use counts towards its guesses.
+ */
+export async function authorizeArchive(context: Context<AppEnv>, deps: AuthDeps, given: GivenProof): Promise<string> {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('user', device.ip);
+  const signedIn = await requireUser(context, deps);
+  await proveIdentity(context, deps, signedIn, given);
+  const { id } = signedIn.account.user;
+  await deps.limits.consumeArchive(id);
+  await recordAuditEvent(deps.database.asService('record an archive'), {
+    at: deps.clock.now(),
+    userId: id,
+    actor: 'user',
+    event: 'archive_downloaded',
+    device,
+  });
+  return id;
+}

@@ -1,0 +1,16 @@
+/** The endpoints of one's own account, loaded at their first request. */
+import type { Endpoint } from '../auth-deps.ts';
+import { lazyEndpoint } from '../lazy-endpoint.ts';
+
+const sessions = () => import('./sessions.ts');
+const deletion = () => import('./request-deletion.ts');
+const undoing = () => import('./undo-deletion.ts');
+
+export const OWN_ACCOUNT_ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'DELETE', string, Endpoint])[] = [
+  ['GET', '/sessions', lazyEndpoint(async () => (await sessions()).showSessions)],
+  ['DELETE', '/sessions/:id', lazyEndpoint(async () => (await sessions()).endOwnSession)],
+  ['GET', '/account', lazyEndpoint(async () => (await deletion()).showAccount)],
+  ['DELETE', '/account', lazyEndpoint(async () => (await deletion()).requestDeletion)],
+  ['GET', '/account/undo-deletion', lazyEndpoint(async () => (await undoing()).showUndoDeletion)],
+  ['POST', '/account/undo-deletion', lazyEndpoint(async () => (await undoing()).undoDeletion)],
+];

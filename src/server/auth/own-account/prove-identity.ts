@@ -1,0 +1,103 @@
+/**
+ * Proves once more that the owner of the account is at the device, before what cannot be taken back
+ * (docs/specification/accounts.md 12).
+ *
+ * Threat: a thief of a session, or a person at an unlocked computer, deletes the account or takes all logs with them.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import type { Account } from '../accounts/accounts.ts';
+import { consumeToken, findByCode } from '../accounts/one-time-tokens.ts';
+import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import type { SessionRow } from '../accounts/sessions.ts';
+import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
+import { signInKey } from '../wire/device-cookie.ts';
+import { AuthError } from '../wire/errors.ts';
+
+/** How long a second step, or a sign-in to an account without a password, counts as a proof. */
+const FRESH_MS = 10 * 60_000;
+/** Values of the `amr` claim that name a factor. A device that has just used one has its owner before it. */
+const FACTOR_METHODS: ReadonlySet<string> = new Set(['totp', 'mfa/phone', 'mfa/webauthn', 'passkey']);
+
+/**
+ * What the user has to do: `second_step` raises the session to `aal2` first, `sign_in` starts a new session, and `none`
+ * needs nothing more.
+ */
+export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
+
+type SignedIn = { account: Account; session: SessionRow | null };
+
+export function requiredProof({ account, session }: SignedIn, now: Date): RequiredProof {
+  const { user, factors } = account;
+  if (factors.some(({ status }) => status === 'verified') && session?.aal !== 'aal2') return 'second_step';
+  const isFresh = ({ timestamp }: { timestamp: number }): boolean => now.getTime() - timestamp * 1000 < FRESH_MS;
+  const fresh = (session?.amr ?? []).filter(isFresh);
+  if (fresh.some(({ method }) => FACTOR_METHODS.has(method))) return 'none';
+  if (user.password_hash !== null) return 'password';
+  // An anonymous user has nothing but the session.
+  if (fresh.length > 0 || user.is_anonymous) return 'none';
+  return reauthenticationTarget(user) === null ? 'sign_in' : 'code';
+}
+
+export type GivenProof = { password: string; nonce: string };
+
+/** `consume` uses up a mailed or texted code, and returns false to all but one of several concurrent requests. */
+export type Proof = { consume(transaction: AsService): Promise<boolean> };
+
+/**
+ * A password counts as a guess like at sign-in, and a code like everywhere. Throws `reauthentication_needed`,
+ * `insufficient_aal`, `invalid_credentials`, `reauthentication_not_valid` or `over_request_rate_limit`.
+ */
+export async function proveIdentity(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  signedIn: SignedIn,
+  { password, nonce }: GivenProof,
+): Promise<Proof> {
+  const required = requiredProof(signedIn, deps.clock.now());
+  if (required === 'second_step') throw new AuthError('proof_needs_second_step');
+  if (required === 'none') return NOTHING_TO_CONSUME;
+  const { account } = signedIn;
+  if (password !== '' && account.user.password_hash !== null) {
+    await checkPassword(context, deps, account, password);
+    return NOTHING_TO_CONSUME;
+  }
+  // Also for an account with a password: a reader of the mailbox can reset the password anyway.
+  if (nonce === '') throw new AuthError('proof_needed');
+  const token = await findSentCode(deps, account, nonce);
+  return { consume: (transaction) => consumeToken(transaction, token) };
+}
+
+const NOTHING_TO_CONSUME: Proof = { consume: () => Promise.resolve(true) };
+
+async function checkPassword(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { user }: Account,
+  password: string,
+): Promise<void> {
+  const refund = await deps.limits.consumeSignIn(
+    signInKey(context, deps, { address: user.email ?? user.phone ?? user.id, user }),
+  );
+  const matches = await deps.passwords.matches(password, user.password_hash).catch(async (error: unknown) => {
+    await refund();
+    throw error;
+  });
+  if (!matches) throw new AuthError('invalid_credentials');
+  await refund();
+}
+
+async function findSentCode(deps: AuthDeps, { user }: Account, code: string): Promise<OneTimeRow> {
+  const token = await findByCode(deps.database.asService('prove an identity'), {
+    address: reauthenticationTarget(user)?.address ?? '',
+    code,
+    purposes: ['reauthentication'],
+    now: deps.clock.now(),
+    key: deps.secrets.oneTimeCodes,
+    userId: user.id,
+  });
+  if (!token) throw new AuthError('reauthentication_not_valid');
+  return token;
+}

@@ -1,0 +1,71 @@
+/**
+ * GET /account: what the user has to prove first. DELETE /account: marks the account for deletion in an hour and ends all
+ * its sessions (docs/specification/accounts.md 12).
+ */
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { updateUser } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { UNDO_DELETION_MS } from '../accounts/delete-account.ts';
+import type { Device } from '../accounts/device.ts';
+import { deleteOneTimeTokens, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import { endSessions } from '../accounts/sessions.ts';
+import { mailDeletionRequested } from '../mails/deletion-mails.ts';
+import { readBody } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { requireUser } from '../wire/require-user.ts';
+import type { AuthenticatedUser } from '../wire/require-user.ts';
+import { proveIdentity, requiredProof } from './prove-identity.ts';
+import type { Proof } from './prove-identity.ts';
+
+export const showAccount: Endpoint = async (context, deps) =>
+  context.json({ required_proof: requiredProof(await requireUser(context, deps), deps.clock.now()) });
+
+export const requestDeletion: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('user', device.ip);
+  const signedIn = await requireUser(context, deps);
+  const body = await readBody(context);
+  const given = { password: body.text('password'), nonce: body.text('nonce') };
+  const proof = await proveIdentity(context, deps, signedIn, given);
+  const { dueAt, undoToken, ended } = await deps.database.transactAsService('request a deletion', (transaction) =>
+    markForDeletion(transaction, deps, { signedIn, proof, device }),
+  );
+  for (const id of ended) deps.accessTokens.invalidateSession(id);
+  const { email } = signedIn.account.user;
+  if (email !== null) mailDeletionRequested(deps, email, undoToken);
+  return context.json({ deletion_due_at: dueAt.toISOString(), undo_token: undoToken });
+};
+
+type Request = { signedIn: AuthenticatedUser; proof: Proof; device: Device };
+
+async function markForDeletion(transaction: AsService, deps: AuthDeps, { signedIn, proof, device }: Request) {
+  const { id: userId, email } = signedIn.account.user;
+  const now = deps.clock.now();
+  // The lock serializes this request with a second one and with a sign-in, which would undo the deletion.
+  await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
+  if (!(await proof.consume(transaction))) throw new AuthError('reauthentication_not_valid');
+  const ended = await endSessions(transaction, userId, { all: true });
+  if (signedIn.session !== null && !ended.includes(signedIn.session.id)) throw new AuthError('session_not_found');
+  await deleteOneTimeTokens(transaction, userId);
+  const dueAt = new Date(now.getTime() + UNDO_DELETION_MS);
+  await updateUser(transaction, userId, { deletion_due_at: dueAt, updated_at: now });
+  const { linkToken } = await issueOneTimeToken(transaction, {
+    userId,
+    purpose: 'undo_deletion',
+    address: email ?? '',
+    now,
+    key: deps.secrets.oneTimeCodes,
+  });
+  await recordAuditEvent(transaction, {
+    at: now,
+    userId,
+    actor: 'user',
+    event: 'deletion_requested',
+    device,
+    details: { sessions: ended.length },
+  });
+  return { dueAt, undoToken: linkToken, ended };
+}

@@ -1,0 +1,48 @@
+/** GET /sessions and DELETE /sessions/{id}: the user's own sessions (docs/specification/wire.md 34). */
+import type { Endpoint } from '../auth-deps.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { endSessions, listSessions } from '../accounts/sessions.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { requireUser } from '../wire/require-user.ts';
+import { describeDevice } from './describe-device.ts';
+
+export const showSessions: Endpoint = async (context, deps) => {
+  const { account, session: current } = await requireUser(context, deps);
+  const sessions = await listSessions(deps.database.asService('list own sessions'), account.user.id);
+  const described = sessions.map((session) => ({
+    id: session.id,
+    device: describeDevice(session.user_agent),
+    created_at: session.created_at.toISOString(),
+    last_seen_at: (session.refreshed_at ?? session.created_at).toISOString(),
+    current: session.id === current?.id,
+    aal: session.aal,
+  }));
+  return context.json({ sessions: described.toSorted((a, b) => Number(b.current) - Number(a.current)) });
+};
+
+export const endOwnSession: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('user', device.ip);
+  const { user } = (await requireUser(context, deps)).account;
+  const id = context.req.param('id') ?? '';
+  if (!UUID.test(id)) throw new AuthError('no_such_session');
+  const ended = await deps.database.transactAsService('end an own session', async (transaction) => {
+    const ids = await endSessions(transaction, user.id, { only: id });
+    if (ids.length > 0) {
+      await recordAuditEvent(transaction, {
+        at: deps.clock.now(),
+        userId: user.id,
+        actor: 'user',
+        event: 'signed_out',
+        device,
+        details: { sessions: ids.length },
+      });
+    }
+    return ids;
+  });
+  if (ended.length === 0) throw new AuthError('no_such_session');
+  for (const endedId of ended) deps.accessTokens.invalidateSession(endedId);
+  return context.body(null, 204);
+};

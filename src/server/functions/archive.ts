@@ -1,0 +1,95 @@
+/**
+ * `archive` {password} or {nonce}: streams all logs of the caller, locked ones too, in the format of the JSON export
+ * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no use
+ * of the plan.
+ *
+ * Threat: a Dabbler exports with it month after month, or a thief of a session takes every log. Each download needs a
+ * new proof of identity, is limited per account, and adds an audit row.
+ */
+import type { Context } from 'hono';
+import type { Day } from '#domain/day/day.ts';
+import type { ExportedEntry, FormatWriter } from '#domain/export/exported-entry.ts';
+import type { AuthDeps } from '../auth/auth-deps.ts';
+import type { AsService } from '../database/database.ts';
+import type { AppEnv } from '../http/app-env.ts';
+import { createConcurrencyLimiter, runLimited } from '../http/requests/concurrency-limiter.ts';
+import { readBody } from './read-body.ts';
+
+/** A log has at most 256 KB, so a page has at most 6 MB. */
+const PAGE_ROWS = 25;
+
+/** As the service, because row-level security hides locked days from a Dabbler. Only rows of the user are read. */
+const READ_PAGE = `
+  select date::text, content, hustle_score as "hustleScore", ai_feedback as feedback,
+         to_json(ai_analyzed_at) #>> '{}' as "analyzedAt"
+    from public.entries where user_id = $1 and date > $2::date order by date limit ${PAGE_ROWS}`;
+const BEFORE_ALL_DAYS = '-infinity';
+
+/** The date of the last row read. */
+type Position = Day | typeof BEFORE_ALL_DAYS;
+
+export function archive({ auth }: { auth: AuthDeps }) {
+  // Pages of few users at a time are read. A slot is held for a page, so a slow reader holds none.
+  const limiter = createConcurrencyLimiter({ maxUsers: 2, maxQueued: 50, maxQueuedPerUser: 2 });
+
+  return async function downloadArchive(context: Context<AppEnv>): Promise<Response> {
+    // Loaded lazily, like the endpoints that delete an account.
+    const [{ authorizeArchive }, { jsonWriter }] = await Promise.all([
+      import('../auth/own-account/authorize-archive.ts'),
+      import('#domain/export/formats/json-format.ts'),
+    ]);
+    const body = await readBody(context);
+    const userId = await authorizeArchive(context, auth, {
+      password: textOf(body['password']),
+      nonce: textOf(body['nonce']),
+    });
+    const now = auth.clock.now();
+    const service = auth.database.asService('read an archive');
+    const readPage = (after: Position): Promise<ExportedEntry[]> =>
+      runLimited(limiter, userId, () => readEntries(service, userId, after));
+    const parts = writeArchive(jsonWriter({ exportedAt: now }), readPage);
+    return new Response(streamOf(parts), {
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Disposition': `attachment; filename="hustle-forge-${now.toISOString().slice(0, 10)}.json"`,
+        'Cache-Control': 'no-store',
+      },
+    });
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+async function readEntries(service: AsService, userId: string, after: Position): Promise<ExportedEntry[]> {
+  return (await service.statement<ExportedEntry>(READ_PAGE, [userId, after])).rows;
+}
+
+async function* writeArchive(
+  writer: FormatWriter,
+  readPage: (after: Position) => Promise<ExportedEntry[]>,
+): AsyncGenerator<string> {
+  yield writer.begin();
+  let last: Position = BEFORE_ALL_DAYS;
+  let written = 0;
+  for (;;) {
+    const page = await readPage(last);
+    if (page.length > 0) yield page.map((entry, index) => writer.entry(entry, written + index)).join('');
+    written += page.length;
+    if (page.length < PAGE_ROWS) break;
+    last = page.at(-1)!.date;
+  }
+  yield writer.end();
+}
+
+/** Takes the next part once the client has read the one before, and none after the client has left. */
+function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await parts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    cancel: async () => void (await parts.return(undefined)),
+  });
+}
