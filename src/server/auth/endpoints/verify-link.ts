@@ -12,7 +12,7 @@ import { isPkceLink } from '../accounts/one-time-tokens.ts';
 import { FIRST_LINK_ACCEPTED, findTokenByLink, redeem } from './verify.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { linkPage } from '../wire/link-page.ts';
+import { linkPage } from '../pages/link-page.ts';
 import { isOwnOrigin, redirectTarget } from '../wire/redirects.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 

@@ -22,7 +22,7 @@ const FRESH_MS = 10 * 60_000;
 const FACTOR_METHODS: ReadonlySet<string> = new Set(['totp', 'mfa/phone', 'mfa/webauthn', 'passkey']);
 
 /**
- * What the user has to do: `second_step` raises the session to `aal2` first, `sign_in` starts a new session, and `none`
+ * The user's next step: `second_step` raises the session to `aal2` first, `sign_in` starts a new session, and `none`
  * needs nothing more.
  */
 export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';

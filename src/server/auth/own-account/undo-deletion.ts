@@ -18,7 +18,7 @@ import { mailDeletionUndone } from '../mails/deletion-mails.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { pageDocument } from '../wire/page-document.ts';
+import { pageDocument } from '../pages/page-document.ts';
 
 export const showUndoDeletion: Endpoint = (context) => {
   const token = context.req.query('token_hash') ?? '';

@@ -9,8 +9,8 @@ import { jsonEntriesOf, readJson } from '#domain/export/formats/json-format.ts';
 import { createLog } from '#server/log.ts';
 import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
 import { createPayments } from '#server/payments/payments.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld, WireBody } from './fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld } from '../auth/fixture.ts';
+import type { AuthWorld, WireBody } from '../auth/fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const CHROME =
