@@ -10,6 +10,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createModelApp, modelSettingsAt } from './ai-model/server.ts';
+import { createIdentityApp } from './identity-provider/server.ts';
 import { startMailbox } from './mailbox.ts';
 import { originGuard } from './origin-guard.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
@@ -37,6 +38,7 @@ process.on('exit', () => paypal.close());
 const model = createModelApp(MODEL_PATH);
 model.control.pace(MODEL_PACE_MS);
 const sms = createSmsApp();
+const identity = createIdentityApp();
 
 const app = new Hono<{ Bindings: HttpBindings }>();
 app.use(originGuard);
@@ -52,6 +54,7 @@ app.get('/sandbox/fonts/:name', (context) => {
 });
 app.route('/', paypal.app);
 app.route('/', sms.app);
+app.route('/', identity.app);
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -66,6 +69,7 @@ server.listen(0, '127.0.0.1', () => {
     ...paypal.settingsAt(httpUrl),
     ...modelSettingsAt(httpUrl + MODEL_PATH),
     ...smsSettingsAt(httpUrl),
+    ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
   });
 });
 

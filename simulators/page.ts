@@ -49,6 +49,7 @@ export const renderIndexPage = (): string =>
 <li><a href="/sandbox/mail">Mail</a><span>Every message the journal has sent, with its links and codes</span></li>
 <li><a href="/sandbox/sms">Texts</a><span>Every text message the journal has sent, with its code</span></li>
 <li><a href="/sandbox/payments">Payments</a><span>Every order at PayPal, with actions for the payer and the bank</span></li>
+<li><a href="/login">Google and GitHub</a><span>Simulated accounts to choose from when you sign in</span></li>
 <li><a href="/sandbox/ai-model">Coach</a><span>Every request to the AI service and its answer</span></li>
 </ul>`,
   );

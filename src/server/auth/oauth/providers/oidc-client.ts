@@ -36,14 +36,19 @@ export function discoverProvider(provider: OAuthProvider): Promise<Configuration
   return configuration;
 }
 
-function runDiscovery({ issuer, clientId, clientSecret }: OAuthProvider): Promise<Configuration> {
+async function runDiscovery({ issuer, clientId, clientSecret }: OAuthProvider): Promise<Configuration> {
   const execute = [enableNonRepudiationChecks];
   // Only a provider on this machine has an http address (src/server/config).
   if (issuer.startsWith('http:')) execute.push(allowInsecureRequests);
-  return discovery(new URL(issuer), clientId, undefined, authenticateClient(clientSecret.reveal()), {
+  const url = new URL(`${issuer}/.well-known/openid-configuration`);
+  const configuration = await discovery(url, clientId, undefined, authenticateClient(clientSecret.reveal()), {
     timeout: PROVIDER_TIMEOUT_SECONDS,
     execute,
   });
+  // Some issuers end with a slash, which the settings drop. openid-client compares only an address without the path.
+  if (configuration.serverMetadata().issuer.replace(/\/$/, '') !== issuer)
+    throw new ProviderError('rejected', 'the provider names another issuer');
+  return configuration;
 }
 
 /** In the body unless the provider accepts only the header, because providers disagree on the header's encoding. */

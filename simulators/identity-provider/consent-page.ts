@@ -1,0 +1,48 @@
+/** The page on which the visitor chooses an account, and the choice it posts. */
+import { escapeHtml, renderSandboxPage } from '../page.ts';
+import { accountFor, ACCOUNTS } from './accounts.ts';
+import type { IdentityAccount } from './accounts.ts';
+
+const stamp = (provider: string): string => `<p class="stamp">${provider} sandbox: these accounts exist only here</p>`;
+
+/** The form posts to the address of the page, which carries the request. */
+export function consentPage(provider: string): string {
+  const name = escapeHtml(provider);
+  const buttons = ACCOUNTS.map(({ email, verified }, index) => {
+    const note = verified ? '' : ', not verified';
+    const primary = index === 0 ? ' class="primary"' : '';
+    return `<button name="account" value="${escapeHtml(email)}"${primary}>${escapeHtml(email)}${note}</button>`;
+  });
+  return renderSandboxPage(
+    `Sign in with ${provider}`,
+    `${stamp(name)}
+<p>Hustle Forge will receive your name, your email address and whether ${name} has verified it.</p>
+<form method="post" class="choices">
+${buttons.join('\n')}
+</form>
+<h2>Another account</h2>
+<form method="post" class="choices">
+<label>Email address <input name="email" type="email" autocomplete="off" required></label>
+<label class="check"><input name="verified" type="checkbox" value="on" checked> ${name} has verified this address</label>
+<button>Continue with this address</button>
+</form>
+<form method="post" class="choices">
+<button name="deny" value="on" class="text">Deny access</button>
+</form>`,
+  );
+}
+
+/** Instead of a redirect, because the request names no registered client or target. */
+export const invalidRequestPage = (provider: string, problem: string): string =>
+  renderSandboxPage(`${provider} cannot sign you in`, `${stamp(escapeHtml(provider))}\n<p>${escapeHtml(problem)}</p>`);
+
+export type Choice = { account: IdentityAccount } | 'denied' | null;
+
+/** Null if the form is incomplete. */
+export function readChoice(form: URLSearchParams): Choice {
+  if (form.has('deny')) return 'denied';
+  const chosen = ACCOUNTS.find((account) => account.email === form.get('account'));
+  if (chosen) return { account: chosen };
+  const email = (form.get('email') ?? '').trim();
+  return email.includes('@') ? { account: accountFor(email, form.has('verified')) } : null;
+}
