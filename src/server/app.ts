@@ -5,6 +5,7 @@ import { IMPORT_BODY_BYTES } from '#domain/export/import-wire.ts';
 import type { AccessTokens } from './auth/keys/access-tokens.ts';
 import type { Passwords } from './auth/accounts/passwords.ts';
 import { authRoutes, createAuthDeps } from './auth/routes.ts';
+import type { SamlKey } from './auth/saml/saml-key.ts';
 import type { SigningKeys } from './auth/keys/signing-keys.ts';
 import type { BackgroundTasks } from './jobs/background-tasks.ts';
 import type { Clock } from './clock.ts';
@@ -42,6 +43,8 @@ export type Deps = {
   background: BackgroundTasks;
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
+  /** Null when SAML is off. */
+  samlKey: SamlKey | null;
   passwords: Passwords;
   /** Null when payments are not configured. */
   payments: Payments | null;

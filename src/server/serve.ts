@@ -8,6 +8,7 @@ import { createAccessTokens } from './auth/keys/access-tokens.ts';
 import { createPasswords } from './auth/accounts/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
+import { loadSamlKey } from './auth/saml/saml-key.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { resetConsentOnProviderChange } from './coach/provider-consent.ts';
@@ -75,6 +76,7 @@ export async function serve({ config, database, clock, log }: Deps): Promise<Run
     payments,
     coach,
     signingKeys,
+    samlKey: auth.samlKeyFile === null ? null : await loadSamlKey(auth.samlKeyFile),
     site,
     accessTokens: createAccessTokens({ keys: signingKeys, issuer: `${publicUrl}/auth/v1`, clock, database }),
     metrics: createMetrics(createRegistry()),

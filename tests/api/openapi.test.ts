@@ -211,6 +211,9 @@ describe('responses match the document', () => {
     await call(204, 'POST', '/auth/v1/logout', { as: dora });
     await call(403, 'GET', '/auth/v1/user', { as: dora });
     await call(422, 'GET', '/auth/v1/web3/nonce');
+    await call(404, 'POST', '/auth/v1/sso', { body: { domain: 'example.com' } });
+    await call(404, 'POST', '/auth/v1/sso/saml/acs', { body: new URLSearchParams() });
+    for (const path of ['metadata', 'continue']) await call(404, 'GET', `/auth/v1/sso/saml/${path}`);
     await call(422, 'POST', '/auth/v1/token?grant_type=web3', { body: {} });
     for (const path of ['settings', 'health', '.well-known/jwks.json']) await call(200, 'GET', `/auth/v1/${path}`);
   });

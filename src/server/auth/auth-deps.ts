@@ -10,6 +10,7 @@ import type { SmsSender } from '#server/sms/sms-sender.ts';
 import type { AccessTokens } from './keys/access-tokens.ts';
 import type { Passwords } from './accounts/passwords.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { SamlKey } from './saml/saml-key.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';
 
 /** The dependencies of `authRoutes`. */
@@ -24,6 +25,8 @@ export type AuthRoutesDeps = {
   background: BackgroundTasks;
   accessTokens: AccessTokens;
   signingKeys: SigningKeys;
+  /** Null: SAML is off. */
+  samlKey: SamlKey | null;
   passwords: Passwords;
 };
 

@@ -25,6 +25,8 @@ const BUCKETS = {
   verify: { points: 30, duration: FIVE_MINUTES },
   reauthenticate: { points: 30, duration: FIVE_MINUTES },
   token: { points: 150, duration: FIVE_MINUTES },
+  sso: { points: 30, duration: FIVE_MINUTES },
+  saml_acs: { points: 60, duration: FIVE_MINUTES },
   web3: { points: 30, duration: FIVE_MINUTES },
   web3_nonce: { points: 30, duration: FIVE_MINUTES },
   oauth: { points: 60, duration: FIVE_MINUTES },

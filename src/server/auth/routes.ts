@@ -30,8 +30,7 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not implemented, and answered like any unknown path: /factors (second factors), /sso (SAML), /passkeys
- * and /invite.
+ * Not implemented, and answered like any unknown path: /factors (second factors), /passkeys and /invite.
  */
 const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, Endpoint])[] = [
   ['POST', '/signup', signup],
@@ -57,6 +56,10 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, 
     lazyEndpoint(async () => (await import('./oauth/identities.ts')).authorizeIdentity),
   ],
   ['DELETE', '/user/identities/:id', lazyEndpoint(async () => (await import('./oauth/identities.ts')).deleteIdentity)],
+  ['POST', '/sso', lazyEndpoint(async () => (await import('./saml/sso.ts')).startSso)],
+  ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/show-metadata.ts')).showMetadata)],
+  ['POST', '/sso/saml/acs', lazyEndpoint(async () => (await import('./saml/acs.ts')).acceptAssertion)],
+  ['GET', '/sso/saml/continue', lazyEndpoint(async () => (await import('./saml/acs.ts')).continueSso)],
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],

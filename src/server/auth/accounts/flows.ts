@@ -111,14 +111,20 @@ export type CodeExchange =
   /** The flow stays valid: the client may have sent another flow's verifier. */
   | { outcome: 'wrong_verifier' };
 
-/** Requires a transaction: of two concurrent exchanges one finds the flow. */
+/** Requires a transaction, which deletes the flow: of two concurrent callers one finds it. */
+export async function lockFlowOfCode(transaction: AsService, code: string): Promise<FlowRow | null> {
+  const [flow] = await transaction.run(
+    queryBuilder.selectFrom('auth.flows').selectAll().where('auth_code_hash', '=', hashToken(code)).forUpdate(),
+  );
+  return flow ?? null;
+}
+
+/** Requires a transaction. */
 export async function redeemAuthCode(
   transaction: AsService,
   { code, verifier, now }: { code: string; verifier: string; now: Date },
 ): Promise<CodeExchange> {
-  const [flow] = await transaction.run(
-    queryBuilder.selectFrom('auth.flows').selectAll().where('auth_code_hash', '=', hashToken(code)).forUpdate(),
-  );
+  const flow = await lockFlowOfCode(transaction, code);
   if (!flow || flow.user_id === null) return { outcome: 'unknown' };
   if (flow.expires_at <= now) return { outcome: 'expired' };
   if (!matchesChallenge(flow, verifier)) return { outcome: 'wrong_verifier' };

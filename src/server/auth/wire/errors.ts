@@ -87,6 +87,75 @@ const CATALOGUE = {
   /** supabase/auth responds with 500; clients may retry after a 503. */
   captcha_unavailable: { status: 503, code: 'captcha_failed', text: 'captcha verification process failed' },
 
+  saml_disabled: { status: 404, code: 'saml_provider_disabled', text: 'SAML 2.0 is disabled' },
+  sso_without_provider: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'A provider_id or domain needs to be provided',
+  },
+  sso_with_both: { status: 400, code: 'validation_failed', text: 'Only one of provider_id or domain supported' },
+  sso_provider_not_found: { status: 404, code: 'sso_provider_not_found', text: 'No such SSO provider' },
+  sso_domain_not_found: {
+    status: 404,
+    code: 'sso_provider_not_found',
+    text: 'No SSO provider assigned for this domain',
+  },
+  sso_provider_disabled: {
+    status: 404,
+    code: 'sso_provider_disabled',
+    text: 'SSO Provider assigned for this domain is currently disabled',
+  },
+  sso_metadata_missing: { status: 400, code: 'validation_failed', text: 'metadata_xml must be set' },
+  /** Completed by the fault. */
+  saml_metadata_invalid: { status: 400, code: 'validation_failed', text: 'SAML Metadata %' },
+  sso_mapping_invalid: { status: 400, code: 'validation_failed', text: 'attribute_mapping is not valid: %' },
+  sso_domain_invalid: { status: 400, code: 'validation_failed', text: 'domains must be a list of host names' },
+  saml_idp_already_exists: {
+    status: 422,
+    code: 'saml_idp_already_exists',
+    text: 'SAML Identity Provider with this EntityID (%) already exists',
+  },
+  saml_entity_id_mismatch: {
+    status: 400,
+    code: 'saml_entity_id_mismatch',
+    text: 'SAML Metadata can be updated only if the EntityID matches for the provider; expected %',
+  },
+  /** The domain and the id of its provider. */
+  sso_domain_already_exists: { status: 400, code: 'sso_domain_already_exists', text: 'SSO Domain %' },
+  saml_relay_state_invalid: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'SAML RelayState is not a valid UUID or URL',
+  },
+  saml_relay_state_not_found: {
+    status: 404,
+    code: 'saml_relay_state_not_found',
+    text: 'SAML RelayState does not exist, try logging in again?',
+  },
+  saml_relay_state_expired: {
+    status: 422,
+    code: 'saml_relay_state_expired',
+    text: 'SAML RelayState has expired. Try logging in again?',
+  },
+  saml_response_missing: { status: 400, code: 'validation_failed', text: 'SAMLResponse is missing' },
+  saml_response_encoding: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'SAMLResponse is not a valid Base64 string',
+  },
+  /** The log has the reason. */
+  saml_assertion_invalid: { status: 400, code: 'validation_failed', text: 'SAML Assertion is not valid' },
+  saml_assertion_no_user_id: {
+    status: 400,
+    code: 'saml_assertion_no_user_id',
+    text: 'SAML Assertion did not contain a persistent Subject Identifier attribute or Subject NameID uniquely identifying this user',
+  },
+  saml_assertion_no_email: {
+    status: 400,
+    code: 'saml_assertion_no_email',
+    text: 'SAML Assertion does not contain an email address',
+  },
+
   web3_disabled: { status: 422, code: 'web3_provider_disabled', text: 'Web3 provider is disabled' },
   web3_chain_disabled: { status: 422, code: 'web3_provider_disabled', text: '% Web3 provider is disabled' },
   web3_unsupported_chain: { status: 400, code: 'web3_unsupported_chain', text: 'Unsupported chain' },

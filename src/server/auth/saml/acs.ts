@@ -1,0 +1,178 @@
+/**
+ * POST /sso/saml/acs (assertion consumer service) and GET /sso/saml/continue: an identity provider's page sends the browser
+ * back with a response (docs/specification/wire.md 29).
+ *
+ * Threat: login CSRF. An attacker signs in at the identity provider, keeps the response and makes another browser post it.
+ * A PKCE client has no verifier for the code of such a flow. Without PKCE, the browser that started the flow has a cookie,
+ * which a cross-site POST does not carry. So the POST redirects to a GET of ours, to which the browser sends it. Threat: an
+ * attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own cookie. It therefore also
+ * needs a code that only the posting browser gets.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { readText } from '#server/http/requests/limit-body.ts';
+import { findUserById, isBanned } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import { signInWithIdentity } from '../accounts/external-identity.ts';
+import type { ExternalIdentity } from '../accounts/external-identity.ts';
+import { deleteFlow, findFlow, issueAuthCode, lockFlowOfCode } from '../accounts/flows.ts';
+import type { FlowRow } from '../accounts/flows.ts';
+import { findSsoProvider } from './sso-providers.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { isBoundBrowser } from '../oauth/browser-binding.ts';
+import { completeFlow, redirectToClient, redirectWithError } from '../oauth/return-to-client.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { toAuthError } from '../wire/error-response.ts';
+import { AuthError } from '../wire/errors.ts';
+import { parseIdpMetadata } from './documents/idp-metadata.ts';
+import { InvalidResponseError } from './documents/inspect-response.ts';
+import { requireSaml } from './require-saml.ts';
+import { toIdentity } from './saml-identity.ts';
+import { claimSamlRequest, claimedRequest } from './saml-requests.ts';
+import type { SamlRequestRow } from './saml-requests.ts';
+import { acsUrlOf, createServiceProvider, entityIdOf } from './service-provider.ts';
+import { verifyResponse } from './verify-response.ts';
+
+const METHOD = 'sso/saml';
+/** Of base64. */
+const MAX_RESPONSE_LENGTH = 350_000;
+
+export const acceptAssertion: Endpoint = async (context, deps) => {
+  requireSaml(deps);
+  const form = new URLSearchParams(await readText(context));
+  let accepted: Accepted;
+  try {
+    await deps.limits.consume('saml_acs', deviceOf(context, deps).ip);
+    accepted = await acceptResponse(deps, form.get('RelayState') ?? '');
+  } catch (error) {
+    return redirectWithError(context, deps.config.publicUrl, explain(deps, error), 303);
+  }
+  const { flow } = accepted;
+  try {
+    const identity = await readIdentity(deps, accepted, form.get('SAMLResponse') ?? '');
+    return await finishFlow(context, deps, flow, identity);
+  } catch (error) {
+    const problem = explain(deps, error);
+    await recordFailure(context, deps, flow, problem);
+    return redirectWithError(context, flow.redirect_to, problem);
+  }
+};
+
+type Accepted = { flow: FlowRow; request: SamlRequestRow };
+
+/** Ends the wait for a response: a flow accepts one, valid or not. */
+async function acceptResponse({ clock, database }: AuthDeps, relayState: string): Promise<Accepted> {
+  if (!UUID.test(relayState)) throw new AuthError('saml_relay_state_invalid');
+  const service = database.asService('accept a SAML response');
+  const flow = await findFlow(service, relayState);
+  if (!flow || flow.method !== METHOD) throw new AuthError('saml_relay_state_not_found');
+  const request = await claimSamlRequest(service, flow.id);
+  if (!request) throw new AuthError('saml_relay_state_not_found');
+  if (request.expires_at <= clock.now()) throw new AuthError('saml_relay_state_expired');
+  return { flow, request };
+}
+
+async function readIdentity(deps: AuthDeps, { request }: Accepted, samlResponse: string): Promise<ExternalIdentity> {
+  const { clock, config, database } = deps;
+  const xml = decodeResponse(samlResponse);
+  const provider = await findSsoProvider(database.asService('find an SSO provider'), request.provider_id);
+  if (!provider) throw new AuthError('sso_provider_not_found');
+  if (provider.disabled) throw new AuthError('sso_provider_disabled');
+  const metadata = parseIdpMetadata(provider.metadata_xml, config);
+  const serviceProvider = createServiceProvider({
+    config,
+    samlKey: requireSaml(deps),
+    metadata,
+    requests: claimedRequest(request),
+  });
+  const assertion = await verifyResponse(xml, serviceProvider, {
+    requestId: request.id,
+    acsUrl: acsUrlOf(config),
+    entityId: entityIdOf(config),
+    idpEntityId: metadata.entityId,
+    now: clock.now(),
+  });
+  return toIdentity(provider, assertion);
+}
+
+function decodeResponse(samlResponse: string): string {
+  if (samlResponse === '') throw new AuthError('saml_response_missing');
+  const base64 = samlResponse.replace(/\s/g, '');
+  if (base64.length > MAX_RESPONSE_LENGTH || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64))
+    throw new AuthError('saml_response_encoding');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    throw new InvalidResponseError('the response is not UTF-8');
+  }
+}
+
+async function finishFlow(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  flow: FlowRow,
+  identity: ExternalIdentity,
+): Promise<Response> {
+  const { clock, config, database } = deps;
+  const [device, now] = [deviceOf(context, deps), clock.now()];
+  const code = await database.transactAsService('sign in with SAML', async (transaction) => {
+    const result = await signInWithIdentity(transaction, {
+      identity,
+      isSso: true,
+      policy: { signups: config.auth.signups, autoconfirm: config.auth.autoconfirm },
+      device,
+      now,
+    });
+    if (result.outcome === 'banned') throw new AuthError('user_banned');
+    if (result.outcome === 'signup_disabled') throw new AuthError('signup_disabled');
+    if (result.outcome !== 'signed_in') throw new Error(`an assertion cannot lead to ${result.outcome}`);
+    return issueAuthCode(transaction, flow, result.userId, now);
+  });
+  if (flow.code_challenge !== null) return redirectToClient(context, deps, flow.redirect_to, { code });
+  context.header('Referrer-Policy', 'no-referrer');
+  return context.redirect(`/auth/v1/sso/saml/continue?code=${code}`, 303);
+}
+
+export const continueSso: Endpoint = async (context, deps) => {
+  requireSaml(deps);
+  const { clock, database, limits } = deps;
+  const [device, now] = [deviceOf(context, deps), clock.now()];
+  let redirectTo = deps.config.publicUrl;
+  try {
+    await limits.consume('saml_acs', device.ip);
+    const code = context.req.query('code') ?? '';
+    const completed = await database.transactAsService('finish a SAML flow', async (transaction) => {
+      const flow = await lockFlowOfCode(transaction, code);
+      const isOurs = flow?.method === METHOD && flow.code_challenge === null && flow.browser_hash !== null;
+      if (!isOurs || flow.user_id === null || !isBoundBrowser(context, deps, flow.browser_hash!))
+        throw new AuthError('saml_relay_state_not_found');
+      redirectTo = flow.redirect_to;
+      if (flow.expires_at <= now) throw new AuthError('saml_relay_state_expired');
+      const user = await findUserById(transaction, flow.user_id);
+      if (!user || isBanned(user, now)) throw new AuthError(user ? 'user_banned' : 'user_not_found');
+      return completeFlow(transaction, deps, { flow, userId: user.id, tokens: {}, device, now });
+    });
+    return await redirectToClient(context, deps, redirectTo, completed);
+  } catch (error) {
+    return redirectWithError(context, redirectTo, explain(deps, error), 303);
+  }
+};
+
+async function recordFailure(context: Context<AppEnv>, deps: AuthDeps, flow: FlowRow, problem: AuthError) {
+  const service = deps.database.asService('record a failed sign-in');
+  const details = { method: METHOD, provider: flow.provider, reason: problem.code };
+  const [device, at] = [deviceOf(context, deps), deps.clock.now()];
+  await recordAuditEvent(service, { at, userId: null, actor: 'guest', event: 'sign_in_failed', device, details });
+  await deleteFlow(service, flow.id);
+}
+
+/** Threat: the reason of a refusal tells an attacker which check to work on. Only the log has it. */
+function explain({ log }: AuthDeps, error: unknown): AuthError {
+  if (error instanceof InvalidResponseError) {
+    log.warn({ reason: error.message }, 'a SAML response was refused');
+    return new AuthError('saml_assertion_invalid');
+  }
+  if (!(error instanceof AuthError)) log.error({ err: error }, 'a SAML sign-in failed');
+  return toAuthError(error);
+}

@@ -1,0 +1,87 @@
+/**
+ * Parses SAML documents, which are small and use little of XML (docs/specification/wire.md 29).
+ *
+ * Threat: entity expansion, external entities and comments that split a name. Document types, comments, CDATA sections and
+ * processing instructions are refused by their first characters, before any parser reads the text.
+ */
+import sax from 'sax';
+
+export class XmlError extends Error {}
+
+export type XmlElement = {
+  namespace: string;
+  /** Without prefix. */
+  name: string;
+  /** Attributes without a namespace. */
+  attributes: ReadonlyMap<string, string>;
+  children: XmlElement[];
+  /** The text of the element itself, without its children's. */
+  text: string;
+};
+
+/** The type lacks `strictEntities`, which leaves only the five entities of XML. */
+const OPTIONS = { xmlns: true, strictEntities: true, position: false } as sax.SAXOptions;
+const MAX_DEPTH = 50;
+const MAX_ELEMENTS = 5_000;
+
+/** A raw `<` begins markup wherever it stands in a well-formed document. */
+const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
+
+/** Throws an XmlError. */
+function checkMarkup(text: string): void {
+  if (FORBIDDEN_MARKUP.test(text.replace(/^\uFEFF/, ''))) throw new XmlError('the document has forbidden markup');
+}
+
+/** Throws an XmlError. */
+export function parseXml(text: string): XmlElement {
+  checkMarkup(text);
+  const parser = sax.parser(true, OPTIONS);
+  const open: XmlElement[] = [];
+  let root = null as XmlElement | null;
+  let count = 0;
+  Object.assign(parser, {
+    onopentag(tag: sax.QualifiedTag) {
+      const element = toElement(tag);
+      count += 1;
+      if (open.length >= MAX_DEPTH || count > MAX_ELEMENTS) throw new XmlError('the document is too large');
+      const parent = open.at(-1);
+      if (parent) parent.children.push(element);
+      else if (root) throw new XmlError('the document has a second root');
+      else root = element;
+      open.push(element);
+    },
+    onclosetag() {
+      open.pop();
+    },
+    ontext(part: string) {
+      const element = open.at(-1);
+      if (element) element.text += part;
+    },
+    onerror() {
+      throw new XmlError('the document is not well-formed');
+    },
+  });
+  parser.write(text).close();
+  if (!root) throw new XmlError('the document is empty');
+  return root;
+}
+
+function toElement({ uri, local, attributes }: sax.QualifiedTag): XmlElement {
+  const plain = Object.values(attributes).filter(({ prefix, name }) => prefix === '' && name !== 'xmlns');
+  return {
+    namespace: uri,
+    name: local,
+    attributes: new Map(plain.map(({ name, value }) => [name, value])),
+    children: [],
+    text: '',
+  };
+}
+
+export const childrenOf = (element: XmlElement, namespace: string, name: string): XmlElement[] =>
+  element.children.filter((child) => child.namespace === namespace && child.name === name);
+
+/** The element and all elements below it. */
+export function* descendants(element: XmlElement): Generator<XmlElement> {
+  yield element;
+  for (const child of element.children) yield* descendants(child);
+}

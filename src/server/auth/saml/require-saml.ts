@@ -1,0 +1,9 @@
+import type { AuthDeps } from '../auth-deps.ts';
+import { AuthError } from '../wire/errors.ts';
+import type { SamlKey } from './saml-key.ts';
+
+/** Throws `saml_provider_disabled` where the operator has set up no key. */
+export function requireSaml({ samlKey }: Pick<AuthDeps, 'samlKey'>): SamlKey {
+  if (samlKey === null) throw new AuthError('saml_disabled');
+  return samlKey;
+}

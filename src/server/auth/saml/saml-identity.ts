@@ -1,0 +1,86 @@
+/** Turns an assertion into an identity of an account (docs/specification/wire.md 29). */
+import type { ExternalIdentity } from '../accounts/external-identity.ts';
+import type { SsoProvider } from './sso-providers.ts';
+import { parseEmail } from '../wire/credentials.ts';
+import { AuthError } from '../wire/errors.ts';
+import { mapAttributes, parseAttributeMapping } from './documents/attribute-mapping.ts';
+import type { Assertion } from './documents/read-assertion.ts';
+
+const SUBJECT_ID = 'urn:oasis:names:tc:SAML:attribute:subject-id';
+const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+const TRANSIENT_FORMAT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+const EMAIL_ATTRIBUTES = [
+  'urn:oid:0.9.2342.19200300.100.1.3',
+  'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/emailaddress',
+  'http://schemas.xmlsoap.org/claims/EmailAddress',
+  'mail',
+  'Mail',
+  'email',
+];
+/** OpenID Connect's standard claims; the others become custom claims. */
+const STANDARD_CLAIMS = new Set([
+  'name',
+  'given_name',
+  'family_name',
+  'middle_name',
+  'nickname',
+  'preferred_username',
+  'profile',
+  'picture',
+  'website',
+  'gender',
+  'birthdate',
+  'zoneinfo',
+  'locale',
+  'full_name',
+  'user_name',
+]);
+
+export const identityProviderOf = ({ id }: Pick<SsoProvider, 'id'>): string => `sso:${id}`;
+
+/** Throws `saml_assertion_no_user_id` or `saml_assertion_no_email`. */
+export function toIdentity(provider: SsoProvider, assertion: Assertion): ExternalIdentity {
+  const userId = readUserId(assertion);
+  const { email: mappedEmail, ...claims } = mapAttributes(
+    parseAttributeMapping(provider.attribute_mapping),
+    assertion.attributes,
+  );
+  const email = readEmail(assertion, mappedEmail);
+  const split = Object.groupBy(Object.entries(claims), ([name]) => (STANDARD_CLAIMS.has(name) ? 'standard' : 'custom'));
+  return {
+    provider: identityProviderOf(provider),
+    providerId: userId,
+    email,
+    // The identity provider alone vouches for the address, and its accounts are shared with no other way to sign in.
+    emailVerified: true,
+    data: {
+      ...Object.fromEntries(split.standard ?? []),
+      ...(split.custom && { custom_claims: Object.fromEntries(split.custom) }),
+      sub: userId,
+      iss: provider.entity_id,
+      email,
+      email_verified: true,
+      phone_verified: false,
+    },
+  };
+}
+
+/** The subject id is made to identify a user forever; a transient name differs at every sign-in. */
+function readUserId({ nameId, attributes }: Assertion): string {
+  const [subjectId] = attributes.get(SUBJECT_ID) ?? [];
+  if (subjectId) return subjectId;
+  if (!nameId || nameId.value === '' || nameId.format === TRANSIENT_FORMAT)
+    throw new AuthError('saml_assertion_no_user_id');
+  return nameId.format === EMAIL_FORMAT ? nameId.value.toLowerCase() : nameId.value;
+}
+
+function readEmail({ nameId, attributes }: Assertion, mapped: unknown): string {
+  const named = nameId?.format === EMAIL_FORMAT ? nameId.value : '';
+  const candidates = [mapped, ...EMAIL_ATTRIBUTES.flatMap((name) => attributes.get(name) ?? []), named];
+  const email = candidates.find((text): text is string => typeof text === 'string' && text !== '') ?? '';
+  try {
+    return parseEmail(email);
+  } catch (error) {
+    throw error instanceof AuthError ? new AuthError('saml_assertion_no_email') : error;
+  }
+}

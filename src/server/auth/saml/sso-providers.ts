@@ -1,0 +1,183 @@
+/** Stores the SAML identity providers that administrators set up (docs/specification/wire.md 29 and 33). */
+import type { Selectable } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
+import type { AuthTables, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { AuthError } from '../wire/errors.ts';
+import { parseAttributeMapping } from './documents/attribute-mapping.ts';
+import { parseIdpMetadata } from './documents/idp-metadata.ts';
+
+export type SsoProvider = Selectable<AuthTables['auth.sso_providers']> & {
+  /** E-mail domains whose users sign in with this provider. */
+  domains: string[];
+};
+
+/** Undefined members stay as they are. */
+export type SsoProviderChange = {
+  metadataXml?: string | undefined;
+  /** Replaces all domains. */
+  domains?: readonly string[] | undefined;
+  attributeMapping?: JsonObject | undefined;
+  disabled?: boolean | undefined;
+};
+export type NewSsoProvider = SsoProviderChange & { metadataXml: string };
+
+type Deps = { publicUrl: string; now: Date };
+
+const providerQuery = () =>
+  queryBuilder
+    .selectFrom('auth.sso_providers as provider')
+    .selectAll('provider')
+    .select((row) =>
+      jsonArrayFrom(
+        row
+          .selectFrom('auth.sso_domains as domain')
+          .select('domain.domain')
+          .whereRef('domain.provider_id', '=', 'provider.id')
+          .orderBy('domain.domain'),
+      ).as('domains'),
+    );
+
+type ProviderRow = Omit<SsoProvider, 'domains'> & { domains: { domain: string }[] };
+
+const toProvider = (row: ProviderRow): SsoProvider => ({ ...row, domains: row.domains.map(({ domain }) => domain) });
+
+export async function listSsoProviders(service: AsService): Promise<SsoProvider[]> {
+  return (await service.run(providerQuery().orderBy('provider.created_at').orderBy('provider.id'))).map(toProvider);
+}
+
+/** @param id a UUID */
+export async function findSsoProvider(service: AsService, id: string): Promise<SsoProvider | null> {
+  const [row] = await service.run(providerQuery().where('provider.id', '=', id));
+  return row ? toProvider(row) : null;
+}
+
+export async function findSsoProviderByDomain(service: AsService, domain: string): Promise<SsoProvider | null> {
+  const ofDomain = queryBuilder
+    .selectFrom('auth.sso_domains')
+    .select('provider_id')
+    .where('domain', '=', domain.toLowerCase());
+  const [row] = await service.run(providerQuery().where('provider.id', 'in', ofDomain));
+  return row ? toProvider(row) : null;
+}
+
+/**
+ * Requires a transaction. Throws `validation_failed` for metadata, domains or a mapping that cannot be used,
+ * `saml_idp_already_exists` or `sso_domain_already_exists`.
+ */
+export async function createSsoProvider(
+  transaction: AsService,
+  provider: NewSsoProvider,
+  { publicUrl, now }: Deps,
+): Promise<SsoProvider> {
+  const { metadataXml, domains = [], attributeMapping = {}, disabled = false } = provider;
+  const { entityId } = parseIdpMetadata(metadataXml, { publicUrl });
+  parseAttributeMapping(attributeMapping);
+  const [row] = await transaction.run(
+    queryBuilder
+      .insertInto('auth.sso_providers')
+      .values({
+        entity_id: entityId,
+        metadata_xml: metadataXml,
+        attribute_mapping: JSON.stringify(attributeMapping),
+        disabled,
+        created_at: now,
+        updated_at: now,
+      })
+      .onConflict((conflict) => conflict.column('entity_id').doNothing())
+      .returning('id'),
+  );
+  if (!row) throw new AuthError('saml_idp_already_exists', entityId);
+  await replaceDomains(transaction, row.id, domains);
+  return (await findSsoProvider(transaction, row.id))!;
+}
+
+/** Requires a transaction. Throws as `createSsoProvider`, `sso_provider_not_found` or `saml_entity_id_mismatch`. */
+export async function updateSsoProvider(
+  transaction: AsService,
+  id: string,
+  change: SsoProviderChange,
+  { publicUrl, now }: Deps,
+): Promise<SsoProvider> {
+  const { metadataXml, domains, attributeMapping, disabled } = change;
+  const [current] = await transaction.run(
+    queryBuilder.selectFrom('auth.sso_providers').select('entity_id').where('id', '=', id).forUpdate(),
+  );
+  if (!current) throw new AuthError('sso_provider_not_found');
+  if (metadataXml !== undefined) {
+    // Threat: the identities of one identity provider's users come under the control of another.
+    const { entityId } = parseIdpMetadata(metadataXml, { publicUrl });
+    if (entityId !== current.entity_id)
+      throw new AuthError('saml_entity_id_mismatch', `'${current.entity_id}' but got '${entityId}'`);
+  }
+  if (attributeMapping !== undefined) parseAttributeMapping(attributeMapping);
+  await transaction.run(
+    queryBuilder
+      .updateTable('auth.sso_providers')
+      .set({
+        ...(metadataXml !== undefined && { metadata_xml: metadataXml }),
+        ...(attributeMapping !== undefined && { attribute_mapping: JSON.stringify(attributeMapping) }),
+        ...(disabled !== undefined && { disabled }),
+        updated_at: now,
+      })
+      .where('id', '=', id)
+      .returning('id'),
+  );
+  if (domains !== undefined) await replaceDomains(transaction, id, domains);
+  return (await findSsoProvider(transaction, id))!;
+}
+
+/** Its accounts stay, and nobody can sign in to them. Null if there is no such provider. */
+export async function deleteSsoProvider(transaction: AsService, id: string): Promise<SsoProvider | null> {
+  const provider = await findSsoProvider(transaction, id);
+  if (!provider) return null;
+  const rows = await transaction.run(
+    queryBuilder.deleteFrom('auth.sso_providers').where('id', '=', id).returning('id'),
+  );
+  return rows.length > 0 ? provider : null;
+}
+
+const DOMAIN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+const MAX_DOMAINS = 100;
+
+async function replaceDomains(transaction: AsService, providerId: string, input: readonly string[]): Promise<void> {
+  const domains = [...new Set(input.map((domain) => domain.toLowerCase()))];
+  const isValid = domains.every((domain) => domain.length <= 253 && DOMAIN.test(domain));
+  if (!isValid || domains.length > MAX_DOMAINS) throw new AuthError('sso_domain_invalid');
+  await transaction.run(
+    queryBuilder.deleteFrom('auth.sso_domains').where('provider_id', '=', providerId).returning('domain'),
+  );
+  if (domains.length === 0) return;
+  const inserted = await transaction.run(
+    queryBuilder
+      .insertInto('auth.sso_domains')
+      .values(domains.map((domain) => ({ domain, provider_id: providerId })))
+      .onConflict((conflict) => conflict.column('domain').doNothing())
+      .returning('domain'),
+  );
+  if (inserted.length === domains.length) return;
+  const [taken] = await transaction.run(
+    queryBuilder
+      .selectFrom('auth.sso_domains')
+      .selectAll()
+      .where('domain', 'in', domains)
+      .where('provider_id', '!=', providerId),
+  );
+  const owner = taken ? `'${taken.domain}' is already assigned to an SSO identity provider (${taken.provider_id})` : '';
+  throw new AuthError('sso_domain_already_exists', owner);
+}
+
+/** A provider as the administration routes show it; a list leaves out the metadata. */
+export const ssoProviderJson = (provider: SsoProvider, { withMetadata }: { withMetadata: boolean }) => ({
+  id: provider.id,
+  disabled: provider.disabled,
+  saml: {
+    entity_id: provider.entity_id,
+    ...(withMetadata && { metadata_xml: provider.metadata_xml }),
+    attribute_mapping: provider.attribute_mapping,
+  },
+  domains: provider.domains.map((domain) => ({ domain })),
+  created_at: provider.created_at.toISOString(),
+  updated_at: provider.updated_at.toISOString(),
+});

@@ -1,0 +1,89 @@
+/** POST /sso: sends the browser to a SAML identity provider (docs/specification/wire.md 29). */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { createFlow } from '../accounts/flows.ts';
+import type { FlowRow } from '../accounts/flows.ts';
+import { findSsoProvider, findSsoProviderByDomain } from './sso-providers.ts';
+import type { SsoProvider } from './sso-providers.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { requireCaptcha } from '../captcha/require-captcha.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { bindBrowser } from '../oauth/browser-binding.ts';
+import { readBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { parseChallenge } from '../wire/pkce.ts';
+import { isAllowedTarget, redirectTarget } from '../wire/redirects.ts';
+import { parseIdpMetadata } from './documents/idp-metadata.ts';
+import { requireSaml } from './require-saml.ts';
+import { identityProviderOf } from './saml-identity.ts';
+import { requestsOfNewFlow } from './saml-requests.ts';
+import { createServiceProvider } from './service-provider.ts';
+
+export const startSso: Endpoint = async (context, deps) => {
+  requireSaml(deps);
+  await deps.limits.consume('sso', deviceOf(context, deps).ip);
+  const body = await readBody(context);
+  const [id, domain] = [body.text('provider_id'), body.text('domain')];
+  if (id !== '' && domain !== '') throw new AuthError('sso_with_both');
+  if (id === '' && domain === '') throw new AuthError('sso_without_provider');
+  await requireCaptcha(context, deps, body);
+  const challenge = parseChallenge(body.text('code_challenge'), body.text('code_challenge_method'));
+  const skipsRedirect = body.flag('skip_http_redirect', false);
+  const provider = await findEnabledProvider(deps, { id, domain });
+  const now = deps.clock.now();
+  const url = await deps.database.transactAsService('start a SAML flow', async (transaction) => {
+    const flow = await createFlow(transaction, {
+      method: 'sso/saml',
+      provider: identityProviderOf(provider),
+      challenge,
+      redirectTo: readTarget(context, deps, body),
+      // PKCE binds the flow to its client by itself.
+      ...(challenge === null && { browserHash: bindBrowser(context, deps) }),
+      now,
+    });
+    return buildSignInUrl(deps, provider, flow, requestsOfNewFlow(transaction, flow, provider.id, now));
+  });
+  return skipsRedirect ? context.json({ url }) : context.redirect(url, 303);
+};
+
+async function findEnabledProvider(
+  { database }: AuthDeps,
+  { id, domain }: { id: string; domain: string },
+): Promise<SsoProvider> {
+  const service = database.asService('find an SSO provider');
+  if (id !== '') {
+    const provider = UUID.test(id) ? await findSsoProvider(service, id) : null;
+    if (!provider) throw new AuthError('sso_provider_not_found');
+    if (provider.disabled) throw new AuthError('sso_provider_disabled');
+    return provider;
+  }
+  const provider = await findSsoProviderByDomain(service, domain);
+  if (!provider) throw new AuthError('sso_domain_not_found');
+  if (provider.disabled) throw new AuthError('sso_provider_disabled');
+  return provider;
+}
+
+/** Unlike on the other routes, `redirect_to` is a member of the body. */
+function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body): string {
+  const target = body.text('redirect_to');
+  return isAllowedTarget(target, config) ? target : redirectTarget(context, config);
+}
+
+/** The relay state is the flow's id. It is no secret: the response is bound to the request, and the flow to the browser. */
+function buildSignInUrl(
+  deps: AuthDeps,
+  provider: SsoProvider,
+  flow: FlowRow,
+  requests: ReturnType<typeof requestsOfNewFlow>,
+): Promise<string> {
+  const metadata = parseIdpMetadata(provider.metadata_xml, deps.config);
+  const serviceProvider = createServiceProvider({
+    config: deps.config,
+    samlKey: requireSaml(deps),
+    metadata,
+    requests,
+  });
+  return serviceProvider.getAuthorizeUrlAsync(flow.id, undefined, {});
+}

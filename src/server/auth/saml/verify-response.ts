@@ -1,0 +1,31 @@
+/** Verifies a response of an identity provider and returns its assertion (docs/specification/wire.md 29). */
+import type { SAML } from '@node-saml/node-saml';
+import { InvalidResponseError, inspectResponse } from './documents/inspect-response.ts';
+import type { ExpectedResponse } from './documents/inspect-response.ts';
+import { parseXml } from './documents/parse-xml.ts';
+import { readAssertion } from './documents/read-assertion.ts';
+import type { Assertion } from './documents/read-assertion.ts';
+
+/** Throws an InvalidResponseError, whose message is for the log. @param serviceProvider for this response alone */
+export async function verifyResponse(
+  xml: string,
+  serviceProvider: SAML,
+  expected: ExpectedResponse,
+): Promise<Assertion> {
+  const { isResponseSigned } = inspectResponse(xml, expected);
+  // A signature that is there must be right.
+  serviceProvider.options.wantAuthnResponseSigned = isResponseSigned;
+  return readAssertion(parseXml(await verifySignature(xml, serviceProvider)), expected);
+}
+
+/** Returns the bytes of the assertion that the signature covers. */
+async function verifySignature(xml: string, serviceProvider: SAML): Promise<string> {
+  const result = await serviceProvider
+    .validatePostResponseAsync({ SAMLResponse: Buffer.from(xml).toString('base64') })
+    .catch((error: unknown) => {
+      throw new InvalidResponseError(error instanceof Error ? error.message : 'not verified');
+    });
+  const signed = result.profile?.getAssertionXml?.();
+  if (signed === undefined) throw new InvalidResponseError('the response has no signed assertion');
+  return signed;
+}
