@@ -1,5 +1,7 @@
 /** GET and POST /callback: a provider returns the browser (docs/specification/wire.md 27). */
 import type { Context } from 'hono';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -81,7 +83,7 @@ async function finishFlow(
   parameters: URLSearchParams,
 ): Promise<Response> {
   const provider = findProvider(deps, flow.provider ?? '');
-  const { invitedEmail, ...secrets } = openSecrets(deps, flow);
+  const { invitedEmail, linkingSessionId, ...secrets } = openSecrets(deps, flow);
   if (!parameters.has('code') && !parameters.has('error')) throw new AuthError('code_missing');
   const url = new URL(`${callbackUrl(deps)}?${parameters.toString()}`);
   const { identity, tokens } = await connectProvider(provider).readAccount({ ...secrets, state: flow.id, url });
@@ -98,9 +100,21 @@ async function finishFlow(
       device,
       now,
     },
-    { complete: (transaction, userId) => completeFlow(transaction, deps, { flow, userId, tokens, device, now }) },
+    {
+      async prepare(transaction) {
+        // Threat: a thief of a session starts to link and finishes after the owner has signed out everywhere.
+        if (linkingSessionId !== undefined && !(await hasSession(transaction, linkingSessionId)))
+          throw new AuthError('state_expired');
+      },
+      complete: (transaction, userId) => completeFlow(transaction, deps, { flow, userId, tokens, device, now }),
+    },
   );
   return redirectToClient(context, deps, flow.redirect_to, completed);
+}
+
+async function hasSession(transaction: AsService, id: string): Promise<boolean> {
+  const rows = await transaction.run(queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', id));
+  return rows.length > 0;
 }
 
 function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {

@@ -15,7 +15,8 @@ export const authorizeIdentity: Endpoint = async (context, deps) => {
   const linking = await requireLinking(context, deps, context.req.query('nonce') ?? '');
   let url: string;
   try {
-    url = await startProviderFlow(context, deps, linking.account.user.id);
+    const { account, session } = linking;
+    url = await startProviderFlow(context, deps, { userId: account.user.id, sessionId: session?.id ?? null });
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     deps.log.warn({ err: error, provider: context.req.query('provider') }, 'a provider cannot be reached');

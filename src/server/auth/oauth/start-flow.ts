@@ -20,6 +20,8 @@ import type { FlowSecrets } from './providers/provider-client.ts';
 export type StoredSecrets = FlowSecrets & {
   /** An invitation's mail proved that the reader owns this address. */
   invitedEmail?: string;
+  /** The session that started to link. */
+  linkingSessionId?: string;
 };
 
 /** The address that is registered at every provider. */
@@ -35,11 +37,13 @@ export function findProvider({ config }: Pick<AuthDeps, 'config'>, name: string)
 
 const MAX_NAME_LENGTH = 50;
 
+type Linking = { userId: string; sessionId: string | null };
+
 /** Returns the address of the provider's sign-in page. Throws an AuthError or a ProviderError. */
 export async function startProviderFlow(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  linkingUserId: string | null,
+  linking: Linking | null,
 ): Promise<string> {
   const { clock, config, database, secrets } = deps;
   const query = new URL(context.req.url).searchParams;
@@ -52,6 +56,7 @@ export async function startProviderFlow(
     verifier: randomPKCECodeVerifier(),
     nonce: randomNonce(),
     ...(invitedEmail !== null && { invitedEmail }),
+    ...(linking?.sessionId && { linkingSessionId: linking.sessionId }),
   };
   const url = await connectProvider(provider).buildSignInUrl({
     ...stored,
@@ -60,7 +65,7 @@ export async function startProviderFlow(
     scopes: parseScopes(query.get('scopes') ?? ''),
     parameters: forwardedParameters(query),
   });
-  const needsCookie = challenge === null || linkingUserId !== null;
+  const needsCookie = challenge === null || linking !== null;
   await createFlow(database.asService('start a provider flow'), {
     id,
     method: 'oauth',
@@ -68,7 +73,7 @@ export async function startProviderFlow(
     challenge,
     redirectTo,
     providerSecrets: seal(secrets.providerTokens, `flow:${id}`, JSON.stringify(stored)),
-    ...(linkingUserId !== null && { linkingUserId }),
+    ...(linking !== null && { linkingUserId: linking.userId }),
     ...(needsCookie && { browserHash: bindBrowser(context, deps) }),
     now: clock.now(),
   });

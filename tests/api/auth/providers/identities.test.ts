@@ -3,6 +3,7 @@ import { createHash, generateKeyPairSync, randomBytes, randomUUID } from 'node:c
 import { createClient } from '@supabase/supabase-js';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { purgeExpired } from '#server/auth/accounts/purge-expired.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
@@ -71,6 +72,14 @@ describe('an ID token', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const copy = `${token.slice(0, -1)}${alphabet[alphabet.indexOf(last) ^ 1]}`;
     expect((await grant({ provider: 'peer', id_token: copy })).status).toBe(400);
+    // The hash is stored only while the token could be used.
+    const stored = async () => (await world.admin.query('select from auth.used_id_tokens')).rows.length;
+    const purge = (ahead: number) =>
+      purgeExpired(world.database.asService('test'), new Date(Date.now() + ahead * 1000));
+    await purge(3_500);
+    expect(await stored()).toBeGreaterThan(0);
+    await purge(3_700);
+    expect(await stored()).toBe(0);
   });
 
   test.each([
@@ -280,6 +289,16 @@ describe('linking', () => {
     expect(fragmentOf(new URL(page.headers.get('location')!))).toMatchObject({ error_code: 'bad_oauth_state' });
   });
 
+  test('ends when the session that started it ends', async () => {
+    const owner = await world.signedUp();
+    const browser = new Browser();
+    const url = await startLinking(browser, owner.access);
+    await world.request('POST', '/logout?scope=global', { token: owner.access });
+    expect(fragmentOf(await finish(browser, url))).toMatchObject({ error_code: 'bad_oauth_state' });
+    const { rows } = await world.admin.query('select from auth.identities where user_id = $1', [owner.id]);
+    expect(rows).toHaveLength(1);
+  });
+
   test('from an old session needs the mailed code', async () => {
     const owner = await world.signedUp();
     await world.admin.query("update auth.sessions set created_at = now() - interval '25 hours' where user_id = $1", [
@@ -309,6 +328,25 @@ describe('linking', () => {
       status: 403,
       body: { code: 'insufficient_aal' },
     });
+  });
+});
+
+describe('an anonymous user', () => {
+  test('becomes permanent by linking, and adopts the verified address', async () => {
+    const guests = await startAuthWorld({ ...peer.settings, AUTH_ANONYMOUS: 'on' });
+    try {
+      const client = guests.client();
+      const { data } = await client.auth.signInAnonymously();
+      const { data: linked, error } = await client.auth.linkIdentity({
+        provider: 'peer',
+        token: await peer.idToken({}),
+      });
+      expect(error).toBeNull();
+      expect(linked.user).toMatchObject({ id: data.user?.id, email: peer.claims['email'], is_anonymous: false });
+      expect(linked.user?.app_metadata).toEqual({ provider: 'peer', providers: ['peer'] });
+    } finally {
+      await guests.close();
+    }
   });
 });
 

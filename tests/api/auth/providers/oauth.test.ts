@@ -283,6 +283,39 @@ describe('linking by address', () => {
     }
   });
 
+  describe('with an invitation', () => {
+    const invite = async (email: string) => {
+      const id = await passwordAccount(email, { confirmed: false });
+      const token = randomBytes(32).toString('base64url');
+      await world.admin.query(
+        `insert into auth.one_time_tokens (user_id, purpose, address, link_hash, code_hash, expires_at)
+         values ($1, 'invite', $2, $3, sha256('1'), now() + interval '1 hour')`,
+        [id, email, createHash('sha256').update(token).digest()],
+      );
+      return { id, token };
+    };
+
+    test('the mail proves the address that the provider has not verified, once', async () => {
+      const email = newAddress();
+      const { id, token } = await invite(email);
+      peer.claims = { ...account(), email, email_verified: false };
+      const user = await userOf(await signIn(new Browser(), { invite_token: token }));
+      expect(user.id).toBe(id);
+      const again = await world.request('GET', `/authorize?provider=peer&invite_token=${token}`);
+      expect({ status: again.status, code: again.body.code }).toEqual({ status: 403, code: 'otp_expired' });
+    });
+
+    test('another unverified address is not proven', async () => {
+      const { token } = await invite(newAddress());
+      const victim = newAddress();
+      await passwordAccount(victim, { confirmed: true });
+      peer.claims = { ...account(), email: victim, email_verified: false };
+      expect(fragmentOf(await signIn(new Browser(), { invite_token: token }))).toMatchObject({
+        error_code: 'provider_email_needs_verification',
+      });
+    });
+  });
+
   test('a banned user is not signed in', async () => {
     const user = await userOf(await signIn());
     await world.admin.query("update auth.users set banned_until = now() + interval '1 day' where id = $1", [user.id]);
