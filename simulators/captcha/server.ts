@@ -36,7 +36,11 @@ export async function startCaptchaServer(): Promise<CaptchaServer> {
     }
     if (answered.delayMs > 0) await delay(answered.delayMs, undefined, { ref: false });
     if (answered.drop) outgoing.destroy();
-    else outgoing.writeHead(answered.status, { 'Content-Type': 'application/json' }).end(answered.body);
+    else {
+      const { status, location, body } = answered;
+      const answerHeaders = { 'Content-Type': 'application/json', ...(location !== undefined && { location }) };
+      outgoing.writeHead(status, answerHeaders).end(body);
+    }
   };
   const server = createServer((incoming, outgoing) => void respond(incoming, outgoing));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

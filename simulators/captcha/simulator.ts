@@ -23,13 +23,15 @@ export type CaptchaFault = {
   /** The status of the answer; its body is `body`, or HTML. */
   status?: number;
   body?: string;
+  /** The `Location` header of a redirect. */
+  location?: string;
   /** Answers after this time. */
   delayMs?: number;
   /** Closes the connection without an answer. */
   drop?: boolean;
 };
 
-export type CaptchaAnswer = { status: number; body: string; delayMs: number; drop: boolean };
+export type CaptchaAnswer = { status: number; body: string; location?: string; delayMs: number; drop: boolean };
 
 export type CaptchaControl = {
   /** Solves a captcha on a page of `hostname`, as the widget does, and returns its token. */
@@ -98,9 +100,10 @@ export function createCaptchaSimulator(now: () => number = Date.now): CaptchaSim
       const provider = PATHS[request.path];
       if (provider === undefined) return null;
       requests.push(request);
-      const { status, body, delayMs = 0, drop = false } = faults.take(request) ?? {};
+      const { status, body, location, delayMs = 0, drop = false } = faults.take(request) ?? {};
       if (status !== undefined || body !== undefined) {
-        return { status: status ?? 200, body: body ?? '<h1>Bad Gateway</h1>', delayMs, drop };
+        const text = body ?? '<h1>Bad Gateway</h1>';
+        return { status: status ?? 200, body: text, ...(location !== undefined && { location }), delayMs, drop };
       }
       const fields = readFields(provider, request);
       const answer = fields === null ? { success: false, 'error-codes': ['bad-request'] } : verify(provider, fields);

@@ -191,9 +191,12 @@ test('a network gets 429 after thirty anonymous sign-ins in an hour', async () =
   });
   try {
     const from = (ip: string) => world.request('POST', '/signup', { body: {}, headers: { 'X-Real-Ip': ip } });
-    for (let count = 0; count < 30; count += 1) expect((await from('192.0.2.1')).status).toBe(200);
-    // Beyond the five minutes of other sign-ups.
-    await world.admin.query(`delete from auth.rate_limits where key like 'signup:%'`);
+    for (let count = 0; count < 2; count += 1) expect((await from('192.0.2.1')).status).toBe(200);
+    // Stands for 28 sign-ins in the five minutes before, which the bucket of all sign-ups has forgotten.
+    const { rows } = await world.admin.query(
+      `update auth.rate_limits set points = points + 28 where key like 'anonymous:%' returning points`,
+    );
+    expect(rows).toEqual([{ points: 30 }]);
     const limited = await from('192.0.2.1');
     expect([limited.status, limited.body.code]).toEqual([429, 'over_request_rate_limit']);
     expect((await from('192.0.2.2')).status).toBe(200);

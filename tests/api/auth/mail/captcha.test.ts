@@ -106,7 +106,8 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
   test.each([
     ['a dropped connection', { drop: true }],
     ['a gateway error', { status: 502 }],
-    ['a redirect', { status: 302, body: '' }],
+    ['an error with the body of a success', { status: 500, body: '{"success":true,"hostname":"localhost"}' }],
+    ['a redirect', { status: 307, location: '/siteverify', body: '' }],
     ['HTML', { status: 200 }],
     ['an answer without a verdict', { body: '{"hostname":"localhost"}' }],
     ['an answer over 16 KB', { body: JSON.stringify({ success: true, hostname: 'localhost', x: 'x'.repeat(20_000) }) }],
@@ -119,6 +120,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
       { code: 'captcha_failed', message: 'captcha verification process failed' },
     ]);
     expect(response.headers.get('retry-after')).toBe('1');
+    expect(captcha.control.requests()).toHaveLength(1);
   });
 
   test('a service token needs no captcha, and a forged one does', async () => {
@@ -129,10 +131,34 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     expect((await world.request('POST', '/recover', { body, token })).status).toBe(200);
     const [head = '', payload = ''] = token.split('.');
     const forged = `${head}.${payload}.${createHmac('sha256', 'x').update(head).digest('base64url')}`;
-    for (const bearer of [forged, 'a.b.c', world.config.publishableKey]) {
+    const captchaToken = captcha.control.solve(ours);
+    const user = await world
+      .client()
+      .auth.signUp({ email: newAddress(), password: PASSWORD, options: { captchaToken } });
+    for (const bearer of [forged, 'a.b.c', world.config.publishableKey, user.data.session!.access_token]) {
       expect((await world.request('POST', '/recover', { body, token: bearer })).body.code).toBe('captcha_failed');
     }
   });
+});
+
+test('a token that was solved on this machine does not pass on a public server', async () => {
+  const world = await startAuthWorld({
+    PUBLIC_URL: 'https://journal.example.com',
+    ...captcha.settingsFor('turnstile'),
+  });
+  try {
+    for (const [hostname, status] of [
+      ['localhost', 400],
+      ['127.0.0.1', 400],
+      ['journal.example.com', 200],
+    ] as const) {
+      const gotrue_meta_security = { captcha_token: captcha.control.solve({ hostname }) };
+      const response = await world.request('POST', '/recover', { body: { email: newAddress(), gotrue_meta_security } });
+      expect(response.status).toBe(status);
+    }
+  } finally {
+    await world.close();
+  }
 });
 
 const settings = (provider: 'hcaptcha' | 'turnstile', secret = SECRET) => ({

@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { purgeExpired } from '#server/auth/accounts/purge-expired.ts';
 import { parseChallenge } from '#server/auth/wire/pkce.ts';
 import { AuthError } from '#server/auth/wire/errors.ts';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
@@ -188,6 +189,7 @@ test('a mailed link works for an hour although its flow began with it', async ()
   await world.request('POST', '/otp', { body: { email, ...challenge } });
   const mail = await world.mailTo(email, 2);
   world.clock.advance(59 * 60_000);
+  await purgeExpired(world.database.asService('purge'), world.clock.now());
   expect((await exchange(codeIn(await press(mail)), verifier)).status).toBe(200);
 });
 
