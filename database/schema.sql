@@ -142,13 +142,22 @@ create unlogged table auth.rate_limits (
   constraint rate_limits_pkey PRIMARY KEY (key)
 );
 
+create table auth.recovery_code_sets (
+  user_id uuid not null,
+  id uuid not null default gen_random_uuid(),
+  friendly_name text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint recovery_code_sets_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint recovery_code_sets_pkey PRIMARY KEY (user_id),
+  constraint recovery_code_sets_id_key UNIQUE (id)
+);
+
 create table auth.recovery_codes (
   user_id uuid not null,
   code_hash bytea not null,
-  created_at timestamp with time zone not null default now(),
   used_at timestamp with time zone,
   constraint recovery_codes_code_hash_check CHECK ((octet_length(code_hash) = 32)),
-  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
+  constraint recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.recovery_code_sets(user_id) ON DELETE CASCADE,
   constraint recovery_codes_pkey PRIMARY KEY (user_id, code_hash)
 );
 
@@ -187,8 +196,10 @@ create table auth.sessions (
   created_at timestamp with time zone not null default now(),
   refreshed_at timestamp with time zone,
   factor_id uuid,
+  passkey_id uuid,
   constraint sessions_aal_check CHECK ((aal = ANY (ARRAY['aal1'::text, 'aal2'::text, 'aal3'::text]))),
   constraint sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES auth.mfa_factors(id) ON DELETE SET NULL,
+  constraint sessions_passkey_id_fkey FOREIGN KEY (passkey_id) REFERENCES auth.webauthn_credentials(id) ON DELETE SET NULL,
   constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint sessions_pkey PRIMARY KEY (id)
 );
@@ -247,6 +258,7 @@ create table auth.users (
   phone_change_sent_at timestamp with time zone,
   magiclink_sent_at timestamp with time zone,
   new_device_notice_sent_at timestamp with time zone,
+  factor_guess_notice_sent_at timestamp with time zone,
   is_sso_user boolean not null default false,
   deletion_due_at timestamp with time zone,
   deleted_at timestamp with time zone,
@@ -265,6 +277,7 @@ create table auth.web3_nonces (
 create table auth.webauthn_credentials (
   id uuid not null default gen_random_uuid(),
   user_id uuid not null,
+  purpose text not null,
   credential_id bytea not null,
   public_key bytea not null,
   sign_count bigint not null default 0,
@@ -275,6 +288,7 @@ create table auth.webauthn_credentials (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   last_used_at timestamp with time zone,
+  constraint webauthn_credentials_purpose_check CHECK ((purpose = ANY (ARRAY['passkey'::text, 'factor'::text]))),
   constraint webauthn_credentials_user_id_fkey FOREIGN KEY (user_id) REFERENCES auth.users(id) ON DELETE CASCADE,
   constraint webauthn_credentials_pkey PRIMARY KEY (id),
   constraint webauthn_credentials_credential_id_key UNIQUE (credential_id)
@@ -298,6 +312,7 @@ CREATE INDEX rate_limits_expire_idx ON auth.rate_limits USING btree (expire);
 CREATE INDEX saml_requests_flow_id_idx ON auth.saml_requests USING btree (flow_id);
 CREATE INDEX saml_requests_provider_id_idx ON auth.saml_requests USING btree (provider_id);
 CREATE INDEX sessions_factor_id_idx ON auth.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
+CREATE INDEX sessions_passkey_id_idx ON auth.sessions USING btree (passkey_id) WHERE (passkey_id IS NOT NULL);
 CREATE INDEX sessions_user_id_idx ON auth.sessions USING btree (user_id);
 CREATE INDEX sso_domains_provider_id_idx ON auth.sso_domains USING btree (provider_id);
 CREATE INDEX used_id_tokens_expires_at_idx ON auth.used_id_tokens USING btree (expires_at);
@@ -362,6 +377,7 @@ alter table auth.mfa_factors enable row level security;
 alter table auth.one_time_tokens enable row level security;
 alter table auth.passkey_challenges enable row level security;
 alter table auth.rate_limits enable row level security;
+alter table auth.recovery_code_sets enable row level security;
 alter table auth.recovery_codes enable row level security;
 alter table auth.refresh_tokens enable row level security;
 alter table auth.saml_requests enable row level security;
@@ -381,6 +397,7 @@ grant delete on auth.mfa_factors to service_role;
 grant delete on auth.one_time_tokens to service_role;
 grant delete on auth.passkey_challenges to service_role;
 grant delete on auth.rate_limits to service_role;
+grant delete on auth.recovery_code_sets to service_role;
 grant delete on auth.recovery_codes to service_role;
 grant delete on auth.refresh_tokens to service_role;
 grant delete on auth.saml_requests to service_role;
@@ -410,6 +427,7 @@ grant insert on auth.mfa_factors to service_role;
 grant insert on auth.one_time_tokens to service_role;
 grant insert on auth.passkey_challenges to service_role;
 grant insert on auth.rate_limits to service_role;
+grant insert on auth.recovery_code_sets to service_role;
 grant insert on auth.recovery_codes to service_role;
 grant insert on auth.refresh_tokens to service_role;
 grant insert on auth.saml_requests to service_role;
@@ -429,6 +447,7 @@ grant select on auth.mfa_factors to service_role;
 grant select on auth.one_time_tokens to service_role;
 grant select on auth.passkey_challenges to service_role;
 grant select on auth.rate_limits to service_role;
+grant select on auth.recovery_code_sets to service_role;
 grant select on auth.recovery_codes to service_role;
 grant select on auth.refresh_tokens to service_role;
 grant select on auth.saml_requests to service_role;
@@ -447,6 +466,7 @@ grant update on auth.mfa_factors to service_role;
 grant update on auth.one_time_tokens to service_role;
 grant update on auth.passkey_challenges to service_role;
 grant update on auth.rate_limits to service_role;
+grant update on auth.recovery_code_sets to service_role;
 grant update on auth.recovery_codes to service_role;
 grant update on auth.refresh_tokens to service_role;
 grant update on auth.saml_requests to service_role;

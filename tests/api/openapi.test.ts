@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addDays } from '#domain/day/day.ts';
@@ -14,6 +15,7 @@ import type { Deps } from '#server/app.ts';
 import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { functionsOf } from '#server/functions/routes.ts';
 import { createLog } from '#server/log.ts';
+import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
 import { daysAgo, startDataWorld, today } from './data/fixture.ts';
 import type { DataWorld, Person } from './data/fixture.ts';
 
@@ -178,6 +180,9 @@ function expectValid(validate: ReturnType<typeof validatorFor>, value: unknown, 
 }
 
 type Tokens = { access_token: string; refresh_token: string };
+type Id = { id: string };
+type Enrolled = Id & { totp: { secret: string } };
+type Ceremony = { challenge_id: string; options: { challenge: string; rp: object; user: Id } };
 const OLD_ERROR_FORMAT = { 'x-supabase-api-version': '' };
 const OBJECT = { accept: 'application/vnd.pgrst.object+json' };
 const ROWS = { prefer: 'return=representation' };
@@ -242,6 +247,62 @@ describe('responses match the document', () => {
     await call(404, 'DELETE', `/auth/v1/sessions/${sessions[0]!.id}`, { as: again });
     await call(200, 'DELETE', '/auth/v1/account', { ...proof, as: again });
     await call(200, 'POST', '/auth/v1/token?grant_type=password', { body });
+  });
+
+  test('second factors and passkeys', async () => {
+    const person = { email: 'fay@example.com', password: 'correct horse' };
+    const { access_token: first } = (await call(200, 'POST', '/auth/v1/signup', { body: person })) as Tokens;
+    let as = { ...world.ana, token: first };
+    const factor = { factor_type: 'totp', friendly_name: 'app' };
+    const enrolled = (await call(200, 'POST', '/auth/v1/factors', { as, body: factor })) as Enrolled;
+    await call(422, 'POST', '/auth/v1/factors', { as, body: factor });
+    await call(400, 'POST', '/auth/v1/factors', { as, body: {} });
+    const path = `/auth/v1/factors/${enrolled.id}`;
+    const challenge = (await call(200, 'POST', `${path}/challenge`, { as })) as { id: string };
+    const answer = { challenge_id: challenge.id, code: 'wrong' };
+    await call(422, 'POST', `${path}/verify`, { as, body: answer });
+    await call(404, 'POST', '/auth/v1/factors/x/verify', { as, body: answer });
+    const epoch = Math.floor(world.server.clock.now().getTime() / 1000);
+    const code = await generate({ secret: enrolled.totp.secret, epoch });
+    const raised = (await call(200, 'POST', `${path}/verify`, { as, body: { ...answer, code } })) as Tokens;
+    const half = (await call(200, 'POST', '/auth/v1/token?grant_type=password', { body: person })) as Tokens;
+    const halfway = { ...as, token: half.access_token };
+    await call(403, 'GET', '/rest/v1/entries', { as: halfway });
+    await call(403, 'POST', '/functions/v1/find-entries', { as: halfway });
+    as = { ...as, token: raised.access_token };
+
+    const codes = '/auth/v1/factors/recovery-codes';
+    await call(404, 'GET', codes, { as });
+    await call(200, 'POST', codes, { as });
+    await call(200, 'GET', codes, { as });
+    await call(422, 'POST', codes, { as });
+    const { codes: fresh } = (await call(200, 'POST', `${codes}/regenerate`, { as })) as { codes: string[] };
+    await call(422, 'POST', `${codes}/verify`, { as, body: { code: 'wrong' } });
+    const session = (await call(200, 'POST', `${codes}/verify`, { as, body: { code: fresh[0] } })) as Tokens;
+    as = { ...as, token: session.access_token };
+    await call(200, 'DELETE', codes, { as });
+
+    const authenticator = new SoftwareAuthenticator(world.server.config.publicUrl);
+    const begin = async (ceremony: string) =>
+      (await call(200, 'POST', `/auth/v1/passkeys/${ceremony}/options`, { as, body: {} })) as Ceremony;
+    const registration = await begin('registration');
+    const registered = {
+      challenge_id: registration.challenge_id,
+      credential: authenticator.create(registration.options),
+    };
+    const passkey = (await call(200, 'POST', '/auth/v1/passkeys/registration/verify', { as, body: registered })) as Id;
+    await call(400, 'POST', '/auth/v1/passkeys/registration/verify', { as, body: registered });
+    const signIn = await begin('authentication');
+    const asserted = { challenge_id: signIn.challenge_id, credential: authenticator.get(signIn.options) };
+    await call(200, 'POST', '/auth/v1/passkeys/authentication/verify', { body: asserted });
+    await call(400, 'POST', '/auth/v1/passkeys/authentication/verify', { body: asserted });
+    const own = `/auth/v1/passkeys/${passkey.id}`;
+    await call(200, 'PATCH', own, { as, body: { friendly_name: 'Laptop' } });
+    await call(200, 'GET', '/auth/v1/passkeys', { as });
+    await call(204, 'DELETE', own, { as });
+    await call(404, 'DELETE', own, { as });
+    await call(200, 'GET', '/auth/v1/user', { as });
+    await call(200, 'DELETE', path, { as });
   });
 
   test('links and codes', async () => {

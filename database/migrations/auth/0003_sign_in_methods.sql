@@ -7,6 +7,8 @@ alter table auth.users
   add column magiclink_sent_at timestamptz,
   -- When the owner was last told of a sign-in from an unknown device.
   add column new_device_notice_sent_at timestamptz,
+  -- When the owner was last told that somebody guesses the codes of a second factor.
+  add column factor_guess_notice_sent_at timestamptz,
   -- Made by a SAML identity provider, which alone vouches for the address. Such an account never shares one with others.
   add column is_sso_user boolean not null default false,
   -- Set while the owner can still undo the deletion of the account; a job deletes the row afterwards.
@@ -63,10 +65,11 @@ alter table auth.earlier_links
   add column flow_id uuid references auth.flows on delete cascade;
 create index on auth.earlier_links (flow_id) where flow_id is not null;
 
--- The public key of an authenticator: a passkey signs in alone, a second factor after another method.
+-- The public key of an authenticator. A passkey signs in alone; the key of a factor only confirms a sign-in.
 create table auth.webauthn_credentials (
   id uuid primary key default gen_random_uuid(),
   user_id uuid not null references auth.users on delete cascade,
+  purpose text not null check (purpose in ('passkey', 'factor')),
   credential_id bytea not null unique,
   public_key bytea not null,
   sign_count bigint not null default 0,
@@ -102,6 +105,7 @@ create index on auth.mfa_factors (credential_id) where credential_id is not null
 create table auth.mfa_challenges (
   id uuid primary key default gen_random_uuid(),
   factor_id uuid not null references auth.mfa_factors on delete cascade,
+  -- The address, or the /64 network of an IPv6 address, that may answer the challenge.
   ip text not null,
   -- HMAC-SHA-256 of a texted code.
   code_hash bytea check (octet_length(code_hash) = 32),
@@ -114,11 +118,18 @@ create table auth.mfa_challenges (
 create index on auth.mfa_challenges (factor_id);
 create index on auth.mfa_challenges (expires_at);
 
--- Each replaces a lost second factor once.
+-- A user's set of recovery codes. Each code replaces a lost second factor once.
+create table auth.recovery_code_sets (
+  user_id uuid primary key references auth.users on delete cascade,
+  id uuid not null unique default gen_random_uuid(),
+  friendly_name text not null,
+  -- When the codes were issued; new codes keep the row.
+  created_at timestamptz not null default now()
+);
 create table auth.recovery_codes (
-  user_id uuid not null references auth.users on delete cascade,
+  user_id uuid not null references auth.recovery_code_sets on delete cascade,
+  -- HMAC-SHA-256 of the code.
   code_hash bytea not null check (octet_length(code_hash) = 32),
-  created_at timestamptz not null default now(),
   used_at timestamptz,
   primary key (user_id, code_hash)
 );
@@ -133,8 +144,12 @@ create table auth.passkey_challenges (
 create index on auth.passkey_challenges (user_id);
 create index on auth.passkey_challenges (expires_at);
 
-alter table auth.sessions add column factor_id uuid references auth.mfa_factors on delete set null;
+alter table auth.sessions
+  add column factor_id uuid references auth.mfa_factors on delete set null,
+  -- The passkey that started the session.
+  add column passkey_id uuid references auth.webauthn_credentials on delete set null;
 create index on auth.sessions (factor_id) where factor_id is not null;
+create index on auth.sessions (passkey_id) where passkey_id is not null;
 
 create table auth.sso_providers (
   id uuid primary key default gen_random_uuid(),
@@ -219,8 +234,9 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['flows', 'webauthn_credentials', 'mfa_factors', 'mfa_challenges', 'recovery_codes',
-    'passkey_challenges', 'sso_providers', 'sso_domains', 'saml_requests', 'web3_nonces', 'used_id_tokens', 'audit_log']
+  foreach name in array array['flows', 'webauthn_credentials', 'mfa_factors', 'mfa_challenges',
+    'recovery_code_sets', 'recovery_codes', 'passkey_challenges', 'sso_providers', 'sso_domains', 'saml_requests',
+    'web3_nonces', 'used_id_tokens', 'audit_log']
   loop
     execute format('alter table auth.%I enable row level security', name);
   end loop;
@@ -228,8 +244,8 @@ end
 $$;
 
 grant select, insert, update, delete on auth.flows, auth.webauthn_credentials, auth.mfa_factors, auth.mfa_challenges,
-  auth.recovery_codes, auth.passkey_challenges, auth.sso_providers, auth.sso_domains, auth.saml_requests,
-  auth.web3_nonces, auth.used_id_tokens to service_role;
+  auth.recovery_code_sets, auth.recovery_codes, auth.passkey_challenges, auth.sso_providers, auth.sso_domains,
+  auth.saml_requests, auth.web3_nonces, auth.used_id_tokens to service_role;
 grant select, insert on auth.audit_log to service_role;
 revoke execute on function auth.refuse_change_of_audit_log(), auth.erase_audit_log(uuid) from public;
 grant execute on function auth.erase_audit_log(uuid) to service_role;

@@ -40,6 +40,7 @@ export type AuthDeps = AuthRoutesDeps & {
     unknownAccounts: Buffer;
     /** Seals TOTP secrets. */
     factors: Buffer;
+    recoveryCodes: Buffer;
     /** Seals what a provider knows about a flow. */
     providerTokens: Buffer;
   };
@@ -49,3 +50,6 @@ export type AuthDeps = AuthRoutesDeps & {
  * Returns a success or a redirect. An error response is thrown, mostly as an AuthError; `authErrorResponse` builds it.
  */
 export type Endpoint = (context: Context<AppEnv>, deps: AuthDeps) => Promise<Response> | Response;
+
+/** Method, path and endpoint. */
+export type Route = readonly ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string, Endpoint];

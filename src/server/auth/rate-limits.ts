@@ -10,6 +10,7 @@ import { networkPrefix } from '#server/http/requests/client-address.ts';
 import { AuthError } from './wire/errors.ts';
 import type { AuthErrorName } from './wire/errors.ts';
 
+const MINUTE = 60;
 const FIVE_MINUTES = 300;
 const HOUR = 3_600;
 
@@ -30,6 +31,9 @@ const BUCKETS = {
   web3: { points: 30, duration: FIVE_MINUTES },
   web3_nonce: { points: 30, duration: FIVE_MINUTES },
   oauth: { points: 60, duration: FIVE_MINUTES },
+  factor_challenge: { points: 15, duration: MINUTE },
+  factor_verify: { points: 15, duration: MINUTE },
+  passkey: { points: 30, duration: FIVE_MINUTES },
 } as const;
 
 type Bucket = keyof typeof BUCKETS;
@@ -63,6 +67,19 @@ const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as co
  */
 const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
 
+/**
+ * Wrong codes per key of `guessKey` (a second factor), from all network addresses together. Threat: whoever has the password
+ * guesses the codes of an authenticator app. Three of a million codes are right at a time, so thirty guesses a day succeed
+ * once in thirty years.
+ */
+const FACTOR_WINDOWS = [
+  { keyPrefix: 'factor', points: 10, duration: 900 },
+  { keyPrefix: 'factor-day', points: 30, duration: 86_400 },
+] as const;
+
+/** Gives an attempt back. */
+export type Refund = () => Promise<void>;
+
 export interface RateLimits {
   /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
@@ -71,7 +88,9 @@ export interface RateLimits {
    * @param account from `signInKey`
    * @returns a function that refunds the attempt, for attempts that were not wrong guesses
    */
-  consumeSignIn(account: string): Promise<() => Promise<void>>;
+  consumeSignIn(account: string): Promise<Refund>;
+  /** As `consumeSignIn`, for the codes of a second factor. */
+  consumeFactorGuess(key: string): Promise<Refund>;
   /**
    * Counts a text for its recipient and its sender. Throws `over_sms_send_rate_limit` with the seconds to wait.
    *
@@ -98,6 +117,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
     return {
       consume: unlimited,
       consumeSignIn: async () => unlimited,
+      consumeFactorGuess: async () => unlimited,
       consumeSmsRecipient: unlimited,
       consumeSmsServer: unlimited,
       allowsMailTo: async () => true,
@@ -116,6 +136,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   const archiveLimiter = createLimiter(ARCHIVE_WINDOW);
   const signInLimiters = SIGN_IN_WINDOWS.map(createLimiter);
   const mailLimiter = createLimiter(FOREIGN_MAILS);
+  const factorLimiters = FACTOR_WINDOWS.map(createLimiter);
   const numberLimiters = NUMBER_WINDOWS.map(createLimiter);
   const textAddressLimiter = createLimiter(TEXTS_PER_ADDRESS);
   const textsPerDay = config.auth.sms?.dailyLimit ?? 0;
@@ -141,10 +162,8 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
   );
   return {
     consume: (bucket, ip) => consumeOr429(limiters.get(bucket)!, networkPrefix(ip)),
-    async consumeSignIn(account) {
-      for (const limiter of signInLimiters) await consumeOr429(limiter, account);
-      return async () => void (await Promise.all(signInLimiters.map((limiter) => limiter.reward(account))));
-    },
+    consumeSignIn: (account) => consumeAll(signInLimiters, account),
+    consumeFactorGuess: (key) => consumeAll(factorLimiters, key),
     async consumeSmsRecipient(recipient, ip) {
       for (const limiter of numberLimiters) await consumeOr429(limiter, recipient, 'over_sms_send_rate_limit');
       await consumeOr429(textAddressLimiter, networkPrefix(ip), 'over_sms_send_rate_limit');
@@ -163,6 +182,11 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
       }
     },
   };
+}
+
+async function consumeAll(limiters: readonly RateLimiterPostgres[], key: string): Promise<Refund> {
+  for (const limiter of limiters) await consumeOr429(limiter, key);
+  return async () => void (await Promise.all(limiters.map((limiter) => limiter.reward(key))));
 }
 
 async function consumeOr429(

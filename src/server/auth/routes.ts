@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { limitBody } from '#server/http/requests/limit-body.ts';
 import { ADMIN_ENDPOINTS } from './admin/routes.ts';
-import type { AuthRoutesDeps, AuthDeps, Endpoint } from './auth-deps.ts';
+import type { AuthRoutesDeps, AuthDeps, Route } from './auth-deps.ts';
 import { followLink, showLink } from './endpoints/verify-link.ts';
 import { health } from './endpoints/health.ts';
 import { jwks } from './endpoints/jwks.ts';
@@ -15,6 +15,8 @@ import { lazyEndpoint } from './lazy-endpoint.ts';
 import { logout } from './endpoints/logout.ts';
 import { magiclink, otp } from './codes/otp.ts';
 import { OWN_ACCOUNT_ENDPOINTS } from './own-account/endpoints.ts';
+import { FACTOR_ROUTES } from './factors/factor-routes.ts';
+import { PASSKEY_ROUTES } from './passkeys/passkey-routes.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { reauthenticate } from './endpoints/reauthenticate.ts';
 import { recover } from './endpoints/recover.ts';
@@ -30,9 +32,9 @@ import { AuthError } from './wire/errors.ts';
 const MAX_BODY_BYTES = 1_048_576;
 
 /**
- * Not implemented, and answered like any unknown path: /factors (second factors), /passkeys and /invite.
+ * Not implemented, and answered like any unknown path: /invite.
  */
-const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, Endpoint])[] = [
+const ENDPOINTS: readonly Route[] = [
   ['POST', '/signup', signup],
   ['POST', '/token', token],
   ['POST', '/logout', logout],
@@ -60,6 +62,8 @@ const ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'PUT' | 'DELETE', string, 
   ['GET', '/sso/saml/metadata', lazyEndpoint(async () => (await import('./saml/show-metadata.ts')).showMetadata)],
   ['POST', '/sso/saml/acs', lazyEndpoint(async () => (await import('./saml/acs.ts')).acceptAssertion)],
   ['GET', '/sso/saml/continue', lazyEndpoint(async () => (await import('./saml/acs.ts')).continueSso)],
+  ...FACTOR_ROUTES,
+  ...PASSKEY_ROUTES,
   ['GET', '/settings', settings],
   ['GET', '/health', health],
   ['GET', '/.well-known/jwks.json', jwks],
@@ -82,6 +86,7 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
       devices: signingKeys.deriveSecret('known-devices'),
       unknownAccounts: signingKeys.deriveSecret('unknown-accounts'),
       factors: signingKeys.deriveSecret('factors'),
+      recoveryCodes: signingKeys.deriveSecret('recovery-codes'),
       providerTokens: signingKeys.deriveSecret('provider-tokens'),
     },
   };

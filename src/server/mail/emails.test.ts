@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderEmail } from './email-template.ts';
 import * as messages from './account-emails.ts';
+import * as factorMessages from './factor-emails.ts';
 import * as paymentMessages from './payment-emails.ts';
 
 const given = {
@@ -11,6 +12,8 @@ const given = {
   undoLink: 'https://journal.example.com/auth/v1/account/undo-deletion?token_hash=abc-123456_x',
   resetLink: 'https://journal.example.com/forgot-password',
   code: '042117',
+  type: 'totp' as const,
+  remaining: 3,
   contact: 'help@example.com',
   number: 'HF-2026-3F9A1C2B',
   amount: '$24.00 USD',
@@ -22,7 +25,7 @@ const given = {
   profileLink: 'https://journal.example.com/profile',
   label: 'Google',
 };
-const all = { ...messages, ...paymentMessages };
+const all = { ...messages, ...factorMessages, ...paymentMessages };
 
 test.each(Object.entries(all))(
   '%s has the same content in text and HTML, without exclamation marks or active content',

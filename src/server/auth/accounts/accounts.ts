@@ -264,7 +264,8 @@ export type SentColumn =
   | 'existing_account_notice_sent_at'
   | 'phone_change_sent_at'
   | 'magiclink_sent_at'
-  | 'new_device_notice_sent_at';
+  | 'new_device_notice_sent_at'
+  | 'factor_guess_notice_sent_at';
 
 /**
  * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time, so

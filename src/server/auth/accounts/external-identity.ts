@@ -286,7 +286,7 @@ const SIGN_IN_TABLES = [
   'auth.identities',
   'auth.mfa_factors',
   'auth.webauthn_credentials',
-  'auth.recovery_codes',
+  'auth.recovery_code_sets',
   'auth.one_time_tokens',
   'auth.sessions',
   'auth.flows',

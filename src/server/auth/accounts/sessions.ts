@@ -34,6 +34,8 @@ type NewSession = {
   provider?: string;
   /** The number signed in, not the address. */
   byPhone?: boolean;
+  /** The passkey that signed in. It has verified its user, which makes two factors: the session starts at `aal2`. */
+  passkeyId?: string;
   device: Device;
   now: Date;
 };
@@ -50,7 +52,8 @@ export type StartedSession = {
  */
 export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
   const id = randomUUID();
-  const { userId, method, provider, byPhone, device, now } = newSession;
+  const { userId, method, provider, byPhone, passkeyId, device, now } = newSession;
+  const aal = passkeyId === undefined ? 'aal1' : 'aal2';
   const amr: AuthenticationMethod[] = [
     { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
   ];
@@ -95,7 +98,9 @@ export async function startSession(service: AsService, newSession: NewSession): 
         query.insertInto('auth.sessions').values({
           id,
           user_id: userId,
+          aal,
           amr: JSON.stringify(amr),
+          passkey_id: passkeyId ?? null,
           ip: device.ip,
           user_agent: device.userAgent,
           created_at: now,
@@ -132,7 +137,7 @@ export async function startSession(service: AsService, newSession: NewSession): 
       .returning('undone.count as undone'),
   );
   return {
-    session: { id, aal: 'aal1', amr },
+    session: { id, aal, amr },
     refreshToken: refresh.token,
     undidDeletion: Number(signedIn?.undone) > 0,
   };

@@ -7,26 +7,22 @@ import { claimMail, confirmAddress, getAccount, updateUser } from '../accounts/a
 import type { Account, UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
-import { findByCode, consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
-import type { OneTimeRow } from '../accounts/one-time-tokens.ts';
+import { consumeToken, deleteOneTimeTokens } from '../accounts/one-time-tokens.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import { parseNewPhone, requestPhoneChange } from '../phone/change-phone.ts';
-import { reauthenticationTarget } from '../phone/reauthenticate-by-phone.ts';
 import { consumeRecipientBudget } from '../phone/send-text.ts';
 import { beginAddressChange, mailAddressChange } from '../codes/address-change.ts';
 import { isUniqueViolation } from '../codes/create-account.ts';
 import { readBody } from '../wire/body.ts';
-import { requireUser } from '../wire/require-user.ts';
+import { requireReauthentication } from '../wire/reauthentication.ts';
+import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
 import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
 import { userJson } from '../wire/user-json.ts';
-
-/** An older session must reauthenticate before it changes password or address (docs/specification/accounts.md 7). */
-const FRESH_SESSION_MS = 24 * 3_600_000;
 
 export const showUser: Endpoint = async (context, deps) => {
   const { account } = await requireUser(context, deps);
@@ -47,6 +43,9 @@ export const changeUser: Endpoint = async (context, deps) => {
   const changesEmail = newEmail !== null && newEmail !== user.email;
   const newPhone = parseNewPhone(deps, body, user);
   const request = readMailRequest(context, deps, body);
+  // Threat: the thief of a password or of a recovery mail replaces what the second factor protects.
+  if ((changesEmail || newPhone !== null || password !== '') && lacksSecondStep(account, session))
+    throw new AuthError('user_change_needs_second_step');
 
   // Validate everything before changing anything.
   checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
@@ -119,35 +118,9 @@ async function applyAddress(deps: AuthDeps, account: Account, email: string, dev
   }
 }
 
-type ChangeRequest = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
-
 function reauthenticationError(password: string, newPhone: string | null): AuthErrorName {
   if (password !== '') return 'password_needs_reauthentication';
   return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
-}
-
-/**
- * Returns null for a fresh session, else the verified token of the mailed code, which the caller must consume. An
- * anonymous user has no address that a code could go to.
- */
-export async function requireReauthentication(
-  deps: AuthDeps,
-  { user, session, nonce, error }: ChangeRequest,
-): Promise<OneTimeRow | null> {
-  const now = deps.clock.now();
-  if (user.is_anonymous) return null;
-  if (session !== null && now.getTime() - session.created_at.getTime() < FRESH_SESSION_MS) return null;
-  if (nonce === '') throw new AuthError(error);
-  const token = await findByCode(deps.database.asService('check a reauthentication'), {
-    address: reauthenticationTarget(user)?.address ?? '',
-    code: nonce,
-    purposes: ['reauthentication'],
-    now,
-    key: deps.secrets.oneTimeCodes,
-    userId: user.id,
-  });
-  if (!token) throw new AuthError('reauthentication_not_valid');
-  return token;
 }
 
 async function hashNewPassword({ passwords }: AuthDeps, user: UserRow, password: string): Promise<string> {

@@ -25,6 +25,7 @@ type SecretPurpose =
   | 'known-devices'
   | 'unknown-accounts'
   | 'factors'
+  | 'recovery-codes'
   | 'provider-tokens';
 
 export type VerificationKey = {

@@ -6,9 +6,9 @@ import { consumeToken } from '../accounts/one-time-tokens.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
-import { requireReauthentication } from '../endpoints/user.ts';
 import { AuthError } from '../wire/errors.ts';
-import { requireUser } from '../wire/require-user.ts';
+import { requireReauthentication } from '../wire/reauthentication.ts';
+import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
 
 export type LinkingUser = {
   account: Account;
@@ -24,10 +24,9 @@ export type LinkingUser = {
  */
 export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
   const { account, session } = await requireUser(context, deps);
-  const { user, factors } = account;
+  const { user } = account;
   if (!deps.config.auth.manualLinking || user.is_sso_user) throw new AuthError('manual_linking_disabled');
-  const hasFactor = factors.some((factor) => factor.status === 'verified');
-  if (hasFactor && session?.aal !== 'aal2') throw new AuthError('identity_needs_aal2');
+  if (lacksSecondStep(account, session)) throw new AuthError('identity_needs_aal2');
   const error = 'identity_needs_reauthentication';
   const code = await requireReauthentication(deps, { user, session, nonce, error });
   return {

@@ -16,6 +16,9 @@ export const phoneChangeText = (given: Codes): string =>
 export const reauthenticationText = (given: Codes): string =>
   `Hustle Forge: ${given.code} is your code to change your sign-in. If you did not ask for it, change your password.\n\n${bindToHost(given)}`;
 
+export const secondStepText = (given: Codes): string =>
+  `Hustle Forge: ${given.code} is the code for the second step of your sign-in. Never share it. If you did not sign in, change your password.\n\n${bindToHost(given)}`;
+
 export const accountExistsText = (loginLink: string): string =>
   `Hustle Forge: someone tried to sign up with this number, which already has an account. If it was you, sign in: ${loginLink}`;
 

@@ -410,6 +410,163 @@ const CATALOGUE = {
   },
   magic_link_without_email: { status: 422, code: 'validation_failed', text: 'Password recovery requires an email' },
 
+  sign_in_method_needs_reauthentication: {
+    status: 400,
+    code: 'reauthentication_needed',
+    text: 'Changing how the account is signed in to requires reauthentication',
+  },
+  user_change_needs_second_step: {
+    status: 401,
+    code: 'insufficient_aal',
+    text: 'AAL2 session is required to update email or password when MFA is enabled.',
+  },
+
+  anonymous_not_allowed: {
+    status: 403,
+    code: 'no_authorization',
+    text: 'Anonymous user not allowed to perform these actions',
+  },
+  friendly_name_too_long: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'friendly_name must be 120 characters or less',
+  },
+  factor_bad_type: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'factor_type needs to be totp, phone, or webauthn',
+  },
+  issuer_too_long: { status: 400, code: 'validation_failed', text: 'issuer must be 64 characters or less' },
+  phone_factor_without_phone: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Phone number required to enroll Phone factor',
+  },
+  phone_enroll_disabled: {
+    status: 422,
+    code: 'mfa_phone_enroll_not_enabled',
+    text: 'MFA enroll is disabled for Phone',
+  },
+  phone_verify_disabled: {
+    status: 422,
+    code: 'mfa_phone_verify_not_enabled',
+    text: 'MFA verification is disabled for Phone',
+  },
+  webauthn_enroll_disabled: {
+    status: 422,
+    code: 'mfa_webauthn_enroll_not_enabled',
+    text: 'MFA enroll is disabled for WebAuthn',
+  },
+  webauthn_verify_disabled: {
+    status: 422,
+    code: 'mfa_webauthn_verify_not_enabled',
+    text: 'MFA verification is disabled for WebAuthn',
+  },
+  factor_name_conflict: {
+    status: 422,
+    code: 'mfa_factor_name_conflict',
+    text: 'A factor with the friendly name "%" for this user already exists',
+  },
+  too_many_factors: {
+    status: 422,
+    code: 'too_many_enrolled_mfa_factors',
+    text: 'Maximum number of verified factors reached, unenroll to continue',
+  },
+  enroll_needs_second_step: { status: 403, code: 'insufficient_aal', text: 'AAL2 required to enroll a new factor' },
+  unenroll_needs_second_step: {
+    status: 422,
+    code: 'insufficient_aal',
+    text: 'AAL2 required to unenroll verified factor',
+  },
+  phone_factor_exists: {
+    status: 422,
+    code: 'mfa_verified_factor_exists',
+    text: 'A verified phone factor already exists, unenroll the existing factor to continue',
+  },
+  factor_id_not_uuid: { status: 404, code: 'validation_failed', text: 'factor_id must be an UUID' },
+  factor_not_found: { status: 404, code: 'mfa_factor_not_found', text: 'Factor not found' },
+  factor_code_missing: { status: 400, code: 'validation_failed', text: 'Code needs to be non-empty' },
+  factor_challenge_not_found: {
+    status: 422,
+    code: 'mfa_factor_not_found',
+    text: 'MFA factor with the provided challenge ID not found',
+  },
+  factor_challenge_expired: {
+    status: 422,
+    code: 'mfa_challenge_expired',
+    text: 'MFA challenge % has expired, verify against another challenge or create a new challenge.',
+  },
+  /** Also the answer to a challenge that was used. */
+  factor_ip_mismatch: {
+    status: 422,
+    code: 'mfa_ip_address_mismatch',
+    text: 'Challenge and verify IP addresses mismatch.',
+  },
+  totp_wrong: { status: 422, code: 'mfa_verification_failed', text: 'Invalid TOTP code entered' },
+  phone_code_wrong: { status: 422, code: 'mfa_verification_failed', text: 'Invalid MFA Phone code entered' },
+  webauthn_missing: { status: 400, code: 'validation_failed', text: 'WebAuthn config required' },
+  webauthn_bad_type: { status: 400, code: 'validation_failed', text: 'WebAuthn type must be create or request' },
+  webauthn_response_missing: { status: 400, code: 'validation_failed', text: 'credential_response required' },
+  webauthn_wrong: { status: 422, code: 'mfa_verification_failed', text: 'WebAuthn verification failed' },
+
+  recovery_codes_need_second_step: {
+    status: 403,
+    code: 'insufficient_aal',
+    text: 'AAL2 required to manage recovery codes',
+  },
+  recovery_codes_alone: {
+    status: 422,
+    code: 'mfa_recovery_codes_sole_factor',
+    text: 'At least one other verified factor is required to generate recovery codes',
+  },
+  recovery_codes_exist: {
+    status: 422,
+    code: 'mfa_verified_factor_exists',
+    text: 'Recovery codes are already enrolled for this user, use regenerate to rotate them',
+  },
+  recovery_codes_not_found: {
+    status: 404,
+    code: 'mfa_factor_not_found',
+    text: 'The user has not enrolled recovery codes',
+  },
+  recovery_code_wrong: { status: 422, code: 'mfa_verification_failed', text: 'Invalid recovery code entered' },
+  recovery_codes_locked: {
+    status: 429,
+    code: 'mfa_recovery_codes_locked',
+    text: 'Too many failed verification attempts, try again later',
+  },
+
+  passkey_disabled: { status: 404, code: 'passkey_disabled', text: 'Passkeys are disabled' },
+  passkey_without_challenge: { status: 400, code: 'validation_failed', text: 'challenge_id is required' },
+  passkey_challenge_not_uuid: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'challenge_id must be a valid UUID',
+  },
+  passkey_without_credential: { status: 400, code: 'validation_failed', text: 'credential is required' },
+  passkey_challenge_not_found: {
+    status: 400,
+    code: 'webauthn_challenge_not_found',
+    text: 'Challenge not found or already used',
+  },
+  passkey_challenge_expired: { status: 400, code: 'webauthn_challenge_expired', text: 'Challenge has expired' },
+  passkey_wrong: { status: 400, code: 'webauthn_verification_failed', text: 'Credential verification failed' },
+  passkey_exists: {
+    status: 422,
+    code: 'webauthn_credential_exists',
+    text: 'This credential is already registered',
+  },
+  too_many_passkeys: { status: 422, code: 'too_many_passkeys', text: 'Maximum number of passkeys reached' },
+  passkey_needs_second_step: {
+    status: 403,
+    code: 'insufficient_aal',
+    text: 'AAL2 session is required to manage passkeys when MFA is enabled',
+  },
+  passkey_of_sso_user: { status: 422, code: 'validation_failed', text: 'SSO users cannot register passkeys' },
+  passkey_not_found: { status: 404, code: 'validation_failed', text: 'Passkey not found' },
+  friendly_name_missing: { status: 400, code: 'validation_failed', text: 'friendly_name is required' },
+  passkey_unconfirmed: { status: 403, code: 'email_not_confirmed', text: 'Email not confirmed' },
+
   recovery_without_email: { status: 400, code: 'validation_failed', text: 'Password recovery requires an email' },
   resend_without_type: {
     status: 400,

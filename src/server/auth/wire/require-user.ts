@@ -44,3 +44,13 @@ export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Prom
     throw error;
   }
 }
+
+export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolean =>
+  factors.some((factor) => factor.status === 'verified');
+
+/**
+ * True for a session of a user with a verified second factor that has not passed the second step. Such a session may see
+ * the account, but neither change how it is signed in to nor read any data (docs/specification/wire.md 31).
+ */
+export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
+  hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');

@@ -45,6 +45,7 @@ export type AuthTables = {
     phone_change_sent_at: OptionalTimestamp;
     magiclink_sent_at: OptionalTimestamp;
     new_device_notice_sent_at: OptionalTimestamp;
+    factor_guess_notice_sent_at: OptionalTimestamp;
     is_sso_user: Generated<boolean>;
     deletion_due_at: OptionalTimestamp;
     deleted_at: OptionalTimestamp;
@@ -76,6 +77,7 @@ export type AuthTables = {
     created_at: Timestamp;
     refreshed_at: OptionalTimestamp;
     factor_id: Generated<string | null>;
+    passkey_id: Generated<string | null>;
   };
   'auth.refresh_tokens': {
     session_id: string;
@@ -127,6 +129,7 @@ export type AuthTables = {
   'auth.webauthn_credentials': {
     id: Generated<string>;
     user_id: string;
+    purpose: 'passkey' | 'factor';
     credential_id: Buffer;
     public_key: Buffer;
     sign_count: Generated<number>;
@@ -163,10 +166,15 @@ export type AuthTables = {
     created_at: Timestamp;
     expires_at: Timestamp;
   };
+  'auth.recovery_code_sets': {
+    user_id: string;
+    id: Generated<string>;
+    friendly_name: string;
+    created_at: Timestamp;
+  };
   'auth.recovery_codes': {
     user_id: string;
     code_hash: Buffer;
-    created_at: Timestamp;
     used_at: OptionalTimestamp;
   };
   'auth.passkey_challenges': {

@@ -1,0 +1,101 @@
+/** Completes a second step: accepts its proof, raises the session to `aal2` and responds with new tokens. */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { getAccount } from '../accounts/accounts.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuditEvent } from '../accounts/audit-log.ts';
+import type { SessionRow } from '../accounts/sessions.ts';
+import type { Refund } from '../rate-limits.ts';
+import { mailFactorGuesses } from '../mails/factor-mails.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { rememberDevice } from '../wire/device-cookie.ts';
+import { AuthError } from '../wire/errors.ts';
+import type { AuthErrorName } from '../wire/errors.ts';
+import { sessionResponse } from '../wire/session-response.ts';
+import { lockUser } from './factor-store.ts';
+import type { FactorUser } from './require-factor-user.ts';
+import { lockSession, upgradeSession } from './upgrade-session.ts';
+
+/**
+ * Counts a guess before it is compared. The key holds the method that started the session. Threat: a stranger who knows
+ * the password uses up all guesses every day. A session from a mailed link has its own, so the owner still gets in.
+ *
+ * @param secret what is guessed, such as a factor's id
+ */
+export async function countGuess(
+  deps: AuthDeps,
+  { account, session }: FactorUser,
+  secret: string,
+  limitError: AuthErrorName = 'over_request_rate_limit',
+): Promise<Refund> {
+  try {
+    return await deps.limits.consumeFactorGuess(`${secret}:${session.amr.at(-1)?.method ?? ''}`);
+  } catch (error) {
+    if (!(error instanceof AuthError) || error.status !== 429) throw error;
+    await mailFactorGuesses(deps, account.user);
+    throw new AuthError(limitError, '', error.retryAfterSeconds);
+  }
+}
+
+/** Throws the error after recording the wrong answer. */
+export async function failSecondStep(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { account }: FactorUser,
+  failure: { details: Record<string, string>; error: AuthErrorName },
+): Promise<never> {
+  await recordAuditEvent(deps.database.asService('record a wrong second step'), {
+    at: deps.clock.now(),
+    userId: account.user.id,
+    actor: 'user',
+    event: 'factor_failed',
+    device: deviceOf(context, deps),
+    details: failure.details,
+  });
+  throw new AuthError(failure.error);
+}
+
+/** Rolls the transaction back. */
+class ProofUsedError extends Error {}
+
+type SecondStep = {
+  method: string;
+  /** Null for a recovery code. */
+  factorId: string | null;
+  event: AuditEvent;
+  details: Record<string, unknown>;
+  /** Consumes the proof. Returns false if a concurrent request has consumed it; throws to refuse it. */
+  accept(transaction: AsService, session: Pick<SessionRow, 'id' | 'aal'>): Promise<boolean>;
+};
+
+/** Returns the session response. Null if the proof was not accepted; nothing is stored then. */
+export async function completeSecondStep(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  { account, session }: FactorUser,
+  step: SecondStep,
+) {
+  const { id: userId } = account.user;
+  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  const passing = deps.database.transactAsService('pass a second step', async (transaction) => {
+    await lockUser(transaction, userId);
+    const locked = await lockSession(transaction, session.id);
+    if (!locked) throw new AuthError('session_not_found');
+    if (!(await step.accept(transaction, locked))) throw new ProofUsedError();
+    const { method, factorId, event, details } = step;
+    const upgraded = await upgradeSession(transaction, locked, { method, factorId, device, now });
+    await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event, device, details });
+    return { ...upgraded, account: await getAccount(transaction, userId) };
+  });
+  const result = await passing.catch((error: unknown) => {
+    if (error instanceof ProofUsedError) return null;
+    throw error;
+  });
+  if (!result) return null;
+  for (const id of [session.id, ...result.ended]) deps.accessTokens.invalidateSession(id);
+  const { email, phone } = result.account.user;
+  rememberDevice(context, deps, { email, phone, sessionId: session.id });
+  return sessionResponse(deps.accessTokens, result.account, result.started);
+}

@@ -1,0 +1,80 @@
+/** POST /factors: stores an unverified second factor (docs/specification/wire.md 31). */
+import { randomUUID } from 'node:crypto';
+import type { FactorType } from '#server/database/tables/auth-tables.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { seal } from '../keys/sealed.ts';
+import { parsePhone } from '../phone/phone-number.ts';
+import { readBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import type { AuthErrorName } from '../wire/errors.ts';
+import { createFactor } from './factor-store.ts';
+import type { EnrolmentProblem } from './factor-store.ts';
+import { checkFriendlyName, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
+import type { FactorUser } from './require-factor-user.ts';
+import { createTotpEnrolment } from './totp.ts';
+
+const MAX_ISSUER_LENGTH = 64;
+
+const PROBLEMS = {
+  name_conflict: 'factor_name_conflict',
+  too_many_factors: 'too_many_factors',
+  second_step_missing: 'enroll_needs_second_step',
+  phone_exists: 'phone_factor_exists',
+} as const satisfies Record<EnrolmentProblem, AuthErrorName>;
+
+export const enroll: Endpoint = async (context, deps) => {
+  const user = await requireFactorUser(context, deps);
+  const body = await readBody(context);
+  const type = parseType(deps, body);
+  const friendlyName = checkFriendlyName(body.text('friendly_name'));
+  const id = randomUUID();
+  const { row, answer } = ENROLMENTS[type](deps, user, body, id);
+  // An answer that a new factor is not possible anyway must not cost a mailed code.
+  const needsSecondStep =
+    user.session.aal === 'aal1' && user.account.factors.some(({ status }) => status === 'verified');
+  if (!needsSecondStep) await requireRecentSignIn(deps, user, body.text('nonce'));
+  const problem = await deps.database.transactAsService('enrol a factor', (transaction) =>
+    createFactor(transaction, {
+      id,
+      userId: user.account.user.id,
+      type,
+      friendlyName,
+      aal: user.session.aal,
+      ...row,
+      device: deviceOf(context, deps),
+      now: deps.clock.now(),
+    }),
+  );
+  if (problem !== null) throw new AuthError(PROBLEMS[problem], friendlyName);
+  return context.json({ id, type, friendly_name: friendlyName, ...answer });
+};
+
+function parseType({ config, sms }: AuthDeps, body: Body): FactorType {
+  const type = body.text('factor_type');
+  if (type === 'phone' && sms === null) throw new AuthError('phone_enroll_disabled');
+  if (type === 'webauthn' && !config.auth.passkeys) throw new AuthError('webauthn_enroll_disabled');
+  if (type !== 'totp' && type !== 'phone' && type !== 'webauthn') throw new AuthError('factor_bad_type');
+  return type;
+}
+
+type Enrolment = { row: { secret?: Buffer; phone?: string }; answer: object };
+
+const ENROLMENTS: Record<FactorType, (deps: AuthDeps, user: FactorUser, body: Body, id: string) => Enrolment> = {
+  totp({ config, secrets }, { account: { user } }, body, id) {
+    const issuer = body.text('issuer') || new URL(config.publicUrl).hostname;
+    if (issuer.length > MAX_ISSUER_LENGTH) throw new AuthError('issuer_too_long');
+    const { secret, uri, qrCode } = createTotpEnrolment({ issuer, label: user.email ?? user.phone ?? user.id });
+    return {
+      row: { secret: seal(secrets.factors, `factor:${id}`, secret) },
+      answer: { totp: { qr_code: qrCode, secret, uri } },
+    };
+  },
+  phone(_deps, _user, body) {
+    if (body.text('phone') === '') throw new AuthError('phone_factor_without_phone');
+    const phone = parsePhone(body.text('phone'));
+    return { row: { phone }, answer: { phone } };
+  },
+  webauthn: () => ({ row: {}, answer: {} }),
+};

@@ -1,0 +1,191 @@
+/**
+ * Reads, creates and removes the second factors of a user (docs/specification/wire.md 31). Every change of a user's
+ * factors locks the user's row first, which serializes enrolment, verification and removal.
+ */
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { AuthTables, FactorType } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuditEntry } from '../accounts/audit-log.ts';
+import type { Device } from '../accounts/device.ts';
+import type { SessionRow } from '../accounts/sessions.ts';
+
+export type StoredFactor = Selectable<AuthTables['auth.mfa_factors']>;
+
+/** The `amr` methods of a second step (docs/specification/wire.md 31). */
+export const FACTOR_METHODS = {
+  totp: 'totp',
+  phone: 'mfa/phone',
+  webauthn: 'mfa/webauthn',
+} as const satisfies Record<FactorType, string>;
+export const RECOVERY_CODE_METHOD = 'mfa/recovery_code';
+
+const MAX_FACTORS = 10;
+/** A factor that was never verified makes way for a new enrolment after this time. */
+const UNVERIFIED_LIFETIME_MS = 300_000;
+
+/** Oldest first. */
+export async function listFactors(service: AsService, userId: string): Promise<StoredFactor[]> {
+  return service.run(
+    queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('user_id', '=', userId).orderBy('created_at'),
+  );
+}
+
+type FactorKey = { id: string; userId: string };
+
+export async function findFactor(service: AsService, { id, userId }: FactorKey): Promise<StoredFactor | null> {
+  const [factor] = await service.run(
+    queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('id', '=', id).where('user_id', '=', userId),
+  );
+  return factor ?? null;
+}
+
+/** Requires a transaction. False if the user is gone. */
+export async function lockUser(transaction: AsService, userId: string): Promise<boolean> {
+  const rows = await transaction.run(
+    queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate(),
+  );
+  return rows.length > 0;
+}
+
+type NewFactor = {
+  id: string;
+  userId: string;
+  type: FactorType;
+  friendlyName: string;
+  /** The assurance level of the session that enrols. */
+  aal: SessionRow['aal'];
+  /** Sealed. */
+  secret?: Buffer;
+  phone?: string;
+  device: Device;
+  now: Date;
+};
+
+export type EnrolmentProblem = 'name_conflict' | 'too_many_factors' | 'second_step_missing' | 'phone_exists';
+
+/** Requires a transaction. Returns what speaks against the enrolment, or null once the unverified factor is stored. */
+export async function createFactor(transaction: AsService, factor: NewFactor): Promise<EnrolmentProblem | null> {
+  const { id, userId, type, now } = factor;
+  await lockUser(transaction, userId);
+  const stale = new Date(now.getTime() - UNVERIFIED_LIFETIME_MS);
+  await transaction.run(
+    queryBuilder
+      .deleteFrom('auth.mfa_factors')
+      .where('user_id', '=', userId)
+      .where('status', '=', 'unverified')
+      .where((row) =>
+        row.or([
+          row('created_at', '<=', stale),
+          ...(factor.phone === undefined ? [] : [row('phone', '=', factor.phone)]),
+        ]),
+      )
+      .returning('id'),
+  );
+  const factors = await listFactors(transaction, userId);
+  const verified = factors.filter((each) => each.status === 'verified');
+  if (type === 'phone' && verified.some((each) => each.phone === factor.phone)) return 'phone_exists';
+  if (factors.some((each) => each.friendly_name === factor.friendlyName)) return 'name_conflict';
+  if (factors.length >= MAX_FACTORS) return 'too_many_factors';
+  // Threat: the thief of a password adds a factor of their own, to pass the second step with it.
+  if (verified.length > 0 && factor.aal === 'aal1') return 'second_step_missing';
+  await transaction.run(
+    queryBuilder
+      .insertInto('auth.mfa_factors')
+      .values({
+        id,
+        user_id: userId,
+        factor_type: type,
+        friendly_name: factor.friendlyName,
+        secret: factor.secret ?? null,
+        phone: factor.phone ?? null,
+        created_at: now,
+        updated_at: now,
+      })
+      .returning('id'),
+  );
+  await recordAuditEvent(transaction, {
+    at: now,
+    userId,
+    actor: 'user',
+    event: 'factor_enrolled',
+    device: factor.device,
+    details: { factor_id: id, factor_type: type },
+  });
+  return null;
+}
+
+type Removal = FactorKey & {
+  actor: AuditEntry['actor'];
+  device?: Device;
+  now: Date;
+  /** Keeps a factor that was verified meanwhile. */
+  onlyUnverified?: boolean;
+};
+
+/**
+ * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`; their
+ * access tokens say so from the next renewal on. Recovery codes cannot stand alone, so the last verified factor takes
+ * them along. Null if the user has no such factor.
+ */
+export async function removeFactor(transaction: AsService, removal: Removal): Promise<StoredFactor | null> {
+  const { id, userId, actor, device, now } = removal;
+  await lockUser(transaction, userId);
+  const factor = await findFactor(transaction, { id, userId });
+  if (!factor || (removal.onlyUnverified && factor.status === 'verified')) return null;
+  await endSecondStep(transaction, { factorId: id, method: FACTOR_METHODS[factor.factor_type] });
+  await transaction.run(queryBuilder.deleteFrom('auth.mfa_factors').where('id', '=', id).returning('id'));
+  if (factor.credential_id !== null) {
+    await transaction.run(
+      queryBuilder.deleteFrom('auth.webauthn_credentials').where('id', '=', factor.credential_id).returning('id'),
+    );
+  }
+  const remaining = await listFactors(transaction, userId);
+  if (factor.status === 'verified' && !remaining.some((each) => each.status === 'verified')) {
+    await endSecondStep(transaction, { userId, method: RECOVERY_CODE_METHOD });
+    await transaction.run(
+      queryBuilder.deleteFrom('auth.recovery_code_sets').where('user_id', '=', userId).returning('id'),
+    );
+  }
+  await recordAuditEvent(transaction, {
+    at: now,
+    userId,
+    actor,
+    event: 'factor_removed',
+    ...(device && { device }),
+    details: { factor_id: id, factor_type: factor.factor_type, status: factor.status },
+  });
+  return factor;
+}
+
+type ConfirmedSessions = { method: string } & ({ factorId: string } | { userId: string; exceptSessionId?: string });
+
+/** Drops sessions that a factor, or a user's recovery code, confirmed to `aal1`, except those that a passkey started. */
+export async function endSecondStep(transaction: AsService, sessions: ConfirmedSessions): Promise<void> {
+  const { method } = sessions;
+  let query = queryBuilder
+    .updateTable('auth.sessions')
+    .set((row) => ({
+      aal: row.case().when('passkey_id', 'is', null).then('aal1').else(row.ref('aal')).end() as never,
+      factor_id: null,
+      amr: withoutMethod(method),
+    }))
+    .where('aal', '!=', 'aal1')
+    .returning('id');
+  if ('factorId' in sessions) {
+    query = query.where('factor_id', '=', sessions.factorId);
+  } else {
+    query = query
+      .where('user_id', '=', sessions.userId)
+      .where('factor_id', 'is', null)
+      .where(sql<boolean>`amr @> jsonb_build_array(jsonb_build_object('method', ${method}::text))`);
+    if (sessions.exceptSessionId !== undefined) query = query.where('id', '!=', sessions.exceptSessionId);
+  }
+  await transaction.run(query);
+}
+
+const withoutMethod = (method: string) =>
+  sql<string>`(select coalesce(jsonb_agg(entry order by place), '[]')
+    from jsonb_array_elements(amr) with ordinality as entries (entry, place) where entry->>'method' <> ${method})`;

@@ -1,0 +1,171 @@
+/** POST /factors/{id}/verify: passes a second step with the answer to a challenge (docs/specification/wire.md 31). */
+import type { FactorType, JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import { unseal } from '../keys/sealed.ts';
+import { mailFactorAdded } from '../mails/factor-mails.ts';
+import { readBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import type { AuthErrorName } from '../wire/errors.ts';
+import { consumeChallenge, countAnswer } from './challenge-store.ts';
+import type { ChallengeResult, StoredChallenge } from './challenge-store.ts';
+import { requireVerifyEnabled } from './challenge.ts';
+import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
+import { FACTOR_METHODS, listFactors } from './factor-store.ts';
+import type { StoredFactor } from './factor-store.ts';
+import { isTextedCode } from './phone-factor.ts';
+import { requireFactor, requireFactorUser } from './require-factor-user.ts';
+import { findTotpStep } from './totp.ts';
+import { checkWebAuthnAnswer } from './webauthn-factor.ts';
+
+const CHALLENGE_ERRORS = {
+  unknown: 'factor_challenge_not_found',
+  expired: 'factor_challenge_expired',
+  used_or_elsewhere: 'factor_ip_mismatch',
+} as const satisfies Record<Exclude<ChallengeResult['outcome'], 'open'>, AuthErrorName>;
+
+const WRONG_ANSWERS = {
+  totp: 'totp_wrong',
+  phone: 'phone_code_wrong',
+  webauthn: 'webauthn_wrong',
+} as const satisfies Record<FactorType, AuthErrorName>;
+
+export const verifyFactor: Endpoint = async (context, deps) => {
+  const { ip } = deviceOf(context, deps);
+  await deps.limits.consume('factor_verify', ip);
+  const user = await requireFactorUser(context, deps);
+  const factor = await requireFactor(context, deps, user);
+  const body = await readBody(context);
+  const answer = parseAnswer(body, factor.factor_type);
+  requireVerifyEnabled(deps, factor.factor_type);
+  const challenge = await requireChallenge(deps, factor, body.text('challenge_id'), ip);
+
+  // A signature cannot be guessed.
+  const refund = factor.factor_type === 'webauthn' ? null : await countGuess(deps, user, factor.id);
+  const details = { factor_id: factor.id, factor_type: factor.factor_type };
+  const failure = { details, error: WRONG_ANSWERS[factor.factor_type] };
+  const consume = await checkAnswer(deps, factor, challenge, answer);
+  if (!consume) return failSecondStep(context, deps, user, failure);
+
+  const isNew = factor.status === 'unverified';
+  const session = await completeSecondStep(context, deps, user, {
+    method: FACTOR_METHODS[factor.factor_type],
+    factorId: factor.id,
+    event: 'factor_verified',
+    details: { ...details, is_new: isNew },
+    async accept(transaction, { aal }) {
+      if (!(await consumeChallenge(transaction, challenge.id, deps.clock.now()))) {
+        throw new AuthError('factor_ip_mismatch');
+      }
+      if (isNew) await requireMayAddFactor(transaction, user.account.user.id, aal);
+      return (await consume(transaction)) && markVerified(transaction, factor, deps.clock.now());
+    },
+  });
+  if (!session) return failSecondStep(context, deps, user, failure);
+  await refund?.();
+  if (isNew) mailFactorAdded(deps, user.account.user, factor.factor_type);
+  return context.json(session);
+};
+
+type Answer = { code: string } | { type: 'create' | 'request'; response: JsonObject };
+
+function parseAnswer(body: Body, factorType: FactorType): Answer {
+  if (factorType !== 'webauthn') {
+    const code = body.text('code');
+    if (code === '') throw new AuthError('factor_code_missing');
+    return { code };
+  }
+  const webauthn = body.object('webauthn');
+  if (webauthn === null) throw new AuthError('webauthn_missing');
+  const { type, credential_response: response } = webauthn;
+  if (type !== 'create' && type !== 'request') throw new AuthError('webauthn_bad_type');
+  if (typeof response !== 'object' || response === null) throw new AuthError('webauthn_response_missing');
+  return { type, response: response as JsonObject };
+}
+
+async function requireChallenge(
+  deps: AuthDeps,
+  factor: StoredFactor,
+  challengeId: string,
+  ip: string,
+): Promise<StoredChallenge> {
+  if (!UUID.test(challengeId)) throw new AuthError('factor_challenge_not_found');
+  const result = await countAnswer(deps.database.asService('count an answer'), {
+    challengeId,
+    factorId: factor.id,
+    ip,
+    now: deps.clock.now(),
+  });
+  if (result.outcome !== 'open') throw new AuthError(CHALLENGE_ERRORS[result.outcome], challengeId);
+  return result.challenge;
+}
+
+/** Returns what consumes a right answer in a transaction; it returns false if the answer was used meanwhile. */
+type ConsumeAnswer = (transaction: AsService) => Promise<boolean>;
+
+async function checkAnswer(
+  deps: AuthDeps,
+  factor: StoredFactor,
+  challenge: StoredChallenge,
+  answer: Answer,
+): Promise<ConsumeAnswer | null> {
+  if ('response' in answer) {
+    const expected = challenge.webauthn_challenge;
+    return expected === null ? null : checkWebAuthnAnswer(deps, factor, { challenge: expected, ...answer });
+  }
+  // The challenge is accepted once, and so is its code.
+  if (factor.factor_type === 'phone')
+    return isTextedCode(deps, factor, challenge, answer.code) ? async () => true : null;
+  const secret = factor.secret && unseal(deps.secrets.factors, `factor:${factor.id}`, factor.secret);
+  if (secret === null) throw new Error('the secret of a factor was sealed with another key');
+  const step = await findTotpStep({ secret, code: answer.code, now: deps.clock.now() });
+  return step === null ? null : (transaction) => claimTimeStep(transaction, factor.id, step);
+}
+
+/** Threat: somebody who sees a code uses it again. Each time step is accepted once, and none before the last one. */
+async function claimTimeStep(transaction: AsService, factorId: string, step: number): Promise<boolean> {
+  const rows = await transaction.run(
+    queryBuilder
+      .updateTable('auth.mfa_factors')
+      .set({ last_time_step: step })
+      .where('id', '=', factorId)
+      .where((row) => row.or([row('last_time_step', 'is', null), row('last_time_step', '<', step)]))
+      .returning('id'),
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Threat: the thief of a password stores an unverified factor before the owner protects the account, and verifies it
+ * later to pass the second step with it. Next to a verified factor, a session without a second step verifies no new one.
+ */
+async function requireMayAddFactor(transaction: AsService, userId: string, aal: string): Promise<void> {
+  if (aal !== 'aal1') return;
+  const factors = await listFactors(transaction, userId);
+  if (factors.some((factor) => factor.status === 'verified')) throw new AuthError('enroll_needs_second_step');
+}
+
+/** Also deletes the user's other unverified factors of the type. False if the factor was removed meanwhile. */
+async function markVerified(transaction: AsService, factor: StoredFactor, now: Date): Promise<boolean> {
+  if (factor.status === 'verified') return true;
+  const rows = await transaction.run(
+    queryBuilder
+      .updateTable('auth.mfa_factors')
+      .set({ status: 'verified', updated_at: now })
+      .where('id', '=', factor.id)
+      .returning('id'),
+  );
+  await transaction.run(
+    queryBuilder
+      .deleteFrom('auth.mfa_factors')
+      .where('user_id', '=', factor.user_id)
+      .where('factor_type', '=', factor.factor_type)
+      .where('status', '=', 'unverified')
+      .returning('id'),
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,47 @@
+/** Notices about second factors, recovery codes and passkeys; they leave whenever something changes. */
+import { ROUTES } from '#domain/routes.ts';
+import type { FactorType } from '#server/database/tables/auth-tables.ts';
+import {
+  factorAddedMail,
+  factorGuessesMail,
+  factorRemovedMail,
+  passkeyAddedMail,
+  passkeyRemovedMail,
+  recoveryCodeUsedMail,
+} from '#server/mail/factor-emails.ts';
+import type { MailMessage } from '#server/mail/mail-message.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { claimMail } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+
+const GUESS_NOTICE_INTERVAL_MS = 24 * 3_600_000;
+
+type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database'>;
+type Notice = { to: string; resetLink: string };
+
+function sendNotice({ config, mailer }: MailDeps, user: UserRow, write: (notice: Notice) => MailMessage): void {
+  if (user.email === null) return;
+  mailer.send(write({ to: user.email, resetLink: `${config.publicUrl}${ROUTES.forgotPassword.path}` }));
+}
+
+export const mailFactorAdded = (deps: MailDeps, user: UserRow, type: FactorType): void =>
+  sendNotice(deps, user, (notice) => factorAddedMail({ ...notice, type }));
+
+export const mailFactorRemoved = (deps: MailDeps, user: UserRow, type: FactorType): void =>
+  sendNotice(deps, user, (notice) => factorRemovedMail({ ...notice, type }));
+
+export const mailPasskeyAdded = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyAddedMail);
+
+export const mailPasskeyRemoved = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyRemovedMail);
+
+export const mailRecoveryCodeUsed = (deps: MailDeps, user: UserRow, remaining: number): void =>
+  sendNotice(deps, user, (notice) => recoveryCodeUsedMail({ ...notice, remaining }));
+
+/** At most one a day. */
+export async function mailFactorGuesses(deps: MailDeps, user: UserRow): Promise<void> {
+  const service = deps.database.asService('tell of guessed codes');
+  const [userId, now] = [user.id, deps.clock.now()];
+  const column = 'factor_guess_notice_sent_at' as const;
+  if (await claimMail(service, { userId, column, intervalMs: GUESS_NOTICE_INTERVAL_MS, now }))
+    sendNotice(deps, user, factorGuessesMail);
+}

@@ -1,0 +1,43 @@
+/** WebAuthn relying party: browsers bind a credential to the host of PUBLIC_URL, and sign the page's origin. */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '#server/config/config.ts';
+
+export const CHALLENGE_LIFETIME_MS = 300_000;
+
+export type RelyingParty = { id: string; origin: string; name: string };
+
+export function relyingPartyOf({ publicUrl }: Pick<Config, 'publicUrl'>): RelyingParty {
+  const { hostname, origin } = new URL(publicUrl);
+  return { id: hostname, origin, name: 'Hustle Forge' };
+}
+
+/** 32 bytes in base64url. */
+export const createWebAuthnChallenge = (): string => randomBytes(32).toString('base64url');
+
+/** A user handle is at most 64 bytes and says nothing about the person. */
+export const userHandleOf = (uuid: string): Buffer => Buffer.from(uuid.replaceAll('-', ''), 'hex');
+
+type RequestOptions = {
+  challenge: string;
+  userVerification: 'required' | 'discouraged';
+  /** Empty: the authenticator offers its passkeys for this host. */
+  allow?: readonly { credential_id: Buffer; transports: string[] }[];
+};
+
+/**
+ * Options for `navigator.credentials.get`. Built here and not by @simplewebauthn/server, whose 20 MB every visit of the
+ * sign-in page would otherwise load.
+ */
+export const requestOptions = (party: RelyingParty, { challenge, userVerification, allow = [] }: RequestOptions) => ({
+  challenge,
+  rpId: party.id,
+  timeout: CHALLENGE_LIFETIME_MS,
+  userVerification,
+  allowCredentials: allow.map(describeCredential),
+});
+
+export const describeCredential = (credential: { credential_id: Buffer; transports: string[] }) => ({
+  type: 'public-key' as const,
+  id: credential.credential_id.toString('base64url'),
+  transports: credential.transports,
+});

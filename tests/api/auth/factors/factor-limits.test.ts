@@ -1,0 +1,161 @@
+/** Limits on guessing second factors (docs/specification/wire.md 31), with many client addresses. */
+import { generate } from 'otplib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fuzzBudget } from '../../../support/fuzz-budget.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld, WireBody } from '../fixture.ts';
+
+let world: AuthWorld;
+let lastAddress = 0;
+beforeAll(async () => {
+  world = await startAuthWorld({ AUTH_RATE_LIMITS: 'on', CLIENT_ADDRESS_HEADER: 'X-Real-Ip' });
+});
+afterAll(() => world.close());
+
+const MINUTE = 60_000;
+
+/** An IPv4 address that no other request of this file uses. */
+const newIp = (): string => {
+  lastAddress += 1;
+  return `10.${(lastAddress >> 16) & 255}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
+};
+const post = (path: string, options: { token?: string; body?: unknown; ip?: string } = {}) => {
+  const { ip = newIp(), ...request } = options;
+  return world.request('POST', path, { ...request, headers: { 'X-Real-Ip': ip } });
+};
+const ok = ({ status, body }: { status: number; body: WireBody }): WireBody => {
+  expect(status, JSON.stringify(body)).toBe(200);
+  return body;
+};
+const codeOf = (secret: string): Promise<string> =>
+  generate({ secret, epoch: Math.floor(world.clock.now().getTime() / 1000) });
+
+type Owner = { email: string; id: string; secret: string; factor: string; token: string };
+
+async function answer(owner: Pick<Owner, 'factor'>, token: string, code: string, ip = newIp()) {
+  const { id: challenge_id } = ok(await post(`/factors/${owner.factor}/challenge`, { token, body: {}, ip }));
+  return post(`/factors/${owner.factor}/verify`, { token, body: { challenge_id, code }, ip });
+}
+
+async function protectedOwner(): Promise<Owner> {
+  const email = newAddress();
+  const signedUp = ok(await post('/signup', { body: { email, password: PASSWORD } }));
+  const body = ok(await post('/factors', { token: signedUp.access_token, body: { factor_type: 'totp' } }));
+  const owner = { email, id: signedUp.user.id, factor: body.id, secret: body.totp.secret };
+  const session = ok(await answer(owner, signedUp.access_token, await codeOf(owner.secret)));
+  world.clock.advance(MINUTE);
+  return { ...owner, token: session.access_token };
+}
+const signIn = async ({ email }: Pick<Owner, 'email'>): Promise<string> =>
+  ok(await post('/token?grant_type=password', { body: { email, password: PASSWORD } })).access_token;
+/** A code of six digits that is wrong for the next minutes. */
+async function wrongCodeOf({ secret }: Owner): Promise<string> {
+  const now = Math.floor(world.clock.now().getTime() / 1000);
+  const right = new Set(
+    await Promise.all(Array.from({ length: 20 }, (_, step) => generate({ secret, epoch: now + (step - 2) * 30 }))),
+  );
+  return Array.from({ length: 50 }, (_, index) => String(index * 11_111).padStart(6, '0')).find(
+    (code) => !right.has(code),
+  )!;
+}
+const countCompared = async ({ id }: Owner): Promise<number> => {
+  const query = "select count(*)::int as n from auth.audit_log where user_id = $1 and event = 'factor_failed'";
+  return (await world.admin.query(query, [id])).rows[0].n;
+};
+
+test('an address gets fifteen challenges and fifteen answers a minute', async () => {
+  const { token, factor } = await protectedOwner();
+  for (const path of [`/factors/${factor}/challenge`, `/factors/${factor}/verify`, '/factors/recovery-codes/verify']) {
+    const ip = newIp();
+    const statuses: number[] = [];
+    for (let count = 0; count < 17; count += 1) statuses.push((await post(path, { token, ip, body: {} })).status);
+    expect(statuses.slice(15)).toEqual([429, 429]);
+    expect(statuses.slice(0, 15)).not.toContain(429);
+  }
+});
+
+describe('wrong codes', () => {
+  test('from hundreds of addresses are compared ten times in a quarter of an hour and thirty times a day', async () => {
+    const owner = await protectedOwner();
+    const thief = await signIn(owner);
+    const wrong = await wrongCodeOf(owner);
+    const guess = async (times: number): Promise<void> => {
+      for (let done = 0; done < times; done += 50) {
+        await Promise.all(Array.from({ length: 50 }, () => answer(owner, thief, wrong)));
+      }
+    };
+    await guess(fuzzBudget(200));
+    expect(await countCompared(owner)).toBe(10);
+    for (const expected of [20, 30, 30]) {
+      // The window of a quarter of an hour ends; the limiter has a clock of its own.
+      await world.admin.query("update auth.rate_limits set expire = 0 where key like 'factor:%'");
+      await guess(50);
+      expect(await countCompared(owner)).toBe(expected);
+    }
+    const refused = await answer(owner, thief, await codeOf(owner.secret));
+    expect([refused.status, refused.body.code]).toEqual([429, 'over_request_rate_limit']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('warn the owner and leave them a way in', async () => {
+    const owner = await protectedOwner();
+    const thief = await signIn(owner);
+    const wrong = await wrongCodeOf(owner);
+    await Promise.all(Array.from({ length: 14 }, () => answer(owner, thief, wrong)));
+    const warning = await world.mailTo(owner.email, 2);
+    expect(warning.subject).toBe('Somebody enters wrong codes');
+    expect((await answer(owner, await signIn(owner), await codeOf(owner.secret))).status).toBe(429);
+
+    await post('/recover', { body: { email: owner.email } });
+    const mail = await world.mailTo(owner.email, 3);
+    expect(mail.subject).toBe('Reset your password');
+    const body = { type: 'recovery', token_hash: hashIn(mail) };
+    const { access_token } = ok(await post('/verify', { body }));
+    const session = ok(await answer(owner, access_token, await codeOf(owner.secret)));
+    const change = await world.request('PUT', '/user', {
+      token: session.access_token,
+      body: { password: 'another horse' },
+    });
+    expect(change.status).toBe(200);
+    expect((await world.request('GET', '/user', { token: thief })).body.code).toBe('session_not_found');
+  });
+
+  test('lock recovery codes for a while, until new ones are issued', async () => {
+    const owner = await protectedOwner();
+    const codes = ok(await post('/factors/recovery-codes', { token: owner.token })).codes;
+    const token = await signIn(owner);
+    const redeem = (code: string) => post('/factors/recovery-codes/verify', { token, body: { code } });
+    const answers = await Promise.all(Array.from({ length: 40 }, () => redeem('wrong')));
+    expect(answers.filter(({ body }) => body.code === 'mfa_verification_failed')).toHaveLength(10);
+    const locked = await redeem(codes[0]);
+    expect([locked.status, locked.body]).toEqual([
+      429,
+      { code: 'mfa_recovery_codes_locked', message: 'Too many failed verification attempts, try again later' },
+    ]);
+    const fresh = ok(await post('/factors/recovery-codes/regenerate', { token: owner.token })).codes;
+    ok(await redeem(fresh[0]));
+  });
+});
+
+test('a right answer costs no guess', async () => {
+  const owner = await protectedOwner();
+  for (let count = 0; count < 12; count += 1) {
+    world.clock.advance(MINUTE);
+    ok(await answer(owner, await signIn(owner), await codeOf(owner.secret)));
+  }
+});
+
+test('a challenge is answered from its own network: an IPv4 address or a /64 of IPv6', async () => {
+  const owner = await protectedOwner();
+  const attempt = async (from: string, to: string) => {
+    world.clock.advance(MINUTE);
+    const path = `/factors/${owner.factor}`;
+    const challenge = ok(await post(`${path}/challenge`, { token: owner.token, body: {}, ip: from }));
+    const body = { challenge_id: challenge.id, code: await codeOf(owner.secret) };
+    const { status, body: result } = await post(`${path}/verify`, { token: owner.token, body, ip: to });
+    return status === 200 ? 'ok' : result.code;
+  };
+  expect(await attempt('203.0.113.7', '203.0.113.8')).toBe('mfa_ip_address_mismatch');
+  expect(await attempt('2001:db8:1:2::1', '2001:db8:1:3::1')).toBe('mfa_ip_address_mismatch');
+  expect(await attempt('2001:db8:1:2::1', '2001:db8:1:2:ffff::9')).toBe('ok');
+});
