@@ -143,6 +143,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
 
 test('a token that was solved on this machine does not pass on a public server', async () => {
   const world = await startAuthWorld({
+    SANDBOX: 'off',
     PUBLIC_URL: 'https://journal.example.com',
     ...captcha.settingsFor('turnstile'),
   });
