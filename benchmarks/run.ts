@@ -9,6 +9,7 @@ import { exitWithParent } from '../scripts/lifecycle/exit-with-parent.ts';
 
 const BENCHMARKS: Readonly<Record<string, string>> = {
   requests: 'requests',
+  auth: 'auth',
   find: 'find',
   start: 'start',
   typing: 'browser/typing',

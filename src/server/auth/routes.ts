@@ -94,12 +94,13 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
 
 export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
-  routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
-  routes.use(async (context, next) => {
-    await next();
-    // No cache may store tokens or accounts.
-    if (!context.res.headers.has('Cache-Control')) context.header('Cache-Control', 'no-store');
+  routes.use((context, next) => {
+    // No cache may store tokens or accounts; an endpoint may set another value. Set before the response exists: changing a
+    // finished response would make the adapter build a slow web Response.
+    context.header('Cache-Control', 'no-store');
+    return next();
   });
+  routes.use(limitBody(MAX_BODY_BYTES, { reject: rejectBody }));
   for (const [method, path, endpoint] of ENDPOINTS) {
     routes.on(method, path, async (context) => endpoint(context, deps));
   }

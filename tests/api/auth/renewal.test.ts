@@ -209,9 +209,38 @@ describe('an invalid token', () => {
     expect([response.status, response.body]).toEqual([400, { code, message }]);
   });
 
+  test('that waits for a second step of its session does not get the raised session', async () => {
+    const { refresh, id } = await world.signedUp();
+    const other = await world.admin.connect();
+    try {
+      await other.query('begin');
+      const { rows } = await other.query('select id from auth.sessions where user_id = $1 for update', [id]);
+      const session = [rows[0].id];
+      await other.query('delete from auth.refresh_tokens where session_id = $1', session);
+      await other.query(
+        "insert into auth.refresh_tokens (session_id, generation, token_hash, salt) values ($1, 2, sha256('x'), '')",
+        session,
+      );
+      await other.query("update auth.sessions set aal = 'aal2' where id = $1", session);
+      const waiting = renew(refresh);
+      await expect
+        .poll(
+          async () =>
+            (await world.admin.query("select from pg_stat_activity where wait_event = 'transactionid'")).rowCount,
+        )
+        .toBe(1);
+      await other.query('commit');
+      expect((await waiting).body.code).toBe('refresh_token_not_found');
+    } finally {
+      other.release();
+    }
+    expect(await generations(id)).toBe(2);
+  });
+
   test('is rejected for a banned user', async () => {
     const { refresh, id } = await world.signedUp();
     await world.admin.query(`update auth.users set banned_until = now() + interval '1 year' where id = $1`, [id]);
     expect((await renew(refresh)).body).toEqual({ code: 'user_banned', message: 'Invalid Refresh Token: User Banned' });
+    expect(await generations(id), 'the token still works after the ban').toBe(1);
   });
 });

@@ -52,8 +52,8 @@ export type AuditEntry = {
   details?: JsonObject;
 };
 
-/** The row of an entry, for statements that insert it together with the change it describes. */
-export const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> => ({
+/** The row of an entry. */
+const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> => ({
   at: entry.at,
   user_id: entry.userId,
   actor: entry.actor,

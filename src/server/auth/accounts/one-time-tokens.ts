@@ -5,12 +5,13 @@
  * fifteen across mails of one purpose that follow each other within a day. The link stays valid, so a guessing stranger
  * neither gets in nor locks the owner out.
  */
-import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { AuthTables, OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { hmac } from '../keys/hmac.ts';
 import { recordAuditEvent } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { hashToken } from './refresh-tokens.ts';
@@ -270,4 +271,4 @@ export async function deleteOneTimeTokens(service: AsService, userId: string): P
 type CodeScope = Pick<Issue, 'userId' | 'purpose' | 'address' | 'key'>;
 
 const hashCode = (owner: CodeScope, code: string): Buffer =>
-  createHmac('sha256', owner.key).update([owner.userId, owner.purpose, owner.address, code].join('\0')).digest();
+  hmac(owner.key).update([owner.userId, owner.purpose, owner.address, code].join('\0')).digest();

@@ -17,11 +17,16 @@
  * - Not after two days. A journal is opened once a day: a response that was lost when the phone was put away is
  *   requested again on the next evening.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { AuthTables } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
+import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import { hmac } from '../keys/hmac.ts';
+import { accountsQuery, isBanned, toAccount } from './accounts.ts';
+import type { Account } from './accounts.ts';
 
 const REUSE_WINDOW_MS = 10_000;
 const LOST_RESPONSE_WINDOW_MS = 48 * 3_600_000;
@@ -43,10 +48,101 @@ type TokenRow = Selectable<AuthTables['auth.refresh_tokens']>;
 export type RenewalResult =
   | { outcome: 'renewed'; token: string; session: SessionRow }
   | { outcome: 'unknown' }
+  /** The token was not rotated, so it still works after the ban. */
+  | { outcome: 'banned' }
   /** The session has been deleted; its owner must sign in again. */
   | { outcome: 'reused'; sessionId: string };
 
 type RenewalRequest = { token: string; now: Date; key: Buffer; ip: string; userAgent: string | null };
+
+/**
+ * Rotates the active token in one statement and returns the account with it. It is an optimistic lock: every change of a
+ * session's tokens also updates or locks the session's row, so `xmin` tells whether another renewal or a second step came
+ * first. Then no row is updated, as with a token that is not active or a banned user.
+ */
+export const ROTATE_ACTIVE = prepareQuery(
+  (values: { tokenHash: Buffer; childHash: Buffer; salt: Buffer; now: Date; ip: string; userAgent: string | null }) =>
+    queryBuilder
+      .with('found', (query) =>
+        query
+          .selectFrom('auth.refresh_tokens as token')
+          .innerJoin('auth.sessions as session', 'session.id', 'token.session_id')
+          .innerJoin('auth.users as user', 'user.id', 'session.user_id')
+          .select(['session.id', 'token.generation', sql<string>`session.xmin`.as('version')])
+          .where('token.token_hash', '=', values.tokenHash)
+          .where((row) => row.or([row('user.banned_until', 'is', null), row('user.banned_until', '<=', values.now)]))
+          .where((row) =>
+            row.not(
+              row.exists(
+                row
+                  .selectFrom('auth.refresh_tokens as later')
+                  .select('later.generation')
+                  .whereRef('later.session_id', '=', 'token.session_id')
+                  .whereRef('later.generation', '>', 'token.generation'),
+              ),
+            ),
+          ),
+      )
+      .with('renewed', (query) =>
+        query
+          .updateTable('auth.sessions as session')
+          .from('found')
+          .set({ refreshed_at: values.now, ip: values.ip, user_agent: values.userAgent })
+          .whereRef('session.id', '=', 'found.id')
+          .where(sql<boolean>`session.xmin = found.version`)
+          .returningAll('session')
+          .returning('found.generation'),
+      )
+      .with('inserted', (query) =>
+        query
+          .insertInto('auth.refresh_tokens')
+          .columns(['session_id', 'generation', 'token_hash', 'salt', 'created_at'])
+          .expression((from) =>
+            from
+              .selectFrom('renewed')
+              .select((row) => [
+                'renewed.id',
+                row('renewed.generation', '+', 1).as('generation'),
+                sql<Buffer>`${values.childHash}::bytea`.as('token_hash'),
+                sql<Buffer>`${values.salt}::bytea`.as('salt'),
+                sql<Date>`${values.now}::timestamptz`.as('created_at'),
+              ]),
+          ),
+      )
+      .with('pruned', (query) =>
+        query
+          .deleteFrom('auth.refresh_tokens')
+          .using('renewed')
+          .whereRef('auth.refresh_tokens.session_id', '=', 'renewed.id')
+          .where((row) =>
+            row('auth.refresh_tokens.generation', '<=', row('renewed.generation', '-', MAX_STORED_GENERATIONS)),
+          ),
+      )
+      .selectFrom(accountsQuery().as('account'))
+      .innerJoin('renewed', 'renewed.user_id', 'account.id')
+      .selectAll('account')
+      .select(['renewed.id as session_id', 'renewed.aal as session_aal', 'renewed.amr as session_amr']),
+);
+
+export type Rotation = { account: Account; session: Pick<SessionRow, 'id' | 'aal' | 'amr'>; token: string };
+
+/** The common case of `renewSession`. Null for every other case, which changes nothing. */
+export async function rotateActiveToken(service: AsService, request: RenewalRequest): Promise<Rotation | null> {
+  const salt = randomBytes(16);
+  const next = withHash(deriveChildToken(request.token, salt, request.key), salt);
+  const { now, ip, userAgent } = request;
+  const [row] = await ROTATE_ACTIVE.run(service, {
+    tokenHash: hashToken(request.token),
+    childHash: next.hash,
+    salt,
+    now,
+    ip,
+    userAgent,
+  });
+  if (!row) return null;
+  const { session_id: id, session_aal: aal, session_amr: amr, ...account } = row;
+  return { account: toAccount(account), session: { id, aal, amr }, token: next.token };
+}
 
 /** Requires a transaction. Locks the session's row first, which serializes the renewals of a session. */
 export async function renewSession(transaction: AsService, request: RenewalRequest): Promise<RenewalResult> {
@@ -54,13 +150,15 @@ export async function renewSession(transaction: AsService, request: RenewalReque
     queryBuilder
       .selectFrom('auth.sessions as session')
       .innerJoin('auth.refresh_tokens as token', 'token.session_id', 'session.id')
+      .innerJoin('auth.users as user', 'user.id', 'session.user_id')
       .selectAll('session')
-      .select('token.generation')
+      .select(['token.generation', 'user.banned_until'])
       .where('token.token_hash', '=', hashToken(request.token))
       .forUpdate('session'),
   );
   if (!found) return { outcome: 'unknown' };
-  const { generation, ...session } = found;
+  const { generation, banned_until, ...session } = found;
+  if (isBanned({ banned_until }, request.now)) return { outcome: 'banned' };
 
   // Read after locking, to see the result of the previous renewal.
   const [used, ...descendants] = await transaction.run(
@@ -144,6 +242,6 @@ function deriveActiveToken(request: RenewalRequest, descendants: readonly TokenR
 }
 
 const deriveChildToken = (parent: string, salt: Buffer, key: Buffer): string =>
-  createHmac('sha256', key).update(salt).update(parent).digest('base64url');
+  hmac(key).update(salt).update(parent).digest('base64url');
 
 const withHash = (token: string, salt: Buffer) => ({ token, hash: hashToken(token), salt });

@@ -3,10 +3,10 @@ import type { Selectable } from 'kysely';
 import { jsonObjectFrom } from 'kysely/helpers/postgres';
 import type { AuthTables, AuthenticationMethod } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
+import { prepareQuery } from '#server/database/prepared-query.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
-import { accountQuery, toAccount } from './accounts.ts';
+import { accountQuery, accountsQuery, toAccount } from './accounts.ts';
 import type { Account } from './accounts.ts';
-import { auditRow } from './audit-log.ts';
 import type { Device } from './device.ts';
 import { createFirstRefreshToken } from './refresh-tokens.ts';
 
@@ -46,102 +46,170 @@ export type StartedSession = {
   undidDeletion?: boolean;
 };
 
+type SessionValues = {
+  id: string;
+  userId: string;
+  aal: SessionRow['aal'];
+  amr: string;
+  passkeyId: string | null;
+  provider: string;
+  ip: string;
+  userAgent: string | null;
+  tokenHash: Buffer;
+  salt: Buffer;
+  details: string;
+  undoDetails: string;
+  now: Date;
+};
+
+const START_SESSION = prepareQuery((values: SessionValues) =>
+  queryBuilder
+    // Locks the row before its token, as `undo-deletion.ts` does: otherwise the two could deadlock.
+    .with('pending', (query) =>
+      query
+        .selectFrom('auth.users')
+        .select('id')
+        .where('id', '=', values.userId)
+        .where('deletion_due_at', 'is not', null)
+        .forUpdate(),
+    )
+    .with('undo_link', (query) =>
+      query
+        .deleteFrom('auth.one_time_tokens')
+        .where('user_id', 'in', (row) => row.selectFrom('pending').select('pending.id'))
+        .where('purpose', '=', 'undo_deletion'),
+    )
+    .with('undo_audit', (query) =>
+      query
+        .insertInto('auth.audit_log')
+        .columns(['at', 'user_id', 'actor', 'event', 'ip', 'user_agent', 'details'])
+        .expression((row) =>
+          row
+            .selectFrom('pending')
+            .select((column) => [
+              column.val(values.now).as('at'),
+              'pending.id as user_id',
+              column.val('user' as const).as('actor'),
+              column.val('deletion_undone').as('event'),
+              column.val(values.ip).as('ip'),
+              column.val(values.userAgent).as('user_agent'),
+              column.val(values.undoDetails).as('details'),
+            ]),
+        ),
+    )
+    .with('session', (query) =>
+      query.insertInto('auth.sessions').values({
+        id: values.id,
+        user_id: values.userId,
+        aal: values.aal,
+        amr: values.amr,
+        passkey_id: values.passkeyId,
+        ip: values.ip,
+        user_agent: values.userAgent,
+        created_at: values.now,
+      }),
+    )
+    .with('token', (query) =>
+      query.insertInto('auth.refresh_tokens').values({
+        session_id: values.id,
+        generation: 1,
+        token_hash: values.tokenHash,
+        salt: values.salt,
+        created_at: values.now,
+      }),
+    )
+    .with('identity', (query) =>
+      query
+        .updateTable('auth.identities')
+        .set({ last_sign_in_at: values.now })
+        .where('user_id', '=', values.userId)
+        .where('provider', '=', values.provider),
+    )
+    .with('audit', (query) =>
+      query.insertInto('auth.audit_log').values({
+        at: values.now,
+        user_id: values.userId,
+        actor: 'user',
+        event: 'signed_in',
+        ip: values.ip,
+        user_agent: values.userAgent,
+        details: values.details,
+      }),
+    )
+    .with('signed_in', (query) =>
+      query
+        .updateTable('auth.users')
+        // Joined, so that `pending` is read before the update.
+        .from((from) => from.selectFrom('pending').select(from.fn.countAll<string>().as('count')).as('undone'))
+        .set({ last_sign_in_at: values.now, updated_at: values.now, deletion_due_at: null })
+        .where('auth.users.id', '=', values.userId)
+        .returning(['auth.users.id', 'undone.count as undone']),
+    )
+    .selectFrom(accountsQuery().as('account'))
+    .innerJoin('signed_in', 'signed_in.id', 'account.id')
+    .selectAll('account')
+    .select('signed_in.undone'),
+);
+
 /**
- * Inserts session, first refresh token and audit rows, updates the sign-in time and undoes a pending deletion of the
- * account, in one round trip.
+ * Inserts session, first refresh token and audit rows, updates the sign-in time, undoes a pending deletion of the account
+ * and reads the account, in one round trip.
  */
-export async function startSession(service: AsService, newSession: NewSession): Promise<StartedSession> {
+export async function startSession(
+  service: AsService,
+  newSession: NewSession,
+): Promise<StartedSession & { account: Account }> {
   const id = randomUUID();
-  const { userId, method, provider, byPhone, passkeyId, device, now } = newSession;
-  const aal = passkeyId === undefined ? 'aal1' : 'aal2';
+  const { userId, method, provider, byPhone, passkeyId = null, device, now } = newSession;
+  const aal = passkeyId === null ? 'aal1' : 'aal2';
   const amr: AuthenticationMethod[] = [
     { method, timestamp: Math.floor(now.getTime() / 1000), ...(provider !== undefined && { provider }) },
   ];
   const refresh = createFirstRefreshToken();
-  const undone = auditRow({ at: now, userId, actor: 'user', event: 'deletion_undone', device, details: { method } });
-  const [signedIn] = await service.run(
-    queryBuilder
-      // Locks the row before its token, as `undo-deletion.ts` does: otherwise the two could deadlock.
-      .with('pending', (query) =>
-        query
-          .selectFrom('auth.users')
-          .select('id')
-          .where('id', '=', userId)
-          .where('deletion_due_at', 'is not', null)
-          .forUpdate(),
-      )
-      .with('undo_link', (query) =>
-        query
-          .deleteFrom('auth.one_time_tokens')
-          .where('user_id', 'in', (row) => row.selectFrom('pending').select('pending.id'))
-          .where('purpose', '=', 'undo_deletion'),
-      )
-      .with('undo_audit', (query) =>
-        query
-          .insertInto('auth.audit_log')
-          .columns(['at', 'user_id', 'actor', 'event', 'ip', 'user_agent', 'details'])
-          .expression((row) =>
-            row
-              .selectFrom('pending')
-              .select((column) => [
-                column.val(undone.at).as('at'),
-                'pending.id as user_id',
-                column.val(undone.actor).as('actor'),
-                column.val(undone.event).as('event'),
-                column.val(undone.ip).as('ip'),
-                column.val(undone.user_agent).as('user_agent'),
-                column.val(undone.details).as('details'),
-              ]),
-          ),
-      )
-      .with('session', (query) =>
-        query.insertInto('auth.sessions').values({
-          id,
-          user_id: userId,
-          aal,
-          amr: JSON.stringify(amr),
-          passkey_id: passkeyId ?? null,
-          ip: device.ip,
-          user_agent: device.userAgent,
-          created_at: now,
-        }),
-      )
-      .with('token', (query) =>
-        query.insertInto('auth.refresh_tokens').values({
-          session_id: id,
-          generation: 1,
-          token_hash: refresh.hash,
-          salt: refresh.salt,
-          created_at: now,
-        }),
-      )
-      .with('identity', (query) =>
-        query
-          .updateTable('auth.identities')
-          .set({ last_sign_in_at: now })
-          .where('user_id', '=', userId)
-          .where('provider', '=', provider ?? (byPhone ? 'phone' : 'email')),
-      )
-      .with('audit', (query) =>
-        query
-          .insertInto('auth.audit_log')
-          .values(
-            auditRow({ at: now, userId, actor: 'user', event: 'signed_in', device, details: { method, provider } }),
-          ),
-      )
-      .updateTable('auth.users')
-      // Joined, so that `pending` is read before the update.
-      .from((query) => query.selectFrom('pending').select(query.fn.countAll<string>().as('count')).as('undone'))
-      .set({ last_sign_in_at: now, updated_at: now, deletion_due_at: null })
-      .where('auth.users.id', '=', userId)
-      .returning('undone.count as undone'),
-  );
+  const identity = provider ?? (byPhone ? 'phone' : 'email');
+  const [row] = await START_SESSION.run(service, {
+    id,
+    userId,
+    aal,
+    amr: JSON.stringify(amr),
+    passkeyId,
+    provider: identity,
+    ip: device.ip,
+    userAgent: device.userAgent,
+    tokenHash: refresh.hash,
+    salt: refresh.salt,
+    details: JSON.stringify({ method, provider }),
+    undoDetails: JSON.stringify({ method }),
+    now,
+  });
+  if (!row) throw new Error('the account was deleted concurrently');
+  const { undone, ...account } = row;
   return {
     session: { id, aal, amr },
     refreshToken: refresh.token,
-    undidDeletion: Number(signedIn?.undone) > 0,
+    undidDeletion: Number(undone) > 0,
+    account: markSignedIn(toAccount(account), identity, now),
   };
 }
+
+/** A statement reads the rows as they were before its own updates. */
+const markSignedIn = ({ user, identities, factors }: Account, provider: string, now: Date): Account => ({
+  user: { ...user, last_sign_in_at: now, updated_at: now, deletion_due_at: null },
+  identities: identities.map((each) => (each.provider === provider ? { ...each, last_sign_in_at: now } : each)),
+  factors,
+});
+
+export const ACCOUNT_AND_SESSION = prepareQuery(({ userId, sessionId }: { userId: string; sessionId: string | null }) =>
+  accountQuery(userId).select((query) =>
+    jsonObjectFrom(
+      query
+        .selectFrom('auth.sessions as session')
+        .selectAll('session')
+        .where('session.id', '=', sessionId)
+        .whereRef('session.user_id', '=', 'user.id'),
+    ).as('session'),
+  ),
+);
 
 /** One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user. */
 export async function findAccountAndSession(
@@ -149,17 +217,7 @@ export async function findAccountAndSession(
   userId: string,
   sessionId: string | null,
 ): Promise<{ account: Account; session: SessionRow | null } | null> {
-  const [row] = await service.run(
-    accountQuery(userId).select((query) =>
-      jsonObjectFrom(
-        query
-          .selectFrom('auth.sessions as session')
-          .selectAll('session')
-          .where('session.id', '=', sessionId)
-          .whereRef('session.user_id', '=', 'user.id'),
-      ).as('session'),
-    ),
-  );
+  const [row] = await ACCOUNT_AND_SESSION.run(service, { userId, sessionId });
   if (!row) return null;
   const { session, ...account } = row;
   return {

@@ -1,6 +1,6 @@
 /** POST /token?grant_type=password: signs in and starts a new session (docs/specification/wire.md 9). */
 import type { Endpoint } from '../auth-deps.ts';
-import { findUserByEmail, getAccount, isBanned } from '../accounts/accounts.ts';
+import { findUserByEmail, isBanned } from '../accounts/accounts.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { findUserByPhone } from '../phone/phone-accounts.ts';
@@ -41,7 +41,5 @@ export const grantPassword: Endpoint = async (context, deps) => {
   if (confirmedAt === null) throw new AuthError(byPhone ? 'phone_not_confirmed' : 'email_not_confirmed');
 
   const started = await startSession(service, { userId: user.id, method: 'password', byPhone, device, now });
-  return context.json(
-    await respondWithSession(context, deps, { account: await getAccount(service, user.id), started }),
-  );
+  return context.json(await respondWithSession(context, deps, { account: started.account, started }));
 };

@@ -5,8 +5,9 @@
  * limited.
  */
 import type { Endpoint } from '../auth-deps.ts';
-import { getAccount, isBanned } from '../accounts/accounts.ts';
-import { hasRefreshTokenFormat, renewSession } from '../accounts/refresh-tokens.ts';
+import { getAccount } from '../accounts/accounts.ts';
+import { hasRefreshTokenFormat, renewSession, rotateActiveToken } from '../accounts/refresh-tokens.ts';
+import type { Rotation } from '../accounts/refresh-tokens.ts';
 import { readBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
@@ -24,18 +25,25 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
   const token = (await readBody(context)).text('refresh_token');
   if (!hasRefreshTokenFormat(token)) return reject('refresh_token_malformed');
 
-  const renewal = await database.transactAsService('renew a session', (transaction) =>
-    renewSession(transaction, { token, now: clock.now(), key: secrets.refreshTokens, ...device }),
-  );
-  if (renewal.outcome === 'unknown') return reject('refresh_token_not_found');
-  if (renewal.outcome === 'reused') {
-    accessTokens.invalidateSession(renewal.sessionId);
-    return reject('refresh_token_already_used');
-  }
-  const account = await getAccount(database.asService('renew a session'), renewal.session.user_id);
-  if (isBanned(account.user, clock.now())) return reject('refresh_banned');
-  const { session, token: refreshToken } = renewal;
+  const request = { token, now: clock.now(), key: secrets.refreshTokens, ...device };
+  const rotation = (await rotateActiveToken(database.asService('renew a session'), request)) ?? (await renewOther());
+  const { account, session, token: refreshToken } = rotation;
   const { email, phone } = account.user;
   rememberDevice(context, deps, { email, phone, sessionId: session.id });
   return context.json(await sessionResponse(accessTokens, account, { session, refreshToken }));
+
+  /** For a token that is not active, or a second request with the same token. */
+  async function renewOther(): Promise<Rotation> {
+    const renewal = await database.transactAsService('renew a session', (transaction) =>
+      renewSession(transaction, request),
+    );
+    if (renewal.outcome === 'unknown') return reject('refresh_token_not_found');
+    if (renewal.outcome === 'banned') return reject('refresh_banned');
+    if (renewal.outcome === 'reused') {
+      accessTokens.invalidateSession(renewal.sessionId);
+      return reject('refresh_token_already_used');
+    }
+    const owner = await getAccount(database.asService('renew a session'), renewal.session.user_id);
+    return { account: owner, session: renewal.session, token: renewal.token };
+  }
 };

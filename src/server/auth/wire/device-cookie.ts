@@ -15,13 +15,14 @@
  * cookie. A response to a cross-site request therefore sets no cookie. Threat: a session thief renews the session to
  * get one new cookie after another, each with its own guesses. All renewals of a session therefore set the same cookie.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import { hmac } from '../keys/hmac.ts';
 
 const COOKIE = 'hustle-forge-device';
 const PATH = '/auth/v1';
@@ -79,11 +80,13 @@ export function rememberDevice(
 }
 
 function readDevice(context: Context<AppEnv>, key: Buffer, address: string): string | null {
-  const [device = '', presented = ''] = (getCookie(context, COOKIE) ?? '').split('.');
+  const cookie = getCookie(context, COOKIE);
+  if (cookie === undefined) return null;
+  const [device = '', presented = ''] = cookie.split('.');
   const expected = Buffer.from(computeMac(key, device, address));
   const mac = Buffer.from(presented);
   return mac.length === expected.length && timingSafeEqual(mac, expected) ? device : null;
 }
 
 const computeMac = (key: Buffer, device: string, address: string): string =>
-  createHmac('sha256', key).update(`${device}\0${address.toLowerCase()}`).digest('base64url');
+  hmac(key).update(`${device}\0${address.toLowerCase()}`).digest('base64url');

@@ -1,0 +1,158 @@
+/**
+ * Compares signing in with argon2id alone, and renewing a session and reading the user with the bare server on one
+ * database, interleaved. The targets are ratios, because other load affects both sides equally.
+ */
+import autocannon from 'autocannon';
+import { createPasswords } from '#server/auth/accounts/passwords.ts';
+import { PUBLISHABLE_KEY } from '#server/config/config.ts';
+import { printFigures } from './figures.ts';
+import type { Figure } from './figures.ts';
+import { startProcess } from './processes.ts';
+import { openSeededDatabase } from './seeded-database.ts';
+
+const CONNECTIONS = 16;
+/** Enough to keep the password thread busy. */
+const SIGN_IN_CONNECTIONS = 4;
+const ROUNDS = 4;
+const SECONDS = 3;
+const WARM_UP_SECONDS = 2;
+const PASSWORD = 'correct horse battery';
+const JSON_HEADERS = { apikey: PUBLISHABLE_KEY, 'content-type': 'application/json' };
+
+type Session = { access_token: string; refresh_token: string };
+type Person = { email: string; id: string; app: Session; bare: Session };
+
+const database = await openSeededDatabase();
+const env = { DATABASE_URL: database.url, DATA_DIR: database.dataDir };
+const app = await startProcess('src/server/main.ts', { ...env, SANDBOX: 'off', AUTH_RATE_LIMITS: 'off' }, '/readyz');
+const bare = await startProcess('benchmarks/bare-auth-server.ts', env, '/');
+const passwords = createPasswords();
+try {
+  const people = await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => createPerson(index)));
+  printFigures('Accounts', [
+    await compare('sign in, against argon2id alone', 0.8, signIns(people), verifications()),
+    await compare('renew a session, against the bare server', 0.7, renewals(people, 'app'), renewals(people, 'bare')),
+    await compare('GET /user, against the bare server', 0.7, userReads(people, 'app'), userReads(people, 'bare')),
+  ]);
+} finally {
+  await Promise.all([app.stop(), bare.stop(), passwords.close()]);
+  await database.close();
+}
+
+async function post<Answer>(url: string, body: object): Promise<Answer> {
+  const answer = await fetch(url, { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as Answer;
+}
+
+async function createPerson(index: number): Promise<Person> {
+  const email = `person-${index}@example.com`;
+  const signedUp = await post<Session & { user: { id: string } }>(`${app.url}/auth/v1/signup`, {
+    email,
+    password: PASSWORD,
+  });
+  const { id } = signedUp.user;
+  return { email, id, app: signedUp, bare: await startBareSession(id) };
+}
+
+function startBareSession(userId: string): Promise<Session> {
+  return post(`${bare.url}/sessions`, { user_id: userId });
+}
+
+/** Returns how often the work was done in so many seconds. */
+type Load = (seconds: number) => Promise<number>;
+
+/** One request after another on each connection; `next` gets the connection's number and the answer before. */
+function requestLoad(options: autocannon.Options, next: (connection: number) => autocannon.Request): Load {
+  return async (duration) => {
+    let connections = 0;
+    const result = await autocannon({
+      connections: CONNECTIONS,
+      duration,
+      ...options,
+      setupClient: (client) => client.setRequests([next(connections++)]),
+    });
+    if (result.non2xx > 0 || result.errors > 0) {
+      throw new Error(`${options.url}: ${result.non2xx} rejected and ${result.errors} failed requests`);
+    }
+    return result.requests.total;
+  };
+}
+
+function signIns(people: readonly Person[]): Load {
+  return requestLoad({ url: app.url, connections: SIGN_IN_CONNECTIONS }, (connection) => ({
+    method: 'POST',
+    path: '/auth/v1/token?grant_type=password',
+    headers: JSON_HEADERS,
+    body: JSON.stringify({ email: people[connection]!.email, password: PASSWORD }),
+  }));
+}
+
+/** The same number of passwords on one thread of this process, with the parameters and the priority of the product. */
+function verifications(): Load {
+  const hash = passwords.hash(PASSWORD);
+  return async (seconds) => {
+    const stored = await hash;
+    const until = performance.now() + seconds * 1000;
+    let done = 0;
+    const verify = async (): Promise<void> => {
+      for (; performance.now() < until; done += 1) await passwords.matches(PASSWORD, stored);
+    };
+    await Promise.all(Array.from({ length: SIGN_IN_CONNECTIONS }, verify));
+    return done;
+  };
+}
+
+/** The last answer of a load is lost, so each load begins with new sessions. */
+function renewals(people: readonly Person[], side: 'app' | 'bare'): Load {
+  const url = side === 'app' ? app.url : bare.url;
+  const path = side === 'app' ? '/auth/v1/token?grant_type=refresh_token' : '/refresh';
+  return async (seconds) => {
+    const sessions = await Promise.all(people.map(({ email, id }) => startSession(side, email, id)));
+    const load = requestLoad({ url }, (connection) => ({
+      method: 'POST',
+      path,
+      headers: JSON_HEADERS,
+      setupRequest: (request) => ({
+        ...request,
+        body: JSON.stringify({ refresh_token: sessions[connection]!.refresh_token }),
+      }),
+      onResponse: (status, body) => {
+        if (status === 200) sessions[connection] = JSON.parse(body) as Session;
+      },
+    }));
+    return load(seconds);
+  };
+}
+
+function startSession(side: 'app' | 'bare', email: string, userId: string): Promise<Session> {
+  if (side === 'bare') return startBareSession(userId);
+  return post(`${app.url}/auth/v1/token?grant_type=password`, { email, password: PASSWORD });
+}
+
+function userReads(people: readonly Person[], side: 'app' | 'bare'): Load {
+  return requestLoad({ url: side === 'app' ? app.url : bare.url }, (connection) => ({
+    path: side === 'app' ? '/auth/v1/user' : '/user',
+    headers: { apikey: PUBLISHABLE_KEY, authorization: `Bearer ${people[connection]![side].access_token}` },
+  }));
+}
+
+/** Alternates between both loads and swaps their order each round, so that other load affects both equally. */
+async function compare(what: string, target: number, ours: Load, theirs: Load): Promise<Figure> {
+  const done = { ours: 0, theirs: 0 };
+  const loads = { ours, theirs };
+  await ours(WARM_UP_SECONDS);
+  await theirs(WARM_UP_SECONDS);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const order = round % 2 === 0 ? (['ours', 'theirs'] as const) : (['theirs', 'ours'] as const);
+    for (const turn of order) done[turn] += await loads[turn](SECONDS);
+  }
+  const ratio = done.ours / done.theirs;
+  const rate = (of: 'ours' | 'theirs'): string => Math.round(done[of] / (ROUNDS * SECONDS)).toLocaleString('en');
+  return {
+    what,
+    measured: `${ratio.toFixed(2)} (${rate('ours')}/s against ${rate('theirs')}/s)`,
+    target: `at least ${target}`,
+    isMet: ratio >= target,
+  };
+}
