@@ -39,12 +39,12 @@ const CHUNKS = [
   {
     // The forms of the sign-in screens. The journal must become editable without this chunk.
     name: 'forms',
-    test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/(hooks\/use-submit|boot\/auth-link))|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
+    test: /client\/(ui\/(form\/(field|password-field)|notice)|lib\/(hooks\/(use-submit|use-restore-count)|boot\/auth-link|api\/provider-flow)|features\/account\/(account-layout|account\.module|email-field|link\/(use-)?arrived-link))|domain\/(messages|account\/account)\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {
     name: 'members',
-    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/save-status)|icons\/chevron-/,
+    test: /node_modules\/(@tanstack\/(react-query|query-core)|@supabase\/postgrest-js)\/|client\/(lib\/(api\/data-client|plan\/premium|hooks\/use-today)|ui\/plan\/plan-placeholder|app\/layout\/(members-layout|upgrade-context)|editor\/stored\/(log-text|stored-log|inert-html|empty-log-html)|sync\/save-status|features\/journal\/day\/save-status-line)|domain\/(export\/escape-html|log\/quick-entries)|icons\/chevron-/,
     priority: 1,
   },
   {

@@ -3,7 +3,8 @@ import { Link, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useId, useRef, useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
@@ -11,27 +12,38 @@ import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { EmailField } from './email-field.tsx';
 import { useArrivedLink } from './link/use-arrived-link.ts';
+import { SignInWays, WayFormView } from './ways/sign-in-ways.tsx';
+import type { WayForm } from './ways/sign-in-ways.tsx';
 import styles from './account.module.css';
 
 const CheckYourMail = lazy(async () => ({ default: (await import('./check-your-mail.tsx')).CheckYourMail }));
+const ProviderReturn = lazy(async () => ({ default: (await import('./link/provider-return.tsx')).ProviderReturn }));
 const ConfirmLink = lazy(async () => ({ default: (await import('./link/confirm-link.tsx')).ConfirmLink }));
 
 export function LoginScreen() {
   const { link, drop } = useArrivedLink();
-  if (!link) return <LoginForm />;
+  // A page that the back button restores after a redirect to a provider would still be redirecting.
+  const restoreCount = useRestoreCount();
+  if (!link) return <LoginForm key={restoreCount} />;
   return (
     <Suspense fallback={<AccountLayout title="Sign in" lead="Checking your link..." />}>
-      <ConfirmLink link={link} onDrop={drop} />
+      {link.kind === 'code' || link.kind === 'providerError' ? (
+        <ProviderReturn arrived={link} onDrop={drop} />
+      ) : (
+        <ConfirmLink link={link} onDrop={drop} />
+      )}
     </Suspense>
   );
 }
 
 function LoginForm() {
   const { auth } = useSupabase();
+  const { signIn } = useClientConfig();
   const state = useRouterState({ select: ({ location }) => location.state });
   const attemptedEmail = useRef('');
   const confirmationForm = useId();
   const [unconfirmed, setUnconfirmed] = useState<string | null>(null);
+  const [way, setWay] = useState<WayForm | null>(null);
   const confirmation = useSubmit(async () => {
     const { error } = await auth.resend({ type: 'signup', email: attemptedEmail.current });
     if (error) return { kind: 'error', text: recoveryMessage(error) };
@@ -52,6 +64,9 @@ function LoginForm() {
         <CheckYourMail address={unconfirmed} />
       </Suspense>
     );
+  }
+  if (way) {
+    return <WayFormView form={way} frame={AccountLayout} returnPath={state.from} onBack={() => setWay(null)} />;
   }
   return (
     <AccountLayout
@@ -90,7 +105,7 @@ function LoginForm() {
             {confirmation.outcome && <p>{confirmation.outcome.text}</p>}
           </Notice>
         )}
-        <EmailField autoFocus />
+        <EmailField autoFocus autoComplete={signIn.passkeys ? 'username webauthn' : 'username'} />
         <PasswordField label="Password" name="password" autoComplete="current-password" required />
         <Link className={styles.beside} to={ROUTES.forgotPassword.path}>
           Forgot your password?
@@ -99,6 +114,7 @@ function LoginForm() {
           Sign in
         </Button>
       </form>
+      <SignInWays onOpen={setWay} returnPath={state.from} />
     </AccountLayout>
   );
 }

@@ -22,6 +22,9 @@ import { adoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
 import { AfterSecondStep } from './second-step/after-second-step.tsx';
+import { OVERLAY_FORMS, OverlayWays } from './ways/overlay-ways.tsx';
+import type { OverlayForm } from './ways/overlay-ways.tsx';
+import { OverlayFrame } from './ways/way-frame.tsx';
 import styles from './account.module.css';
 
 export function SignInOverlay() {
@@ -53,11 +56,14 @@ export function SignInOverlay() {
 /** The first step: the password, or a new one after a mailed code. */
 function FirstStep() {
   const { auth } = useSupabase();
-  const [step, setStep] = useState<'password' | 'code' | VerifiedAccount>('password');
+  const email = useUser().email ?? '';
+  const [step, setStep] = useState<'password' | 'code' | OverlayForm | VerifiedAccount>('password');
+  const FormView = step === 'mailCode' || step === 'phoneCode' ? OVERLAY_FORMS[step].View : null;
 
   return (
     <>
-      {step === 'password' && <PasswordStep onSent={() => setStep('code')} />}
+      {step === 'password' && <PasswordStep onSent={() => setStep('code')} onOpen={setStep} />}
+      {FormView && <FormView frame={OverlayFrame} address={email} onBack={() => setStep('password')} />}
       {step === 'code' && <CodeStep onVerified={setStep} onBack={() => setStep('password')} />}
       {typeof step === 'object' && (
         <>
@@ -85,7 +91,7 @@ function FirstStep() {
   );
 }
 
-function PasswordStep({ onSent }: { onSent: () => void }) {
+function PasswordStep({ onSent, onOpen }: { onSent: () => void; onOpen: (form: OverlayForm) => void }) {
   const { auth } = useSupabase();
   const signingOut = useSignOut();
   const email = useUser().email ?? '';
@@ -121,6 +127,7 @@ function PasswordStep({ onSent }: { onSent: () => void }) {
           Sign in
         </Button>
       </form>
+      <OverlayWays onOpen={onOpen} />
       <form className={styles.under} onSubmit={recovery.onSubmit}>
         {recovery.outcome && <Notice kind={recovery.outcome.kind}>{recovery.outcome.text}</Notice>}
         <Button tone="text" type="submit" busy={recovery.busy} busyLabel="Sending...">

@@ -5,6 +5,7 @@ import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateSignUp } from '#domain/account/
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
@@ -13,11 +14,13 @@ import { PasswordField } from '#client/ui/form/password-field.tsx';
 import { AccountLayout } from './account-layout.tsx';
 import { CheckYourMail } from './check-your-mail.tsx';
 import { EmailField } from './email-field.tsx';
+import { ProviderWays } from './ways/sign-in-ways.tsx';
 import styles from './account.module.css';
 
 export function SignupScreen() {
   const { auth } = useSupabase();
   const [acceptsTerms, setAcceptsTerms] = useState(false);
+  const restoreCount = useRestoreCount();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const state = useRouterState({ select: ({ location }) => location.state });
 
@@ -99,6 +102,7 @@ export function SignupScreen() {
           Create account
         </Button>
       </form>
+      <ProviderWays key={restoreCount} returnPath={state.from} />
     </AccountLayout>
   );
 }

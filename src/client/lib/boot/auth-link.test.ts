@@ -20,6 +20,8 @@ describe('an auth link opens the screen that handles it, from any page', () => {
     ['/login?token_hash=h&type=signup', '/login'],
     ['/signup#error=server_error', '/login'],
     ['/?error=access_denied#error=access_denied', '/login'],
+    ['/login?flow=signIn&provider=google&sb_flow_id=0123456789abcdef&code=c', '/login'],
+    ['/journal?code=c', '/login'],
     ['/journal#message=Confirmation+link+accepted&sb=', '/login'],
   ])('%s -> %s', (href, path) => expect(at(href)?.path).toBe(path));
 });
@@ -35,5 +37,6 @@ test.each([
   '/journal?payment=success&token=5E6ABCDEFGHIJKLMN&PayerID=X',
   '/receipt?payment=1b1e',
   '/#message=hello',
+  '/journal?decode=1',
   '/#main',
 ])('ignores %s', (href) => expect(at(href)).toBeNull());

@@ -1,5 +1,5 @@
 /**
- * Auth links in mails carry tokens or an error in the query or the fragment. The boot script removes them from the URL
+ * Auth links in mails carry tokens or an error in the query or the fragment, and a provider returns with a code. The boot script removes them from the URL
  * before anything else runs; from then on they exist only in the memory of this page.
  */
 import { ROUTES } from '#domain/routes.ts';
@@ -9,7 +9,7 @@ declare global {
   var hustleForgeAuthLink: string | undefined;
 }
 
-const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code)=|&message=.*&sb=/;
+const AUTH_PARAMS = /(^|&)(access_token|token_hash|error|error_code|code)=|&message=.*&sb=/;
 
 type Address = Pick<Location, 'pathname' | 'search' | 'hash'>;
 export type AuthLink = {

@@ -1,20 +1,37 @@
-/** Explains why a mailed link failed and how to get another one. */
+/** Explains why a mailed link failed, and offers a new one. */
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ReactNode } from 'react';
+import { validateEmail } from '#domain/account/account.ts';
+import { recoveryMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from '../account-layout.tsx';
+import { EmailField } from '../email-field.tsx';
+import { mailCode, MailedCode } from '../ways/mailed-code.tsx';
 import styles from '../account.module.css';
 
-export function BrokenLink({ text, onContinue }: { text: string; onContinue: () => void }) {
+type BrokenLinkProps = {
+  text: string;
+  /** A link that was to change the address: only a signed-in user can request another one. */
+  isAddressChange: boolean;
+  onContinue: () => void;
+};
+
+export function BrokenLink({ text, isAddressChange, onContinue }: BrokenLinkProps) {
   const { user } = useSession();
+  const { mailCodes } = useClientConfig().signIn;
+  if (!user && !isAddressChange && mailCodes) return <NewLink text={text} onContinue={onContinue} />;
   return (
     <AccountLayout title="This link does not work">
       <div className={styles.notice}>
         <Notice kind="error">{text}</Notice>
-        {user ? (
+        {user && (
           <p>
             You are signed in as <strong>{user.email}</strong>. To get a new link, save the change again in your{' '}
             <Link to={ROUTES.profile.path} onClick={clearAuthLink}>
@@ -22,19 +39,75 @@ export function BrokenLink({ text, onContinue }: { text: string; onContinue: () 
             </Link>
             .
           </p>
-        ) : (
-          <>
-            <p>
-              To reset your password,{' '}
-              <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
-                request a new link
-              </Link>
-              .
-            </p>
-            <p>To confirm your email address, sign in. You can request a new email there.</p>
-          </>
         )}
+        {!user && isAddressChange && <p>To get a new link, sign in and save the change again in your profile.</p>}
+        {!user && !isAddressChange && <PasswordReset>To reset your password,</PasswordReset>}
         <Button onClick={onContinue}>{user ? 'Open your journal' : 'Sign in'}</Button>
+      </div>
+    </AccountLayout>
+  );
+}
+
+function PasswordReset({ children }: { children: ReactNode }) {
+  return (
+    <p>
+      {children}{' '}
+      <Link to={ROUTES.forgotPassword.path} onClick={clearAuthLink}>
+        request a new link
+      </Link>
+      .
+    </p>
+  );
+}
+
+/** A new link that signs in; for an address that is not confirmed yet, it confirms the address too. */
+function NewLink({ text, onContinue }: Omit<BrokenLinkProps, 'isAddressChange'>) {
+  const { auth } = useSupabase();
+  const [sentTo, setSentTo] = useState<string | null>(null);
+  const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
+    const email = textOf(form, 'email').trim();
+    const problem = validateEmail(email);
+    if (problem) return { kind: 'error', text: problem, field: 'email' };
+    const { error } = await mailCode(auth, email);
+    if (error) return { kind: 'error', text: recoveryMessage(error) };
+    // A sign-in with the code must not come back to this page.
+    clearAuthLink();
+    setSentTo(email);
+    return null;
+  });
+
+  if (sentTo !== null) {
+    return (
+      <MailedCode
+        frame={AccountLayout}
+        address={sentTo}
+        onRestart={() => setSentTo(null)}
+        restartLabel="use another address"
+      />
+    );
+  }
+  return (
+    <AccountLayout
+      title="This link does not work"
+      footer={
+        <button type="button" className={styles.inline} onClick={onContinue}>
+          Sign in another way
+        </button>
+      }
+    >
+      <div className={styles.notice}>
+        <Notice kind="error">{text}</Notice>
+        <p>A link works once, and for an hour. We can email you a new one that signs you in.</p>
+      </div>
+      <form className={styles.form} onSubmit={onSubmit} noValidate>
+        {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <EmailField error={errorOf('email')} />
+        <Button className={styles.submit} tone="primary" type="submit" busy={busy} busyLabel="Sending...">
+          Email me a new link
+        </Button>
+      </form>
+      <div className={styles.under}>
+        <PasswordReset>Did the link reset your password? Then</PasswordReset>
       </div>
     </AccountLayout>
   );

@@ -12,7 +12,7 @@ import { Notice } from '#client/ui/notice.tsx';
 import { useToast } from '#client/ui/toast.tsx';
 import { AccountLayout } from '../account-layout.tsx';
 import { BrokenLink } from './broken-link.tsx';
-import type { MailLink } from './mail-link.ts';
+import type { MailLink } from './arrived-link.ts';
 import { SignedInAs } from '../signed-in-as.tsx';
 import { adoptSession, useLinkVerification } from './use-link-verification.ts';
 import type { VerifiedAccount } from './use-link-verification.ts';
@@ -63,7 +63,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
     case 'checking':
       return <AccountLayout title={title} lead="Checking your link..." />;
     case 'rejected':
-      return <BrokenLink text={state.text} onContinue={proceed} />;
+      return <BrokenLink text={state.text} isAddressChange={isAddressChange} onContinue={proceed} />;
     case 'firstConfirmed':
       return (
         <AccountLayout title="One more link to open">

@@ -1,12 +1,12 @@
-/** The mailed link that the page was opened with, until it is used or dropped. */
+/** The link that the page was opened with, until it is used or dropped. */
 import { useState } from 'react';
 import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
-import { readMailLink } from './mail-link.ts';
-import type { MailLink } from './mail-link.ts';
+import { readArrivedLink } from './arrived-link.ts';
+import type { ArrivedLink } from './arrived-link.ts';
 
-export function useArrivedLink(): { link: MailLink | null; drop: () => void } {
+export function useArrivedLink(): { link: ArrivedLink | null; drop: () => void } {
   const [link, setLink] = useState(() =>
-    globalThis.hustleForgeAuthLink === undefined ? null : readMailLink(globalThis.hustleForgeAuthLink),
+    globalThis.hustleForgeAuthLink === undefined ? null : readArrivedLink(globalThis.hustleForgeAuthLink),
   );
   const drop = (): void => {
     clearAuthLink();

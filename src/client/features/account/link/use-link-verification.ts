@@ -13,7 +13,7 @@ import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { needsSecondStep } from '#client/lib/session/second-step.ts';
-import type { MailLink } from './mail-link.ts';
+import type { MailLink } from './arrived-link.ts';
 
 /** The account that a link or a code was verified for. `auth` holds its session in memory. */
 export type VerifiedAccount = { auth: Auth; user: User; needsSecondStep: boolean };

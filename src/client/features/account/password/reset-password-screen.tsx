@@ -11,7 +11,7 @@ import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { AccountLayout } from '../account-layout.tsx';
-import type { MailLink } from '../link/mail-link.ts';
+import type { MailLink } from '../link/arrived-link.ts';
 import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
 import { SignedInAs } from '../signed-in-as.tsx';
@@ -41,6 +41,8 @@ export function ResetPasswordScreen() {
   // Wait for the session: the screen names the signed-in account as well.
   if (status === 'loading') return <Checking />;
   if (codeAccount) return <VerifiedReset account={codeAccount} onDone={finish} />;
+  // No sign-in at a provider sets a password.
+  if (link?.kind === 'code' || link?.kind === 'providerError') return <InvalidLink onVerified={setCodeAccount} />;
   if (link) return <WithLink link={link} onDone={finish} onVerified={setCodeAccount} />;
   if (!user || expired) return <InvalidLink onVerified={setCodeAccount} />;
   return (

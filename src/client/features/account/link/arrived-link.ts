@@ -1,7 +1,12 @@
-/** Parses the query of a mailed link. */
+/** Parses the query of a link from a mail, or of the return from a provider. */
+import { FLOWS } from '#client/lib/api/provider-flow.ts';
+import type { Flow } from '#client/lib/api/provider-flow.ts';
 
 const TYPES = ['signup', 'email_change', 'recovery', 'magiclink', 'invite', 'email'] as const;
 type LinkType = (typeof TYPES)[number];
+
+/** A flow that this app started at a provider (`flowReturnUrl`). `provider` is empty for single sign-on. */
+export type ProviderFlow = { flow: Flow; provider: string };
 
 export type MailLink =
   /** Consumed only after a click, because mail scanners open every link (docs/specification/accounts.md 8). */
@@ -12,14 +17,30 @@ export type MailLink =
   | { kind: 'firstConfirmed' }
   | { kind: 'error'; code: string };
 
+export type ProviderReturn =
+  | ({ kind: 'code'; code: string; flowId: string | null } & ProviderFlow)
+  | ({ kind: 'providerError'; code: string } & ProviderFlow);
+
+export type ArrivedLink = MailLink | ProviderReturn;
+
+/** The server returns these without the parameters of `flowReturnUrl`, because it does not know the flow. */
+const UNMARKED_PROVIDER_ERROR = /^(bad_oauth_\w+|flow_state_already_used)$/;
+
 /** Threat: anyone can write a link, so text from the query is never shown. */
-export function readMailLink(query: string): MailLink {
+export function readArrivedLink(query: string): ArrivedLink {
   const values = new URLSearchParams(query);
   const type = TYPES.find((known) => known === values.get('type')) ?? 'magiclink';
   const [access_token, refresh_token] = [values.get('access_token'), values.get('refresh_token')];
   const tokenHash = values.get('token_hash');
+  const code = values.get('code');
   const error = values.get('error_code') ?? values.get('error');
+  const flow = FLOWS.find((known) => known === values.get('flow'));
+  const provider = values.get('provider') ?? '';
+  if (error !== null && (flow || UNMARKED_PROVIDER_ERROR.test(error))) {
+    return { kind: 'providerError', code: error, flow: flow ?? 'signIn', provider };
+  }
   if (error !== null) return { kind: 'error', code: error };
+  if (code) return { kind: 'code', code, flowId: values.get('sb_flow_id'), flow: flow ?? 'signIn', provider };
   if (access_token && refresh_token) return { kind: 'tokens', type, access_token, refresh_token };
   if (tokenHash) return { kind: 'hash', type, tokenHash };
   return values.has('message') ? { kind: 'firstConfirmed' } : { kind: 'error', code: '' };

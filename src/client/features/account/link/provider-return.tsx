@@ -1,0 +1,132 @@
+/**
+ * Finishes a sign-in at a provider that this browser has started (docs/specification/accounts.md 15). No click is asked
+ * for: the verifier in this browser proves that its user started it.
+ */
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { clearAuthLink } from '#client/lib/boot/auth-link.ts';
+import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
+import { RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { useSession } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { AccountLayout } from '../account-layout.tsx';
+import type { ProviderReturn as Arrived } from './arrived-link.ts';
+import { signInAtProvider } from '../ways/provider-sign-in.ts';
+import { providerReturnMessage } from './provider-return-message.ts';
+import styles from '../account.module.css';
+
+type ProviderReturnProps = {
+  arrived: Arrived;
+  /** Removes the link and shows the sign-in form. */
+  onDrop: () => void;
+};
+
+export function ProviderReturn({ arrived, onDrop }: ProviderReturnProps) {
+  const { providers } = useClientConfig().signIn;
+  // Threat: anyone can write a link, so a name from the address is shown only if it is one of ours.
+  const provider = providers.find(({ name }) => name === arrived.provider);
+  const label = provider?.label ?? 'your provider';
+  const state = useFinishedFlow(arrived, label, onDrop);
+  const { user } = useSession();
+  const navigate = useNavigate();
+  const isLink = arrived.flow === 'link';
+
+  if (state === 'working') return <AccountLayout title="Sign in" lead={`Checking your sign-in with ${label}...`} />;
+  if (state === 'done') {
+    return (
+      <AccountLayout title="You are signed in">
+        <div className={styles.notice}>
+          <Notice kind="success">Close this tab and go on where you left off.</Notice>
+          <Button onClick={() => location.assign(ROUTES.journal.path)}>Open your journal here</Button>
+        </div>
+      </AccountLayout>
+    );
+  }
+  const leave = async (path: typeof ROUTES.journal.path | typeof ROUTES.profile.path): Promise<void> => {
+    await navigate({ to: path, replace: true });
+    onDrop();
+  };
+  return (
+    <AccountLayout title={isLink ? 'Nothing was linked' : 'You are not signed in yet'}>
+      <div className={styles.notice}>
+        <Notice kind="error">{providerReturnMessage(state.failed, label, isLink)}</Notice>
+        {isLink && user && <Button onClick={() => void leave(ROUTES.profile.path)}>Back to your profile</Button>}
+        {!isLink && user && <Button onClick={() => void leave(ROUTES.journal.path)}>Open your journal</Button>}
+        {!user && provider && <TryAgain provider={provider.name} label={provider.label} />}
+        {!user && <Button onClick={onDrop}>Sign in another way</Button>}
+      </div>
+    </AccountLayout>
+  );
+}
+
+function TryAgain({ provider, label }: { provider: string; label: string }) {
+  const config = useClientConfig();
+  const { outcome, busy, onSubmit } = useSubmit(async () =>
+    signInAtProvider(config, provider, sessionStorage.getItem(RETURN_PATH_KEY) ?? undefined),
+  );
+  return (
+    <form className={styles.form} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button tone="primary" type="submit" busy={busy} busyLabel="Redirecting...">
+        Try again with {label}
+      </Button>
+    </form>
+  );
+}
+
+type FlowState = 'working' | 'done' | { failed: string | undefined };
+
+function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): FlowState {
+  const config = useClientConfig();
+  const { auth } = useSupabase();
+  const { status, user, expired } = useSession();
+  const navigate = useNavigate();
+  const toast = useToast();
+  const { history } = useRouter();
+  const [state, setState] = useState<FlowState>(arrived.kind === 'code' ? 'working' : { failed: arrived.code });
+  const isStarted = useRef(false);
+
+  const finish = async (): Promise<void> => {
+    if (arrived.kind !== 'code') return;
+    const flowAuth = createPkceAuth(config);
+    const { data, error } = await flowAuth.exchangeCodeForSession(
+      arrived.code,
+      arrived.flowId === null ? {} : { flowId: arrived.flowId },
+    );
+    if (error) return setState({ failed: error.code ?? error.name });
+    if (arrived.flow === 'link') {
+      // The session of the page stays: the new one has passed no second step.
+      await flowAuth.signOut({ scope: 'local' });
+      await auth.refreshSession();
+      toast({ kind: 'success', text: `You can now sign in with ${label}.` });
+      await navigate({ to: ROUTES.profile.path, replace: true });
+      return onDrop();
+    }
+    if (arrived.flow === 'signIn') {
+      const from = sessionStorage.getItem(RETURN_PATH_KEY) ?? ROUTES.journal.path;
+      sessionStorage.removeItem(RETURN_PATH_KEY);
+      // The page's guard sees the new session, asks for the second step and goes on to `from`.
+      history.replace(ROUTES.login.path, { from });
+      clearAuthLink();
+      // It sees no change if another tab has signed the same user in.
+      if (user?.id === data.user.id && !expired) history.replace(from);
+    }
+    const adopted = await auth.setSession(data.session);
+    if (adopted.error) setState({ failed: adopted.error.code ?? adopted.error.name });
+    else if (arrived.flow === 'tab') setState('done');
+  };
+
+  useEffect(() => {
+    // A code works once, and linking needs the session of the page.
+    if (status === 'loading' || isStarted.current) return;
+    isStarted.current = true;
+    void finish().catch(() => setState({ failed: 'unexpected' }));
+  });
+
+  return state;
+}

@@ -1,0 +1,57 @@
+/** The other ways to sign in of the account whose session has expired. The page under the overlay stays. */
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
+import { signInInOtherTab } from './provider-sign-in.ts';
+import { Ways } from './ways.tsx';
+import styles from './sign-in-ways.module.css';
+
+export const OVERLAY_FORMS = {
+  mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
+  phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
+};
+export type OverlayForm = keyof typeof OVERLAY_FORMS;
+
+export function OverlayWays({ onOpen }: { onOpen: (form: OverlayForm) => void }) {
+  const { signIn } = useClientConfig();
+  const user = useUser();
+  const openChunk = useOpenChunk();
+  const providers = signIn.providers.filter(({ name }) => user.app_metadata.providers?.includes(name));
+  const formButton = (form: OverlayForm, label: string) => (
+    <Button onClick={() => openChunk(OVERLAY_FORMS[form], () => onOpen(form))}>{label}</Button>
+  );
+  if (!signIn.passkeys && !signIn.mailCodes && providers.length === 0) return null;
+  return (
+    <Ways>
+      {signIn.passkeys && <PasskeyButton hasAutofill={false} />}
+      {signIn.mailCodes && user.email && formButton('mailCode', 'Email me a code')}
+      {signIn.phone && user.phone && formButton('phoneCode', 'Text me a code')}
+      {providers.map(({ name, label }) => (
+        <OtherTabButton key={name} name={name} label={label} />
+      ))}
+    </Ways>
+  );
+}
+
+/** Leaving the page would lose unsaved text, so the provider opens in another tab. */
+function OtherTabButton({ name, label }: { name: string; label: string }) {
+  const config = useClientConfig();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const result = await signInInOtherTab(config, name);
+    return result === 'opened'
+      ? { kind: 'success', text: `Sign in with ${label} in the new tab, then come back here.` }
+      : { kind: 'error', text: 'Your browser blocked the new tab. Allow it, and try again.' };
+  });
+  return (
+    <form className={styles.way} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button type="submit" busy={busy} busyLabel="Opening...">
+        Continue with {label}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+/** Signs in with a passkey. With `hasAutofill`, the autofill of the page's email field offers passkeys too. */
+import { useEffect, useState } from 'react';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import styles from './sign-in-ways.module.css';
+
+const loadPasskeys = () => import('./passkey-sign-in.ts');
+
+export function PasskeyButton({ hasAutofill = true }: { hasAutofill?: boolean }) {
+  const { auth } = useSupabase();
+  const { captcha } = useClientConfig().signIn;
+  const [isOffered, setOffered] = useState(true);
+  const [autofillOutcome, setAutofillOutcome] = useState<Outcome>(null);
+
+  useEffect(() => {
+    // A captcha must not appear before the user does anything.
+    if (!hasAutofill || !isOffered || captcha) return;
+    let isEnded = false;
+    let endOffer = (): void => void (isEnded = true);
+    void loadPasskeys().then(
+      ({ offerInAutofill }) => void (isEnded || (endOffer = offerInAutofill(auth, setAutofillOutcome))),
+      () => undefined,
+    );
+    return () => endOffer();
+  }, [auth, captcha, hasAutofill, isOffered]);
+
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { signInWithPasskey } = await loadPasskeys();
+    const result = await signInWithPasskey(auth);
+    setOffered(true);
+    return result;
+  });
+  const shown = autofillOutcome ?? outcome;
+  return (
+    <form
+      className={styles.way}
+      onSubmit={(event) => {
+        setOffered(false);
+        setAutofillOutcome(null);
+        onSubmit(event);
+      }}
+    >
+      {shown && <Notice kind={shown.kind}>{shown.text}</Notice>}
+      {/* Without the words "Sign in": they name the button of the password form alone. */}
+      <Button type="submit" busy={busy} busyLabel="Waiting for your passkey...">
+        Continue with a passkey
+      </Button>
+    </form>
+  );
+}

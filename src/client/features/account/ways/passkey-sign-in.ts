@@ -1,0 +1,72 @@
+/** Signs in with a passkey, from a button or from the autofill of the email field (docs/specification/wire.md 32). */
+import { browserSupportsWebAuthnAutofill, startAuthentication, WebAuthnAbortService } from '@simplewebauthn/browser';
+import { MESSAGES, signInMessage } from '#domain/messages.ts';
+import type { ProviderError } from '#domain/messages.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+
+/** The server accepts an answer for five minutes; the autofill may wait for longer, so it asks again before. */
+const AUTOFILL_RENEWAL_MS = 4 * 60_000;
+
+const TEXTS: Readonly<Record<string, string>> = {
+  webauthn_verification_failed: 'This passkey is not known here. Sign in another way.',
+  webauthn_challenge_expired: 'That took too long. Try again.',
+  webauthn_challenge_not_found: 'That took too long. Try again.',
+  email_not_confirmed: MESSAGES.emailNotConfirmed,
+};
+
+const toOutcome = (error: ProviderError): Outcome => ({
+  kind: 'error',
+  text: TEXTS[error.code ?? ''] ?? signInMessage(error),
+});
+
+/** Null after a sign-in, and after a ceremony that another one has replaced. */
+export async function signInWithPasskey(auth: Auth): Promise<Outcome> {
+  const { data, error } = await auth.passkey.startAuthentication();
+  return error ? toOutcome(error) : answerChallenge(auth, data, false);
+}
+
+/**
+ * Offers passkeys in the autofill of the email field. Returns a function that ends the offer. `onOutcome` is called with
+ * the error of a chosen passkey.
+ */
+export function offerInAutofill(auth: Auth, onOutcome: (outcome: Outcome) => void): () => void {
+  let isEnded = false;
+  const offer = async (): Promise<void> => {
+    if (isEnded || document.visibilityState === 'hidden' || !(await browserSupportsWebAuthnAutofill())) return;
+    const { data } = await auth.passkey.startAuthentication();
+    // The offer is an extra: without a challenge, the button says what is wrong.
+    if (isEnded || !data) return;
+    const outcome = await answerChallenge(auth, data, true);
+    if (isEnded || !outcome) return;
+    onOutcome(outcome);
+    void offer();
+  };
+  void offer();
+  const renewal = setInterval(() => void offer(), AUTOFILL_RENEWAL_MS);
+  return () => {
+    isEnded = true;
+    clearInterval(renewal);
+    WebAuthnAbortService.cancelCeremony();
+  };
+}
+
+type Challenge = NonNullable<Awaited<ReturnType<Auth['passkey']['startAuthentication']>>['data']>;
+
+async function answerChallenge(auth: Auth, challenge: Challenge, useBrowserAutofill: boolean): Promise<Outcome> {
+  let credential;
+  try {
+    credential = await startAuthentication({ optionsJSON: challenge.options as never, useBrowserAutofill });
+  } catch (cause) {
+    // Browsers report a cancelled dialog, a time-out and a missing passkey alike.
+    if (useBrowserAutofill || isAborted(cause)) return null;
+    return { kind: 'error', text: 'No passkey was used. Try again, or sign in another way.' };
+  }
+  const { error } = await auth.passkey.verifyAuthentication({
+    challengeId: challenge.challenge_id,
+    credential: credential as never,
+  });
+  return error ? toOutcome(error) : null;
+}
+
+const isAborted = (cause: unknown): boolean => cause instanceof Error && cause.name === 'AbortError';

@@ -1,0 +1,47 @@
+/** Leaves the page to sign in at a provider. The return is handled by `link/provider-return.tsx`. */
+import type { ClientConfig } from '#domain/client-config.ts';
+import type { ProviderError } from '#domain/messages.ts';
+import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
+import { flowReturnUrl, RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
+
+/** `returnPath`: the page that redirected to the sign-in, with its query. Never resolves: the browser leaves the page. */
+export async function signInAtProvider(config: ClientConfig, name: string, returnPath?: string): Promise<never> {
+  storeReturnPath(returnPath);
+  await createPkceAuth(config).signInWithOAuth({
+    provider: name as 'google',
+    options: { redirectTo: flowReturnUrl('signIn', name) },
+  });
+  return new Promise<never>(() => undefined);
+}
+
+/** Resolves only with an error; otherwise the browser leaves the page. */
+export async function signInWithSso(
+  config: ClientConfig,
+  domain: string,
+  returnPath?: string,
+): Promise<ProviderError | null> {
+  storeReturnPath(returnPath);
+  const { error } = await createPkceAuth(config).signInWithSSO({
+    domain,
+    options: { redirectTo: flowReturnUrl('signIn', '') },
+  });
+  return error ?? new Promise<never>(() => undefined);
+}
+
+/** Opens the provider in another tab, so that the page and its unsaved text stay. Call it from a click. */
+export async function signInInOtherTab(config: ClientConfig, name: string): Promise<'opened' | 'blocked'> {
+  // Browsers block a tab that opens after an await.
+  const tab = open('about:blank', '_blank');
+  if (!tab) return 'blocked';
+  const { data } = await createPkceAuth(config).signInWithOAuth({
+    provider: name as 'google',
+    options: { redirectTo: flowReturnUrl('tab', name), skipBrowserRedirect: true },
+  });
+  tab.location.href = data.url ?? 'about:blank';
+  return 'opened';
+}
+
+function storeReturnPath(path: string | undefined): void {
+  if (path === undefined) sessionStorage.removeItem(RETURN_PATH_KEY);
+  else sessionStorage.setItem(RETURN_PATH_KEY, path);
+}

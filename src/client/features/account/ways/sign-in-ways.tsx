@@ -1,0 +1,114 @@
+/** The buttons of the other ways to sign in, below the password form. Their code is loaded when one is used. */
+import type { ReactNode } from 'react';
+import { ROUTES } from '#domain/routes.ts';
+import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { lazyChunk, useOpenChunk } from '#client/ui/lazy-chunk.ts';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
+import type { WayProps } from './way-frame.tsx';
+import { Ways } from './ways.tsx';
+import styles from './sign-in-ways.module.css';
+
+const FORMS = {
+  mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
+  phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
+  sso: lazyChunk(async () => (await import('./sso.tsx')).Sso),
+};
+export type WayForm = keyof typeof FORMS;
+
+/** A way that has a form of its own. */
+export function WayFormView({ form, ...way }: WayProps & { form: WayForm }) {
+  switch (form) {
+    case 'mailCode':
+      return <FORMS.mailCode.View {...way} />;
+    case 'phoneCode':
+      return <FORMS.phoneCode.View {...way} />;
+    case 'sso':
+      return <FORMS.sso.View {...way} />;
+  }
+}
+
+type SignInWaysProps = {
+  onOpen: (form: WayForm) => void;
+  /** The page that redirected to the sign-in. */
+  returnPath: string | undefined;
+};
+
+export function SignInWays({ onOpen, returnPath }: SignInWaysProps) {
+  const { signIn } = useClientConfig();
+  const openChunk = useOpenChunk();
+  const formButton = (form: WayForm, label: string) => (
+    <Button onClick={() => openChunk(FORMS[form], () => onOpen(form))}>{label}</Button>
+  );
+  if (![signIn.passkeys, signIn.mailCodes, signIn.phone, signIn.sso, signIn.providers.length > 0].includes(true)) {
+    return null;
+  }
+  return (
+    <Ways>
+      {signIn.passkeys && <PasskeyButton />}
+      {signIn.mailCodes && formButton('mailCode', 'Email me a code')}
+      {signIn.phone && formButton('phoneCode', 'Text me a code')}
+      <ProviderButtons returnPath={returnPath} terms={TERMS} />
+      {signIn.sso && formButton('sso', 'Single sign-on')}
+    </Ways>
+  );
+}
+
+/** The providers alone, for the sign-up page. */
+export function ProviderWays({ returnPath }: { returnPath: string | undefined }) {
+  const { signIn } = useClientConfig();
+  if (signIn.providers.length === 0) return null;
+  return (
+    <Ways>
+      <ProviderButtons returnPath={returnPath} terms="By continuing you accept the same terms and policy." />
+    </Ways>
+  );
+}
+
+const TERMS = (
+  <>
+    With a new account you accept the{' '}
+    <a href={ROUTES.terms.path} target="_blank" rel="noopener">
+      Terms of Service
+    </a>{' '}
+    &{' '}
+    <a href={ROUTES.privacy.path} target="_blank" rel="noopener">
+      Privacy Policy
+    </a>
+    .
+  </>
+);
+
+function ProviderButtons({ returnPath, terms }: { returnPath: string | undefined; terms: ReactNode }) {
+  const { providers } = useClientConfig().signIn;
+  if (providers.length === 0) return null;
+  return (
+    <>
+      {providers.map(({ name, label }) => (
+        <ProviderButton key={name} name={name} label={label} returnPath={returnPath} />
+      ))}
+      {/* A provider may open a new account, without the checkbox of the sign-up form. */}
+      <p className={styles.terms}>{terms}</p>
+    </>
+  );
+}
+
+type ProviderButtonProps = { name: string; label: string; returnPath: string | undefined };
+
+function ProviderButton({ name, label, returnPath }: ProviderButtonProps) {
+  const config = useClientConfig();
+  const { outcome, busy, onSubmit } = useSubmit(async () => {
+    const { signInAtProvider } = await import('./provider-sign-in.ts');
+    return signInAtProvider(config, name, returnPath);
+  });
+  return (
+    <form className={styles.way} onSubmit={onSubmit}>
+      {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      <Button type="submit" busy={busy} busyLabel="Redirecting...">
+        Continue with {label}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+/**
+ * The auth client of sign-ins that leave the page and return with a code (docs/specification/wire.md 24).
+ *
+ * Threat (login CSRF): an attacker's code in a link signs the reader in to the attacker's account. The code is worth
+ * nothing without its verifier, which only the browser that started the sign-in has.
+ */
+import { AuthClient } from '@supabase/auth-js';
+import type { Session } from '@supabase/auth-js';
+import type { ClientConfig } from '#domain/client-config.ts';
+import type { Auth } from './supabase.ts';
+
+const STORAGE_KEY = 'hustle-forge-flow';
+const isVerifier = (key: string): boolean => key.endsWith('code-verifier');
+
+/** Keeps the verifiers in this browser, and everything else in memory. `session` links an account to its user. */
+export function createPkceAuth(config: ClientConfig, session: Session | null = null): Auth {
+  const memory = new Map<string, string>();
+  if (session) memory.set(STORAGE_KEY, JSON.stringify(session));
+  return new AuthClient({
+    url: `${config.apiUrl || location.origin}/auth/v1`,
+    headers: { apikey: config.publishableKey },
+    storageKey: STORAGE_KEY,
+    storage: {
+      getItem: (key) => (isVerifier(key) ? localStorage.getItem(key) : (memory.get(key) ?? null)),
+      setItem: (key, value) => void (isVerifier(key) ? localStorage.setItem(key, value) : memory.set(key, value)),
+      removeItem: (key) => void (isVerifier(key) ? localStorage.removeItem(key) : memory.delete(key)),
+    },
+    flowType: 'pkce',
+    detectSessionInUrl: false,
+    autoRefreshToken: false,
+    // Two tabs may start a sign-in each.
+    experimental: { appendPkceFlowIdToRedirects: true },
+  });
+}

@@ -1,0 +1,13 @@
+/** A sign-in or a link that leaves the page for a provider and returns with a code (docs/specification/wire.md 24). */
+import { ROUTES } from '#domain/routes.ts';
+
+/** Each flow returns to its own follow-up. `tab` is a sign-in for another tab, which waits with its page. */
+export const FLOWS = ['signIn', 'link', 'tab'] as const;
+export type Flow = (typeof FLOWS)[number];
+
+/** The page to open after the sign-in, with its query. In sessionStorage. */
+export const RETURN_PATH_KEY = 'hustle-forge:return-path';
+
+/** The page that a flow returns to. `provider` is empty for single sign-on. */
+export const flowReturnUrl = (flow: Flow, provider: string): string =>
+  `${location.origin}${ROUTES.login.path}?${new URLSearchParams({ flow, provider }).toString()}`;

@@ -1,0 +1,150 @@
+/** Signing in without a password: mailed codes, passkeys and providers, and what their returns and failures show. */
+import type { Page } from '@playwright/test';
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { editor, expectSaved, items } from '../support/journal.ts';
+import { endSession, tracesOf } from '../support/session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, test } from '../support/test.ts';
+
+/** A link from elsewhere to a page that needs a sign-in. */
+const WANTED_PAGE = '/journal?date=2026-11-02';
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name });
+
+async function enterMailedCode(page: Page, email: string): Promise<void> {
+  const field = page.getByLabel('Code from your email');
+  await expect(field).toBeFocused();
+  await field.fill(await waitForMailedCode(page, email));
+  await field.press('Enter');
+}
+
+test('a mailed code signs in and goes back to the page that needed the sign-in', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(WANTED_PAGE);
+  await expect(page).toHaveURL('/login');
+  await page.getByLabel('Email address').fill(email);
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+
+  await expect(heading(page, 'Sign in with a code')).toBeVisible();
+  await expect(page.getByLabel('Email address')).toHaveValue(email);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Email me a code' }).click();
+  await expect(heading(page, 'Check your email')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^Send again in \d+ s$/ })).toBeDisabled();
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByLabel('Code from your email').fill('000 000');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page.getByLabel('Code from your email')).toHaveAccessibleDescription(/wrong or has expired/);
+  await page.getByLabel('Code from your email').focus();
+  await enterMailedCode(page, email);
+  await expect(page).toHaveURL(WANTED_PAGE);
+});
+
+test('an expired link offers a new one, which comes with a code', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/#error=access_denied&error_code=otp_expired');
+  await expect(heading(page, 'This link does not work')).toBeVisible();
+  await page.getByLabel('Email address').fill('nobody');
+  await page.getByRole('button', { name: 'Email me a new link' }).click();
+  await expect(page.getByLabel('Email address')).toHaveAccessibleDescription('Please enter a valid email address');
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Email me a new link' }).click();
+  await enterMailedCode(page, email);
+  await expect(page).toHaveURL('/journal');
+});
+
+test('an expired session is renewed with a mailed code over the page', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await editor(page).click();
+  await page.keyboard.type('Half a thought');
+  await endSession(page);
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await overlay.getByRole('button', { name: 'Email me a code' }).click();
+  await expect(overlay.getByLabel('Email address')).toHaveValue(email);
+  await overlay.getByRole('button', { name: 'Email me a code' }).click();
+  await expect(overlay.getByLabel('Code from your email')).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await enterMailedCode(page, email);
+  await expect(overlay).toHaveCount(0);
+  await expect(items(page)).toHaveText(['Half a thought']);
+  await expectSaved(page);
+});
+
+async function consent(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Continue with this address' }).click();
+}
+
+test('a provider signs in without another click and goes back to the page that needed the sign-in', async ({
+  page,
+  expectAccessible,
+}) => {
+  await page.goto(WANTED_PAGE);
+  await page.getByRole('button', { name: 'Continue with Google' }).click();
+  await page.getByRole('button', { name: 'Deny access' }).click();
+  await expect(page.getByText('You did not finish signing in with Google.')).toBeVisible();
+  await expect(page).toHaveURL('/login');
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+
+  await page.getByRole('button', { name: 'Try again with Google' }).click();
+  await consent(page, `${crypto.randomUUID()}@example.com`);
+  await expect(page).toHaveURL(WANTED_PAGE);
+  expect(await tracesOf(page)).not.toContain('return-path');
+  await page.goBack();
+  expect(page.url()).not.toContain('code=');
+});
+
+test('the back button leads from a provider to a sign-in page that works', async ({ page }) => {
+  await page.goto('/login');
+  await page.getByRole('button', { name: 'Continue with GitHub' }).click();
+  await expect(heading(page, 'Sign in with GitHub')).toBeVisible();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Continue with Google' }).click();
+  await expect(heading(page, 'Sign in with Google')).toBeVisible();
+});
+
+test('an expired session is renewed at a provider in another tab', async ({ page, context }) => {
+  const email = `${crypto.randomUUID()}@example.com`;
+  await page.goto('/login');
+  await page.getByRole('button', { name: 'Continue with Google' }).click();
+  await consent(page, email);
+  await editor(page).click();
+  await page.keyboard.type('Half a thought');
+  await endSession(page);
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await expect(overlay.getByRole('button', { name: 'Continue with GitHub' })).toHaveCount(0);
+  const opened = context.waitForEvent('page');
+  await overlay.getByRole('button', { name: 'Continue with Google' }).click();
+  const tab = await opened;
+  await expect(overlay.getByText('Sign in with Google in the new tab, then come back here.')).toBeVisible();
+  await consent(tab, email);
+  await expect(heading(tab, 'You are signed in')).toBeVisible();
+  await expect(overlay).toHaveCount(0);
+  await expect(items(page)).toHaveText(['Half a thought']);
+  await expectSaved(page);
+});
+
+test('the code of a sign-in that this browser has not started signs nobody in', async ({ page, expectAccessible }) => {
+  const code = '0f1d2c3b-1234-4000-8000-0123456789ab';
+  for (const path of ['/', '/journal', '/login?flow=signIn&provider=google&sb_flow_id=0123456789abcdef']) {
+    await page.goto(`${path}${path.includes('?') ? '&' : '?'}code=${code}`);
+    await expect(page.getByText('This sign-in was started in another browser or has expired.'), path).toBeVisible();
+    await expect(page).toHaveURL('/login');
+    expect(await tracesOf(page), path).not.toContain(code);
+  }
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByRole('button', { name: 'Sign in another way' }).click();
+  await expect(page.getByLabel('Password')).toBeVisible();
+});
