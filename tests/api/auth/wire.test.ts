@@ -78,6 +78,21 @@ describe('errors', () => {
     expect(error).toMatchObject({ name: 'AuthWeakPasswordError', reasons: ['pwned'] });
   });
 
+  test('reject a password made of the name or the address of its owner', async () => {
+    const body = { email: 'petronella.v@example.com', data: { name: 'Ysolde Q' } };
+    const signUp = (password: string) => world.request('POST', '/signup', { body: { ...body, password } });
+    for (const password of ['Petronella7!', 'ysolde-2024', 'Summer2024!', 'Hustle-Forge1']) {
+      expect((await signUp(password)).body.code, password).toBe('weak_password');
+    }
+    expect((await signUp('petronella eats plums')).status).toBe(200);
+    const { access } = await world.signedUp();
+    const change = { password: 'Ysolde2024', data: { name: 'Ysolde' } };
+    const changed = await world.request('PUT', '/user', { token: access, body: change });
+    expect(changed.body.code).toBe('weak_password');
+    const admin = { body: { ...body, email: newAddress(), password: 'qwerty2024' }, token: await world.serviceToken() };
+    expect((await world.request('POST', '/admin/users', admin)).body.code).toBe('weak_password');
+  });
+
   test('give the real client their code', async () => {
     const { error } = await world.client().auth.signInWithPassword({ email: 'a@b.co', password: 'wrong one' });
     expect(error).toMatchObject({ name: 'AuthApiError', status: 400, code: 'invalid_credentials' });

@@ -1,4 +1,7 @@
-/** Worker thread that computes argon2id, one password at a time, at a lower priority than the thread that serves requests. */
+/**
+ * Worker thread that computes argon2id and estimates how guessable passwords are, one password at a time, at a lower
+ * priority than the thread that serves requests.
+ */
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
@@ -7,10 +10,15 @@ import { hashSync, verifySync } from '@node-rs/argon2';
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const LOWER_PRIORITY = 10;
 
-export type PasswordTask = { id: number; password: string; hash: string | null };
+export type PasswordJob =
+  | { kind: 'hash'; password: string }
+  | { kind: 'verify'; password: string; hash: string }
+  | { kind: 'estimate'; password: string; ownTexts: readonly string[] };
+export type PasswordTask = PasswordJob & { id: number };
 export type PasswordResult =
   | { id: number; hash: string }
   | { id: number; matches: boolean }
+  | { id: number; isGuessable: boolean }
   | { id: number; failed: true };
 
 // On Linux pid 0 means the calling thread; on other systems it means the whole process, which must keep its priority.
@@ -22,12 +30,18 @@ if (process.platform === 'linux') {
   }
 }
 
-function perform({ id, password, hash }: PasswordTask): PasswordResult {
+async function perform(task: PasswordTask): Promise<PasswordResult> {
+  const { id, password } = task;
   try {
-    return hash === null ? { id, hash: hashSync(password, COST) } : { id, matches: verifySync(hash, password) };
+    if (task.kind === 'hash') return { id, hash: hashSync(password, COST) };
+    if (task.kind === 'verify') return { id, matches: verifySync(task.hash, password) };
+    const { isGuessablePassword } = await import('./guessable-password.ts');
+    return { id, isGuessable: isGuessablePassword(password, task.ownTexts) };
   } catch {
     return { id, failed: true };
   }
 }
 
-parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(perform(task)));
+parentPort?.on('message', (task: PasswordTask) => {
+  void perform(task).then((result) => parentPort?.postMessage(result));
+});

@@ -37,6 +37,13 @@ describe('passwords', () => {
     expect(await passwords.matches('x', null)).toBe(false);
   });
 
+  test('are assessed in the thread, for every input without an exception', async () => {
+    expect(await passwords.isGuessable('samfox2024', ['sam.fox@example.com'])).toBe(true);
+    expect(await passwords.isGuessable('tamarind kelp', ['sam.fox@example.com'])).toBe(false);
+    const hostile = '()|1!4@8({[3€'.repeat(6).slice(0, 72);
+    await Promise.all(Array.from({ length: 20 }, () => passwords.isGuessable(hostile, [])));
+  });
+
   test('wait in a bounded queue and are rejected beyond it', async () => {
     const bounded = createPasswords(3);
     try {

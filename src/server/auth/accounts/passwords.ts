@@ -1,11 +1,11 @@
 /**
- * Hashes and verifies passwords off the event loop, one at a time.
+ * Hashes, verifies and assesses passwords off the event loop, one at a time.
  *
  * One argon2id computation takes 19 MiB and tens of milliseconds of a core. A burst of sign-ins therefore waits in a bounded
  * queue for a single low-priority thread, and the excess is rejected; saves are not slowed down.
  */
 import { Worker } from 'node:worker_threads';
-import type { PasswordResult, PasswordTask } from './password-worker.ts';
+import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
 
 const MAX_QUEUED_PASSWORDS = 40;
 
@@ -26,29 +26,40 @@ export interface Passwords {
    * Throws PasswordQueueFullError.
    */
   matches(password: string, hash: string | null): Promise<boolean>;
+  /**
+   * Whether attackers would guess the password soon.
+   *
+   * @param ownTexts what is known of its owner, such as name and address
+   */
+  isGuessable(password: string, ownTexts: readonly string[]): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export function createPasswords(maxQueued: number = MAX_QUEUED_PASSWORDS): Passwords {
   let thread: PasswordThread | null = null;
 
-  function perform(password: string, hash: string | null): Promise<PasswordResult> {
+  function perform(job: PasswordJob): Promise<PasswordResult> {
     // The first task starts the thread; the next task after a crash starts a new one.
     if (thread === null || thread.hasEnded) thread = new PasswordThread();
-    if (thread.length < maxQueued) return thread.perform(password, hash);
+    if (thread.length < maxQueued) return thread.perform(job);
     return Promise.reject(new PasswordQueueFullError('the password queue is full'));
   }
 
   return {
     async hash(password) {
-      const result = await perform(password, null);
+      const result = await perform({ kind: 'hash', password });
       if ('hash' in result) return result.hash;
       throw new Error('cannot hash the password');
     },
     async matches(password, hash) {
-      const result = await perform(password, hash ?? DUMMY_HASH);
+      const result = await perform({ kind: 'verify', password, hash: hash ?? DUMMY_HASH });
       if ('matches' in result) return hash !== null && result.matches;
       throw new Error('cannot verify the password hash');
+    },
+    async isGuessable(password, ownTexts) {
+      const result = await perform({ kind: 'estimate', password, ownTexts });
+      if ('isGuessable' in result) return result.isGuessable;
+      throw new Error('cannot assess the password');
     },
     async close() {
       await thread?.end();
@@ -80,9 +91,9 @@ class PasswordThread {
     return this.#pending.size;
   }
 
-  perform(password: string, hash: string | null): Promise<PasswordResult> {
+  perform(job: PasswordJob): Promise<PasswordResult> {
     this.#lastId += 1;
-    const task: PasswordTask = { id: this.#lastId, password, hash };
+    const task: PasswordTask = { ...job, id: this.#lastId };
     return new Promise((resolve, reject) => {
       this.#pending.set(task.id, { resolve, reject });
       this.#worker.ref();

@@ -79,6 +79,7 @@ async function readPasswordHash({ passwords }: AuthDeps, body: Body): Promise<st
     return hash;
   }
   if (password === '') return null;
-  checkNewPassword(password);
+  const owner = { email: body.text('email'), phone: body.text('phone'), data: body.object('user_metadata') ?? {} };
+  await checkNewPassword(passwords, password, owner);
   return passwords.hash(password);
 }

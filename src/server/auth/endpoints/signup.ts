@@ -27,7 +27,7 @@ import { createAccountIfFree, createAnonymousAccount } from '../codes/create-acc
 import { signUpByPhone } from '../phone/sign-up-by-phone.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { readBody } from '../wire/body.ts';
-import { checkMetadata, checkNewPassword, parseEmail } from '../wire/credentials.ts';
+import { checkMetadata, checkNewPassword, checkPasswordFormat, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { readMailRequest } from '../mails/mail-request.ts';
@@ -46,10 +46,11 @@ export const signup: Endpoint = async (context, deps) => {
   if (email === '' && phone === '') return signUpAnonymously(context, deps, data);
   if (!deps.config.auth.signups) throw new AuthError('signup_disabled');
   if (password === '') throw new AuthError('signup_without_password');
-  checkNewPassword(password);
+  checkPasswordFormat(password);
   if (email !== '' && phone !== '') throw new AuthError('signup_with_both');
   if (phone !== '') return signUpByPhone(context, deps, body);
   const newUser = { email: parseEmail(email), password, data, request: readMailRequest(context, deps, body) };
+  await checkNewPassword(deps.passwords, password, { email, phone: null, data });
   return deps.config.auth.autoconfirm
     ? signUpAutoconfirmed(context, deps, newUser)
     : signUpWithConfirmation(context, deps, newUser);

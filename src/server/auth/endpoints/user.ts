@@ -17,7 +17,14 @@ import { isUniqueViolation } from '../codes/create-account.ts';
 import { readBody } from '../wire/body.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
 import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
-import { checkMetadata, checkNewPassword, mergeMetadata, parseEmail } from '../wire/credentials.ts';
+import {
+  checkMetadata,
+  checkNewPassword,
+  checkPasswordFormat,
+  mergeMetadata,
+  parseEmail,
+} from '../wire/credentials.ts';
+import type { PasswordOwner } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
@@ -50,12 +57,13 @@ export const changeUser: Endpoint = async (context, deps) => {
   // Validate everything before changing anything.
   checkMayChange(user, { addsAddress: changesEmail || newPhone !== null, password, nonce });
   const metadata = data === null ? null : checkMetadata(mergeMetadata(user.raw_user_meta_data, data));
-  if (password !== '') checkNewPassword(password);
+  if (password !== '') checkPasswordFormat(password);
   const reauthentication =
     changesEmail || newPhone !== null || password !== ''
       ? await requireReauthentication(deps, { user, session, nonce, error: reauthenticationError(password, newPhone) })
       : null;
-  const passwordHash = password === '' ? null : await hashNewPassword(deps, user, password);
+  const owner = { email: newEmail, phone: newPhone ?? user.phone, data: metadata ?? user.raw_user_meta_data };
+  const passwordHash = password === '' ? null : await hashNewPassword(deps, user, { password, owner });
   // An anonymous user signs up with the address, so AUTH_AUTOCONFIRM decides. Everybody else must prove a new address.
   const appliesAtOnce = changesEmail && user.is_anonymous && deps.config.auth.autoconfirm;
   // A request that repeats the pending address within the mail interval gets the same response and sends no mail.
@@ -123,9 +131,16 @@ function reauthenticationError(password: string, newPhone: string | null): AuthE
   return newPhone === null ? 'email_needs_reauthentication' : 'phone_needs_reauthentication';
 }
 
-async function hashNewPassword({ passwords }: AuthDeps, user: UserRow, password: string): Promise<string> {
+type NewPassword = { password: string; owner: PasswordOwner };
+
+async function hashNewPassword(
+  { passwords }: AuthDeps,
+  user: UserRow,
+  { password, owner }: NewPassword,
+): Promise<string> {
   const isSame = user.password_hash !== null && (await passwords.matches(password, user.password_hash));
   if (isSame) throw new AuthError('same_password');
+  await checkNewPassword(passwords, password, owner);
   return passwords.hash(password);
 }
 

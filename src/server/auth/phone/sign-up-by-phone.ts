@@ -14,7 +14,7 @@ import type { Account, UserRow } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { checkMetadata } from '../wire/credentials.ts';
+import { checkMetadata, checkNewPassword } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
 import { padResponseTime } from '../wire/min-response-time.ts';
 import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
@@ -34,19 +34,19 @@ import { accountExistsText } from './texts.ts';
 /** Hides how long the database writes of a case take. */
 const MIN_BEFORE_TEXT_MS = 150;
 
-/** The caller has checked the password's strength. */
 export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
-  const startedAt = performance.now();
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
   const phone = parsePhone(body.text('phone'));
   const data = checkMetadata(body.object('data') ?? {});
   const device = deviceOf(context, deps);
+  const password = body.text('password');
+  await checkNewPassword(deps.passwords, password, { email: null, phone, data });
   await consumeRecipientBudget(deps, { phone, ip: device.ip });
+  const startedAt = performance.now();
 
   const service = deps.database.asService('sign up');
   const now = deps.clock.now();
-  const password = body.text('password');
   const existing = await findUserByPhone(service, phone);
   const created = existing
     ? await checkPassword(deps, service, existing, password)

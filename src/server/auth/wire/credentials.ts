@@ -9,6 +9,7 @@ import {
   isCommonPassword,
 } from '#domain/account/account.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
+import type { Passwords } from '../accounts/passwords.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 
@@ -36,8 +37,29 @@ export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'):
   return email;
 }
 
-/** Throws `weak_password` or `validation_failed`. */
-export function checkNewPassword(password: string): void {
+/** What the password must not be made of. */
+export type PasswordOwner = { email: string | null; phone: string | null; data: JsonObject };
+
+/**
+ * Throws `weak_password` or `validation_failed`. Call it before anything depends on whether the account exists, and after
+ * the rate limits: an assessment takes milliseconds of the password thread.
+ */
+export async function checkNewPassword(passwords: Passwords, password: string, owner: PasswordOwner): Promise<void> {
+  checkPasswordFormat(password);
+  const names = Object.values(owner.data).filter((value) => typeof value === 'string');
+  const ownTexts = [owner.email ?? '', owner.phone ?? '', ...names.slice(0, MAX_NAMES)];
+  const isGuessable = await passwords.isGuessable(
+    password,
+    ownTexts.map((text) => text.slice(0, EMAIL_MAX_LENGTH)),
+  );
+  if (isGuessable) throw new AuthError('common_password');
+}
+
+/** User metadata may hold more texts than the assessment needs. */
+const MAX_NAMES = 10;
+
+/** The checks that cost nothing. */
+export function checkPasswordFormat(password: string): void {
   if (password.length < PASSWORD_MIN_LENGTH) throw new AuthError('weak_password');
   if (Buffer.byteLength(password) > PASSWORD_MAX_BYTES) throw new AuthError('password_too_long');
   if (isCommonPassword(password)) throw new AuthError('common_password');
