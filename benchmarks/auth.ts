@@ -3,7 +3,7 @@
  * database, interleaved. The targets are ratios, because other load affects both sides equally.
  */
 import autocannon from 'autocannon';
-import { createPasswords } from '#server/auth/accounts/passwords.ts';
+import { createPasswords } from '#server/auth/passwords/passwords.ts';
 import { PUBLISHABLE_KEY } from '#server/config/config.ts';
 import { printFigures } from './figures.ts';
 import type { Figure } from './figures.ts';

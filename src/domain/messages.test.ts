@@ -21,8 +21,7 @@ describe('known error codes of the auth service have messages of the product', (
     [resetMessage, 'session_not_found', MESSAGES.resetLinkExpired],
     [resetMessage, 'bad_jwt', MESSAGES.resetLinkExpired],
     [resetMessage, 'same_password', MESSAGES.passwordUpdateFailed],
-    [resetMessage, 'weak_password', MESSAGES.passwordGuessable],
-    [providerMessage, 'weak_password', MESSAGES.passwordGuessable],
+    [resetMessage, 'weak_password', MESSAGES.passwordUpdateFailed],
   ])('%o: %s', (message, code, shown) => {
     expect(message({ code, message: 'provider text', status: 400 })).toBe(shown);
   });

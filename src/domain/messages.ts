@@ -22,8 +22,6 @@ export const MESSAGES = {
   resetMailSent: 'Password reset email sent! Check your inbox.',
   resetLinkInvalid: 'Invalid or expired reset link',
   resetLinkExpired: 'Your reset link has expired. Please request a new one.',
-  passwordGuessable:
-    'This password is easy to guess: it is common, or close to your name, your address or ours. Try a few random words.',
   passwordUpdateFailed: 'Password update failed. Please try again.',
   passwordUpdated: 'Password updated successfully!',
   profileUpdated: 'Profile updated successfully',
@@ -67,7 +65,6 @@ const isServiceMessage = ({ code, name = 'AuthApiError', status = 0 }: ProviderE
 /** The provider's message, or a generic one. */
 export function providerMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.notSignedIn;
-  if (error.code === 'weak_password') return MESSAGES.passwordGuessable;
   return isServiceMessage(error) && error.message !== '' ? error.message : MESSAGES.unexpected;
 }
 
@@ -94,9 +91,11 @@ export function recoveryMessage(error: ProviderError): string {
   return error.code && RATE_LIMITS.has(error.code) ? MESSAGES.tooManyRequests : providerMessage(error);
 }
 
+const PASSWORD_REJECTED = new Set(['weak_password', 'same_password']);
+
 export function resetMessage(error: ProviderError): string {
   if (isSessionGone(error)) return MESSAGES.resetLinkExpired;
-  if (error.code === 'same_password') return MESSAGES.passwordUpdateFailed;
+  if (error.code && PASSWORD_REJECTED.has(error.code)) return MESSAGES.passwordUpdateFailed;
   return providerMessage(error);
 }
 

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { createApp } from './app.ts';
 import { createAccessTokens } from './auth/keys/access-tokens.ts';
-import { createPasswords } from './auth/accounts/passwords.ts';
+import { createPasswords } from './auth/passwords/passwords.ts';
 import { loadSigningKeys } from './auth/keys/signing-keys.ts';
 import { createBackgroundTasks } from './jobs/background-tasks.ts';
 import { loadSamlKey } from './auth/saml/saml-key.ts';

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
   COMMON_PASSWORD_PROBLEM,
+  GUESSABLE_PASSWORD_PROBLEM,
   isCommonPassword,
+  passwordMessage,
   parseCode,
   validateEmail,
   validateNewPassword,
@@ -78,4 +80,10 @@ test.each(['042117', ' 042117 ', '042 117', '042-117', '042–117', '042\u00a011
 );
 test.each(['', '04211', '0421177', 'O42117', '042117 is it', '4.2117'])('parseCode rejects %j', (typed) => {
   expect(parseCode(typed)).toBeNull();
+});
+
+test('a password that the server refuses as guessable has a message of its own', () => {
+  const otherwise = () => 'another message';
+  expect(passwordMessage({ code: 'weak_password', message: 'x' }, otherwise)).toBe(GUESSABLE_PASSWORD_PROBLEM);
+  expect(passwordMessage({ code: 'same_password', message: 'x' }, otherwise)).toBe('another message');
 });

@@ -1,9 +1,14 @@
 /** Validation of names, mail addresses and passwords. Each validator returns the message to show, or null if valid. */
+import type { ProviderError } from '../messages.ts';
+
 export const PASSWORD_MIN_LENGTH = 6;
 /** Maximum length in UTF-8 bytes, which the auth API enforces (docs/specification/limits.md 2). */
 export const PASSWORD_MAX_BYTES = 72;
 export const EMAIL_MAX_LENGTH = 255;
 export const COMMON_PASSWORD_PROBLEM = 'Please choose a password that is harder to guess';
+/** The server knows more passwords than `isCommonPassword`, and the name and address of the owner. */
+export const GUESSABLE_PASSWORD_PROBLEM =
+  'This password is easy to guess: it is common, or close to your name, your address or ours. Try a few random words.';
 /** The pattern of a required name: `required` alone accepts spaces. */
 export const NAME_PATTERN = '.*\\S.*';
 
@@ -41,6 +46,10 @@ export function isCommonPassword(password: string): boolean {
   const plain = password.toLowerCase();
   return COMMON_PASSWORDS.has(plain) || REPEATED_UNIT.test(plain) || isSequence(plain);
 }
+
+/** @param otherwise the message for all errors that are not about the strength of the password */
+export const passwordMessage = (error: ProviderError, otherwise: (error: ProviderError) => string): string =>
+  error.code === 'weak_password' ? GUESSABLE_PASSWORD_PROBLEM : otherwise(error);
 
 type SignUpForm = { password: string; acceptsTerms: boolean };
 export function validateSignUp(form: SignUpForm): string | null {

@@ -8,7 +8,7 @@ import type { Mailer } from '#server/mail/mailer.ts';
 import type { BackgroundTasks } from '#server/jobs/background-tasks.ts';
 import type { SmsSender } from '#server/sms/sms-sender.ts';
 import type { AccessTokens } from './keys/access-tokens.ts';
-import type { Passwords } from './accounts/passwords.ts';
+import type { Passwords } from './passwords/passwords.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { SamlKey } from './saml/saml-key.ts';
 import type { SigningKeys } from './keys/signing-keys.ts';

@@ -91,6 +91,20 @@ export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: 
     { link: resetLink, label: 'Reset your password' },
   ]);
 
+type NewDevice = { to: string; device: string; at: string; profileLink: string; resetLink: string };
+
+/** @param given `device` in the words of `describeDevice`, never a header */
+export const newDeviceMail = (given: NewDevice): MailMessage =>
+  renderEmail(given.to, 'New sign-in to your journal', [
+    'Someone signed in to your account on a device that has not signed in before, or that has removed its cookies:',
+    `${given.device}, ${given.at}`,
+    'If it was you, there is nothing to do.',
+    'If it was not you, reset your password, which signs out every other device:',
+    { link: given.resetLink, label: 'Reset your password' },
+    'Your profile lists the devices that are signed in:',
+    { link: given.profileLink, label: 'Open your profile' },
+  ]);
+
 type IdentityLinked = { to: string; label: string; profileLink: string; resetLink: string };
 
 export const identityLinkedMail = ({ to, label, profileLink, resetLink }: IdentityLinked): MailMessage =>

@@ -24,6 +24,8 @@ const given = {
   receiptLink: 'https://journal.example.com/receipt?payment=3f9a1c2b-0000-4000-8000-000000000000',
   profileLink: 'https://journal.example.com/profile',
   label: 'Google',
+  device: 'Firefox on Linux',
+  at: '22 November 2026, 17:05 UTC',
 };
 const all = { ...messages, ...factorMessages, ...paymentMessages };
 

@@ -1,7 +1,7 @@
 /** Creates an account. If the address must be confirmed, it ends with "Check your email". */
 import { Link, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateSignUp } from '#domain/account/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
@@ -34,7 +34,7 @@ export function SignupScreen() {
       password,
       options: { data: { name: textOf(form, 'name').trim() } },
     });
-    if (error) return { kind: 'error', text: providerMessage(error) };
+    if (error) return { kind: 'error', text: passwordMessage(error, providerMessage) };
     // With a session the route guard redirects to the journal.
     if (!data.session) setSentTo(email);
     return null;

@@ -1,6 +1,6 @@
 /** Name, address and password in one form (docs/specification/accounts.md 7). */
 import { useState } from 'react';
-import { EMAIL_MAX_LENGTH, NAME_PATTERN, validateProfile } from '#domain/account/account.ts';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateProfile } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import type { ProviderError } from '#domain/messages.ts';
 import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
@@ -35,7 +35,7 @@ export function ProfileForm() {
     const nonce = textOf(data, 'code').trim();
     const fail = async (error: ProviderError, field?: string): Promise<Outcome> => {
       if (isSessionGone(error)) await renewOrEndSession();
-      return { kind: 'error', text: providerMessage(error), ...(field !== undefined && { field }) };
+      return { kind: 'error', text: passwordMessage(error, providerMessage), ...(field !== undefined && { field }) };
     };
     const { error } = await auth.updateUser({
       ...(form.name === now.name ? {} : { data: { name: form.name } }),

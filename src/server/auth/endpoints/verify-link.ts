@@ -61,7 +61,7 @@ export const followLink: Endpoint = async (context, deps) => {
     const result = await redeem(deps, { token: found, device, finishesFlow: true });
     if (result.outcome === 'awaiting_other_address') return redirectWith({ message: FIRST_LINK_ACCEPTED });
     if (result.outcome === 'auth_code') return redirect(withQuery(target, { code: result.code }));
-    const session = await respondWithSession(context, deps, result);
+    const session = await respondWithSession(context, deps, { ...result, provesMailbox: true });
     const { access_token, refresh_token, expires_in, token_type } = session;
     return redirectWith({ access_token, refresh_token, expires_in: String(expires_in), token_type, type });
   } catch (error) {

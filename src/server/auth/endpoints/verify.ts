@@ -49,7 +49,7 @@ export const verify: Endpoint = async (context, deps) => {
   const result = await redeem(deps, { token, device, finishesFlow: false });
   return context.json(
     result.outcome === 'session'
-      ? await respondWithSession(context, deps, result)
+      ? await respondWithSession(context, deps, { ...result, provesMailbox: true })
       : { msg: FIRST_LINK_ACCEPTED, code: '200' },
   );
 };

@@ -9,7 +9,7 @@ import {
   isCommonPassword,
 } from '#domain/account/account.ts';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
-import type { Passwords } from '../accounts/passwords.ts';
+import type { Passwords } from '../passwords/passwords.ts';
 import { AuthError } from './errors.ts';
 import type { AuthErrorName } from './errors.ts';
 
@@ -37,7 +37,7 @@ export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'):
   return email;
 }
 
-/** What the password must not be made of. */
+/** The facts that a password must not be made of. */
 export type PasswordOwner = { email: string | null; phone: string | null; data: JsonObject };
 
 /**

@@ -53,6 +53,16 @@ export function signInKey(
 export const accountGuessKey = (secret: Buffer, address: string): string =>
   `account:${computeMac(secret, 'account', address)}`;
 
+/** Whether the browser has signed in to this account before. */
+export function isKnownDevice(
+  context: Context<AppEnv>,
+  { secrets }: Pick<AuthDeps, 'secrets'>,
+  { email, phone }: Pick<UserRow, 'email' | 'phone'>,
+): boolean {
+  const address = email ?? phone;
+  return address !== null && readDevice(context, secrets.devices, address) !== null;
+}
+
 type DeviceUser = Pick<UserRow, 'email' | 'phone'> & {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;

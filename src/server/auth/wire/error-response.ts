@@ -5,7 +5,7 @@ import type { AppEnv } from '#server/http/app-env.ts';
 import { isClientDisconnected } from '#server/http/requests/client-disconnected.ts';
 import { BodyTooLargeError } from '#server/http/requests/limit-body.ts';
 import type { Logger } from '#server/log.ts';
-import { PasswordQueueFullError } from '../accounts/passwords.ts';
+import { PasswordQueueFullError } from '../passwords/passwords.ts';
 import { AuthError, OAuthError } from './errors.ts';
 
 const VERSION_HEADER = 'X-Supabase-Api-Version';

@@ -6,7 +6,9 @@ import type { AccessTokens } from '../keys/access-tokens.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { mailDeletionUndone } from '../mails/deletion-mails.ts';
-import { rememberDevice } from './device-cookie.ts';
+import { mailNewDevice } from '../mails/new-device-notice.ts';
+import { deviceOf } from './client-device.ts';
+import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import { userJson } from './user-json.ts';
 
 /**
@@ -38,15 +40,24 @@ export async function sessionResponse(accessTokens: AccessTokens, account: Accou
   };
 }
 
-type SignIn = { account: Account; started: StartedSession };
+type SignIn = {
+  account: Account;
+  started: StartedSession;
+  /** The person has just proven to read the account's mail: a notice to the same mailbox would tell nothing new. */
+  provesMailbox?: boolean;
+};
 
 /**
- * Call once a sign-in has started a session: makes the browser a known device, tells the owner of an undone deletion and
- * returns the response body.
+ * Call once a sign-in has started a session: makes the browser a known device, tells the owner of an unknown one and
+ * of an undone deletion, and returns the response body.
  */
-export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, { account, started }: SignIn) {
-  rememberDevice(context, deps, account.user);
+export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, signIn: SignIn) {
+  const { account, started, provesMailbox = false } = signIn;
+  const { user } = account;
+  if (!provesMailbox && !isKnownDevice(context, deps, user))
+    mailNewDevice(deps, { user, started, device: deviceOf(context, deps) });
+  rememberDevice(context, deps, user);
   // Threat: another person who knows the password keeps an account alive that its owner believes deleted.
-  if (started.undidDeletion && account.user.email !== null) mailDeletionUndone(deps, account.user.email);
+  if (started.undidDeletion && user.email !== null) mailDeletionUndone(deps, user.email);
   return sessionResponse(deps.accessTokens, account, started);
 }

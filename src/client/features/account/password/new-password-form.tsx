@@ -1,7 +1,7 @@
 /** The two fields of a new password. The screen around it names the account. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { validateNewPassword } from '#domain/account/account.ts';
+import { passwordMessage, validateNewPassword } from '#domain/account/account.ts';
 import { MESSAGES, resetMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
@@ -37,7 +37,7 @@ export function NewPasswordForm({ auth, address, onAccepted, requestAgain = REQU
       };
     }
     const { error } = await auth.updateUser({ password });
-    return error ? { kind: 'error', text: resetMessage(error) } : onAccepted();
+    return error ? { kind: 'error', text: passwordMessage(error, resetMessage) } : onAccepted();
   });
 
   return (

@@ -7,11 +7,12 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
 /** An attacker needs fewer guesses than this. Online guessing is limited to 50 a day and account (`rate-limits.ts`). */
 const MIN_GUESSES = 1e6;
-/** What a password must have besides the words that belong to its owner or to the product. */
+/** The same for the rest of a password without the words that belong to its owner or to the product. */
 const MIN_GUESSES_BESIDES_OWN_WORDS = 1e4;
 /**
  * Only the first characters are examined. Threat: with 72 characters, a password of brackets keeps the thread busy for
- * 600 ms; with 24 it takes no longer than argon2id. A password that starts with 24 guessable characters is refused, whatever follows.
+ * 600 ms; with 24 it takes no longer than argon2id. A password that starts with 24 guessable characters is refused,
+ * whatever follows.
  */
 const MAX_LENGTH = 24;
 const MIN_OWN_WORD_LENGTH = 3;
@@ -34,7 +35,7 @@ export function isGuessablePassword(password: string, ownTexts: readonly string[
   return rest !== password.toLowerCase() && estimateGuesses(rest, ownWords) < MIN_GUESSES_BESIDES_OWN_WORDS;
 }
 
-/** The whole text as one word, and its parts: `Sam.Fox@example.com` gives `samfoxexamplecom`, `sam`, `fox`, and so on. */
+/** The whole text as one word, and its parts: `Sam.Fox@example.com` gives `samfoxexamplecom`, `sam`, `fox`. */
 function splitWords(text: string): string[] {
   const parts = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [parts.join(''), ...parts].filter((word) => word.length >= MIN_OWN_WORD_LENGTH);

@@ -1,0 +1,73 @@
+/**
+ * Tells the owner of an account by mail that an unknown device has signed in (docs/specification/accounts.md 16).
+ *
+ * A device is known by its cookie (`wire/device-cookie.ts`). A provider that returns tokens in a redirect, without PKCE,
+ * sends no notice: its redirect is cross-site, so the browser keeps the cookie back and every device would look unknown.
+ */
+import { ROUTES } from '#domain/routes.ts';
+import { newDeviceMail } from '#server/mail/account-emails.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
+import type { AsService } from '#server/database/database.ts';
+import type { AuthDeps } from '../auth-deps.ts';
+import { claimMail } from '../accounts/accounts.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+import type { Device } from '../accounts/device.ts';
+import type { StartedSession } from '../accounts/sessions.ts';
+import { describeDevice } from '../own-account/describe-device.ts';
+
+/** Threat: whoever knows the password must not be able to flood the owner. */
+const INTERVAL_MS = 3_600_000;
+/** These sessions began with a mail to the address that would get the notice. */
+const MAILED_METHODS: ReadonlySet<string> = new Set([
+  'magiclink',
+  'recovery',
+  'invite',
+  'email/signup',
+  'email_change',
+]);
+
+type SignIn = { user: UserRow; started: StartedSession; device: Device };
+
+/** Queries and sends after the response. Call it for sign-ins from devices without a valid cookie. */
+export function mailNewDevice(deps: AuthDeps, { user, started, device }: SignIn): void {
+  const { email: to } = user;
+  if (to === null || user.email_confirmed_at === null) return;
+  if (started.session.amr.some(({ method }) => MAILED_METHODS.has(method))) return;
+  const now = deps.clock.now();
+  deps.mailer.prepare(async () => {
+    const service = deps.database.asService('notify of a new device');
+    if (!(await hasSignedInBefore(service, user.id))) return;
+    const column = 'new_device_notice_sent_at';
+    if (!(await claimMail(service, { userId: user.id, column, intervalMs: INTERVAL_MS, now }))) return;
+    const { publicUrl } = deps.config;
+    deps.mailer.send(
+      newDeviceMail({
+        to,
+        device: describeDevice(device.userAgent),
+        at: formatUtc(now),
+        profileLink: `${publicUrl}${ROUTES.profile.path}`,
+        resetLink: `${publicUrl}${ROUTES.forgotPassword.path}`,
+      }),
+    );
+  });
+}
+
+/** False for the first session of an account: the person has just signed up. */
+async function hasSignedInBefore(service: AsService, userId: string): Promise<boolean> {
+  const rows = await service.run(
+    queryBuilder
+      .selectFrom('auth.audit_log')
+      .select('id')
+      .where('user_id', '=', userId)
+      .where('event', '=', 'signed_in')
+      .limit(2),
+  );
+  return rows.length === 2;
+}
+
+/** Such as `22 November 2026, 17:05 UTC`. */
+const formatUtc = (date: Date): string => {
+  const options = { timeZone: 'UTC', hour12: false } as const;
+  const day = date.toLocaleDateString('en-GB', { ...options, dateStyle: 'long' });
+  return `${day}, ${date.toLocaleTimeString('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })} UTC`;
+};

@@ -1,0 +1,109 @@
+/** Notices to the owner of an account about sign-ins (docs/specification/accounts.md 16). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld();
+});
+afterAll(() => world.close());
+
+const SUBJECT = 'New sign-in to your journal';
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
+const HOUR = 3_600_000;
+
+const signIn = async (email: string, headers: Record<string, string> = {}) => {
+  const body = { email, password: PASSWORD };
+  const response = await world.request('POST', '/token?grant_type=password', { body, headers });
+  expect(response.status).toBe(200);
+  return response;
+};
+const signUp = (email: string) => world.request('POST', '/signup', { body: { email, password: PASSWORD } });
+const deviceIn = ({ headers }: { headers: Headers }) => ({ Cookie: headers.get('set-cookie')?.split(';')[0] ?? '' });
+/** Mails leave in the order of their requests: once the newest has arrived, so have all before it. */
+const noticesTo = async (email: string): Promise<string[]> => {
+  await world.request('POST', '/recover', { body: { email } });
+  await world.mailTo(email, world.mailbox.messagesTo(email).length + 1);
+  return world.mailbox
+    .messagesTo(email)
+    .filter(({ subject }) => subject === SUBJECT)
+    .map(({ text }) => text);
+};
+
+describe('a sign-in with a password', () => {
+  test('on an unknown device is told to the owner, with the device in words and the time in UTC', async () => {
+    const email = newAddress();
+    await signUp(email);
+    await signIn(email, { 'User-Agent': FIREFOX });
+    const mail = await world.mailTo(email);
+    expect(mail.subject).toBe(SUBJECT);
+    expect(mail.text).toMatch(/Firefox on Linux, \d{1,2} [A-Z][a-z]+ \d{4}(?: at|,) \d{2}:\d{2} UTC/);
+    expect(mail.text).toContain(`${world.url}/forgot-password`);
+    expect(mail.text).toContain('If it was not you');
+  });
+
+  test('on the device that signed up is told to nobody', async () => {
+    const email = newAddress();
+    const device = deviceIn(await signUp(email));
+    await signIn(email, device);
+    expect(await noticesTo(email)).toEqual([]);
+  });
+
+  test('on a device that signed in before is told once', async () => {
+    const email = newAddress();
+    await signUp(email);
+    const device = deviceIn(await signIn(email));
+    world.clock.advance(2 * HOUR);
+    await signIn(email, device);
+    expect(await noticesTo(email)).toHaveLength(1);
+  });
+
+  test('with the cookie of another account, or a forged one, is told', async () => {
+    const email = newAddress();
+    const own = deviceIn(await signUp(email));
+    const foreign = deviceIn(await signUp(newAddress()));
+    await signIn(email, foreign);
+    world.clock.advance(HOUR);
+    await signIn(email, { Cookie: `${own.Cookie}x` });
+    expect(await noticesTo(email)).toHaveLength(2);
+  });
+
+  test('is told at most once an hour, also of two at the same time', async () => {
+    const email = newAddress();
+    await signUp(email);
+    await Promise.all([signIn(email), signIn(email), signIn(email)]);
+    world.clock.advance(HOUR - 60_000);
+    await signIn(email);
+    expect(await noticesTo(email)).toHaveLength(1);
+    world.clock.advance(60_000);
+    await signIn(email);
+    expect(await noticesTo(email)).toHaveLength(2);
+  });
+
+  test('puts no words of the device into the mail', async () => {
+    const email = newAddress();
+    await signUp(email);
+    await signIn(email, { 'User-Agent': 'Firefox/1 Visit https://evil.example' });
+    const { text } = await world.mailTo(email);
+    expect(text).toContain('Firefox');
+    expect(text).not.toContain('evil');
+  });
+});
+
+describe('a sign-in that proves the mailbox', () => {
+  test('sends no notice', async () => {
+    const email = newAddress();
+    await signUp(email);
+    await world.request('POST', '/otp', { body: { email } });
+    const mailed = { type: 'magiclink', token_hash: hashIn(await world.mailTo(email)) };
+    expect((await world.request('POST', '/verify', { body: mailed })).status).toBe(200);
+    expect(await noticesTo(email)).toEqual([]);
+  });
+});
+
+test('a renewal sends no notice', async () => {
+  const { email, refresh } = await world.signedUp();
+  await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
+  expect(await noticesTo(email)).toEqual([]);
+});
