@@ -1,14 +1,21 @@
 /** GET /settings (docs/specification/wire.md 17). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startAuthWorld } from './fixture.ts';
+import { newKeyPair } from './sso/saml-peer.ts';
 
 test('settings list every way to sign in that is switched on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-settings-'));
+  const { privateKey, certificate } = await newKeyPair('hustle-forge');
+  await writeFile(join(folder, 'saml.pem'), privateKey + certificate);
   const world = await startAuthWorld({
     AUTH_AUTOCONFIRM: 'off',
     AUTH_SIGNUPS: 'off',
     AUTH_ANONYMOUS: 'on',
     AUTH_PASSKEYS: 'off',
-    AUTH_SAML_KEY_FILE: '/nowhere/saml.pem',
+    AUTH_SAML_KEY_FILE: join(folder, 'saml.pem'),
     GOOGLE_CLIENT_ID: 'id',
     GOOGLE_CLIENT_SECRET: 'secret',
     OIDC_PROVIDERS: 'keycloak,house',
@@ -40,6 +47,7 @@ test('settings list every way to sign in that is switched on', async () => {
     });
   } finally {
     await world.close();
+    await rm(folder, { recursive: true, force: true });
   }
 });
 

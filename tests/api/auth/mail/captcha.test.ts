@@ -57,6 +57,10 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     ['/signup', { email: 'a@example.com', password: PASSWORD }],
     ['/token?grant_type=password', { email: 'a@example.com', password: PASSWORD }],
     ['/token?grant_type=web3', { chain: 'ethereum' }],
+    ['/passkeys/authentication/options', {}],
+    ['/otp', { email: 'a@example.com' }],
+    ['/otp', { phone: '+15005550001' }],
+    ['/magiclink', { email: 'a@example.com' }],
     ['/recover', { email: 'a@example.com' }],
     ['/resend', { type: 'signup', email: 'a@example.com' }],
   ])('POST %s without a token is rejected', async (path, fields) => {
