@@ -639,10 +639,12 @@ async function fillEveryTable(user: SignedUp): Promise<string> {
     `insert into plan_reminders (user_id, access_valid_until, days_before) values ($1, '2026-01-05', 3)`,
     `insert into auth.flows (method, redirect_to, user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,
     `insert into auth.flows (method, redirect_to, linking_user_id, expires_at) values ('oauth', '/', $1, now() + interval '1 day')`,
-    `insert into auth.webauthn_credentials (user_id, credential_id, public_key, aaguid) values ($1, 'x', 'y', gen_random_uuid())`,
+    `insert into auth.webauthn_credentials (user_id, purpose, credential_id, public_key, aaguid)
+     values ($1, 'passkey', 'x', 'y', gen_random_uuid())`,
     `insert into auth.mfa_factors (user_id, factor_type, friendly_name) values ($1, 'totp', 'phone')`,
     `insert into auth.mfa_challenges (factor_id, ip, expires_at)
      select id, '192.0.2.1', now() + interval '1 day' from auth.mfa_factors where user_id = $1`,
+    `insert into auth.recovery_code_sets (user_id, friendly_name) values ($1, 'Recovery codes')`,
     `insert into auth.recovery_codes (user_id, code_hash) values ($1, sha256('x'))`,
     `insert into auth.passkey_challenges (user_id, challenge, expires_at) values ($1, 'x', now() + interval '1 day')`,
     `insert into auth.identities (user_id, provider, provider_id, identity_data)

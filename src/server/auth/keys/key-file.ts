@@ -11,6 +11,7 @@ export const ALGORITHMS = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof ALGORITHMS)[number];
 /** RFC 7518 3.3. */
 const MIN_RSA_BITS = 2_048;
+const MIN_ROOT_BYTES = 32;
 
 /** The member of a set that holds the bytes from which all other secrets are derived. It is never published. */
 const SECRETS_KID = 'secrets';
@@ -53,6 +54,8 @@ export async function parseKeyFile(text: string): Promise<KeyFile> {
   const kids = [signing, ...others].map(({ kid }) => kid);
   if (new Set(kids).size < kids.length) throw new UnusableKeyError('two of its keys have the same kid');
   const root = Buffer.from(roots[0] === undefined ? signing.privateJwk.d! : readRoot(roots[0]), 'base64url');
+  // Every secret is derived from these bytes. A damaged RSA key may hold an exponent of a single byte.
+  if (root.length < MIN_ROOT_BYTES) throw new UnusableKeyError('the private member of a key is too short');
   return { signing, others, root };
 }
 
@@ -99,8 +102,8 @@ function readPem(content: string): Members {
 const isSecretsMember = (member: Members): boolean => member['kty'] === 'oct' && member['kid'] === SECRETS_KID;
 
 function readRoot({ k }: Members): string {
-  if (typeof k === 'string' && Buffer.from(k, 'base64url').length >= 32) return k;
-  throw new UnusableKeyError(`its key "${SECRETS_KID}" has fewer than 32 bytes`);
+  if (typeof k === 'string' && Buffer.from(k, 'base64url').length >= MIN_ROOT_BYTES) return k;
+  throw new UnusableKeyError(`its key "${SECRETS_KID}" has fewer than ${MIN_ROOT_BYTES} bytes`);
 }
 
 async function readSigningKey(member: Members): Promise<SigningJwk> {
