@@ -106,6 +106,11 @@ describe('rejects', () => {
     ['a line break at the end', `${ethereumText(...FIELDS)}\n`, 'unparsable line at index 9'],
     ['carriage returns', ethereumText(...FIELDS).replaceAll('\n', '\r\n'), 'first line'],
     ['a tab in a field', swap(3, 'Nonce:\tabcdef0123456789'), 'unparsable line at index 7'],
+    [
+      'a control character in the statement',
+      ethereumText(...FIELDS).replace('\n\n\n', '\n\nSign\x1bin\n\n'),
+      'index 3',
+    ],
     ['a padded field', swap(3, 'Nonce: abcdef0123456789 '), 'unparsable line at index 7'],
     ['a field in another case', swap(3, 'nonce: abcdef0123456789'), 'unparsable line at index 7'],
   ])('%s', (_, text, problem) => expect(problemOf('ethereum', text)).toContain(problem));

@@ -23,7 +23,7 @@ type Wallet = { chain: 'ethereum' | 'solana'; address: string; sign(text: string
 
 function newEthereumWallet(): Wallet {
   const privateKey = Secp256k1.randomPrivateKey();
-  const address = Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey }));
+  const address = Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey }), { checksum: true });
   const payloadOf = (text: string) => PersonalMessage.getSignPayload(Hex.fromString(text));
   const sign = (text: string) => Signature.toHex(Secp256k1.sign({ payload: payloadOf(text), privateKey }));
   return { chain: 'ethereum', address, sign };

@@ -71,10 +71,10 @@ const SIGN_IN_URL = 'https://idp.example/sso';
 const EMAIL_FORMAT = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 
-export async function createSamlPeer(name = 'idp.example'): Promise<SamlPeer> {
+export async function createSamlPeer(name = 'idp.example', keyBits = 2048): Promise<SamlPeer> {
   samlify.setSchemaValidator({ validate: () => Promise.resolve('not validated') });
   const entityId = `https://${name}/metadata`;
-  const keys = await newKeyPair(name);
+  const keys = await newKeyPair(name, keyBits);
   const provider = ({ privateKey, certificate }: KeyPair, algorithm: string) =>
     samlify.IdentityProvider({
       entityID: entityId,

@@ -4,9 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@supabase/supabase-js';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSsoProvider, updateSsoProvider } from '#server/auth/saml/sso-providers.ts';
 import type { NewSsoProvider, SsoProvider, SsoProviderChange } from '#server/auth/saml/sso-providers.ts';
+import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { Browser, fragmentOf } from '../providers/browser.ts';
 import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
@@ -207,6 +209,8 @@ describe('a sign-in', () => {
     expect(session.error).toBeNull();
     expect(session.data.user?.email).toBe('ana@corp.example');
     expect(session.data.session?.provider_token).toBeUndefined();
+    const { data: claims } = await auth.getClaims();
+    expect(claims?.claims.amr).toMatchObject([{ method: 'sso/saml', provider: `sso:${provider.id}` }]);
   });
 
   test('replaces a target that is not allowed', async () => {
@@ -351,6 +355,22 @@ describe('the browser', () => {
     const code = url.searchParams.get('code')!;
     const next = await pkce.browser.follow(`${world.url}/auth/v1/sso/saml/continue?code=${code}`, `${world.url}/?`);
     expect(problemOf(next)).toBe(NOT_FOUND);
+  });
+
+  test.each([
+    ['an OAuth flow', "method = 'oauth'"],
+    ['a flow with PKCE', "code_challenge = repeat('a', 43), code_challenge_method = 'plain'"],
+    ['an expired flow', 'expires_at = created_at'],
+  ])('cannot continue %s', async (_, change) => {
+    const started = await start();
+    const response = await peer.respond(ourMetadata, { requestId: started.id });
+    const page = await started.browser.open(acsUrl(), {
+      method: 'POST',
+      body: new URLSearchParams({ SAMLResponse: response, RelayState: started.relayState }),
+    });
+    await world.admin.query(`update auth.flows set ${change} where id = $1`, [started.relayState]);
+    const answer = await started.browser.open(new URL(page.headers.get('location')!, world.url));
+    expect(problemOf(new URL(answer.headers.get('location')!))).toMatch(/^saml_relay_state_/);
   });
 
   test('continues once', async () => {
@@ -570,6 +590,36 @@ describe('a response', () => {
       }
     });
   });
+
+  test(
+    'with any edit never signs in as somebody else',
+    async () => {
+      const edit = fc.record({
+        at: fc.double({ min: 0, max: 1, noNaN: true }),
+        cut: fc.nat({ max: 60 }),
+        added: fc.oneof(
+          fc.string({ maxLength: 10 }),
+          fc.constantFrom('boss@corp.example', '<!---->', '<saml:NameID>boss@corp.example</saml:NameID>', 'ID="_x" '),
+        ),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+          const started = await start();
+          let xml = textOf(await peer.respond(ourMetadata, { requestId: started.id }));
+          for (const { at, cut, added } of edits) {
+            const index = Math.floor(at * xml.length);
+            xml = xml.slice(0, index) + added + xml.slice(index + cut);
+          }
+          const url = await post(started, base64(xml));
+          // An edit of what is not signed, such as white space at the end, changes nothing.
+          if (fragmentOf(url)['access_token'] !== undefined) expect((await userOf(url)).email).toBe('ana@corp.example');
+          else expect(problemOf(url)).toBe(INVALID);
+        }),
+        { numRuns: fuzzBudget(80) },
+      );
+    },
+    fuzzBudget(60_000),
+  );
 
   describe('with a wrapped signature', () => {
     /** The parts of a signed response. */

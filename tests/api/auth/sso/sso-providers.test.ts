@@ -11,10 +11,11 @@ import {
   updateSsoProvider,
 } from '#server/auth/saml/sso-providers.ts';
 import type { NewSsoProvider, SsoProviderChange } from '#server/auth/saml/sso-providers.ts';
+import { parseSamlKey } from '#server/auth/saml/saml-key.ts';
 import { AuthError } from '#server/auth/wire/errors.ts';
 import { createTestDatabase } from '../../../support/test-database.ts';
 import type { TestDatabase } from '../../../support/test-database.ts';
-import { createSamlPeer } from './saml-peer.ts';
+import { createSamlPeer, newKeyPair } from './saml-peer.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {
@@ -110,6 +111,20 @@ test('concurrent creations of the same provider succeed once', async () => {
   );
   expect(problems.filter((problem) => problem === 'null')).toHaveLength(1);
   expect(problems.filter((problem) => problem.includes('saml_idp_already_exists'))).toHaveLength(9);
+});
+
+test('a provider with a weak key is refused', async () => {
+  const { metadata } = await createSamlPeer(newHost(), 1024);
+  expect(await problemOf(create({ metadataXml: metadata }))).toBe(
+    '400 validation_failed: SAML Metadata contains a signing certificate that is not RSA with 2048 bits or more',
+  );
+});
+
+test('our own key file needs a strong key and its own certificate', async () => {
+  const [ours, other, weak] = [await newKeyPair('a'), await newKeyPair('b'), await newKeyPair('c', 1024)];
+  expect(parseSamlKey(ours.certificate + ours.privateKey).certificate).toContain('BEGIN CERTIFICATE');
+  expect(() => parseSamlKey(ours.privateKey + other.certificate)).toThrow('its certificate belongs to another key');
+  expect(() => parseSamlKey(weak.privateKey + weak.certificate)).toThrow('its key is not RSA with 2048 bits or more');
 });
 
 test.each([
