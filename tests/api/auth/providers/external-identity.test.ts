@@ -264,6 +264,16 @@ test('concurrent first sign-ins create one account per identity and per address'
   expect((await accountOf(results[0]!.userId)).identities).toHaveLength(2);
 });
 
+test('concurrent first sign-ins with one wallet create one account', async () => {
+  const wallet = newIdentity(null, { provider: 'web3' });
+  const results = await Promise.all([1, 2, 3, 4].map(() => signedIn(wallet)));
+  expect(new Set(results.map((result) => result.userId)).size).toBe(1);
+  const { rows } = await db.admin.query("select from auth.users where raw_user_meta_data ->> 'sub' = $1", [
+    wallet.providerId,
+  ]);
+  expect(rows).toHaveLength(1);
+});
+
 test('an account that was used keeps its sessions when an identity signs in', async () => {
   const identity = newIdentity(newAddress());
   const { userId } = await signedIn(identity);

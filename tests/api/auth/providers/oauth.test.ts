@@ -4,6 +4,7 @@ import { createClient } from '@supabase/supabase-js';
 import fc from 'fast-check';
 import { Events } from 'oauth2-mock-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { claimProviderFlow } from '#server/auth/accounts/flows.ts';
 import { forwardedParameters, parseScopes } from '#server/auth/oauth/start-flow.ts';
 import { Browser, fragmentOf } from './browser.ts';
 import { newAddress, PASSWORD, startAuthWorld } from '../fixture.ts';
@@ -270,6 +271,18 @@ describe('linking by address', () => {
     expect(user.app_metadata.providers.toSorted()).toEqual(['email', 'peer']);
   });
 
+  test("an unverified claim of an address does not survive the owner's sign-up", async () => {
+    peer.claims = { ...account(), email_verified: false };
+    const email = String(peer.claims['email']);
+    await signIn();
+    await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
+    const hash = new URL((await world.mailTo(email, 2)).links[0]!).searchParams.get('token_hash');
+    const verified = await world.request('POST', '/verify', { body: { type: 'email', token_hash: hash } });
+    expect(verified.body.user.identities).toMatchObject([{ provider: 'email' }]);
+    expect(verified.body.user.app_metadata).toEqual({ provider: 'email', providers: ['email'] });
+    expect(fragmentOf(await signIn())).toMatchObject({ error_code: 'provider_email_needs_verification' });
+  });
+
   test('a look-alike of an address opens no account', async () => {
     const email = `kelvin-${randomUUID()}@example.com`;
     await passwordAccount(email, { confirmed: true });
@@ -368,8 +381,18 @@ describe('the callback', () => {
     const pages = await Promise.all([browser.open(url), browser.open(url), browser.open(url)]);
     const results = pages.map((page) => errorOf(page.headers.get('location')));
     expect(results.filter((fields) => fields['access_token'] !== undefined)).toHaveLength(1);
-    const refused = results.find((fields) => fields['error'] !== undefined)!;
-    expect(['flow_state_already_used', 'bad_oauth_state']).toContain(refused['error_code']);
+    const codes = new Set(results.flatMap((fields) => fields['error_code'] ?? []));
+    for (const code of codes) expect(['flow_state_already_used', 'bad_oauth_state']).toContain(code);
+  });
+
+  test('of a flow is claimed by one of several processes', async () => {
+    const state = (await startAtProvider(new Browser())).searchParams.get('state')!;
+    const service = world.database.asService('test');
+    const claims = await Promise.all([1, 2, 3].map(() => claimProviderFlow(service, state, new Date())));
+    expect(claims.filter((flow) => flow !== null)).toHaveLength(1);
+    const later = new Date(Date.now() + 301_000);
+    const expired = (await startAtProvider(new Browser())).searchParams.get('state')!;
+    expect(await claimProviderFlow(service, expired, later)).toBeNull();
   });
 
   test('after the flow has expired is refused', async () => {

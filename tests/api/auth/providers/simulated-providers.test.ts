@@ -1,8 +1,10 @@
 /** Signing in with the simulated Google and GitHub, through their consent pages (docs/specification/wire.md 27). */
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { connectProvider } from '#server/auth/oauth/providers/connect-provider.ts';
 import { identityFromClaims } from '#server/auth/oauth/providers/profile.ts';
 import { ProviderError } from '#server/auth/oauth/providers/provider-error.ts';
+import { Secret } from '#server/config/secret.ts';
 import { startIdentityServer } from '../../../../simulators/identity-provider/server.ts';
 import type { IdentityServer } from '../../../../simulators/identity-provider/server.ts';
 import { Browser, fragmentOf } from './browser.ts';
@@ -220,6 +222,15 @@ describe('the simulated GitHub', () => {
     expect(fragmentOf(await signIn('github', verified()))).toMatchObject({
       error_code: 'provider_email_needs_verification',
     });
+  });
+
+  test('names the error of its token endpoint, which has status 200, for the log', async () => {
+    const configured = world.config.auth.oauthProviders.find(({ name }) => name === 'github')!;
+    const url = new URL(`${world.url}/auth/v1/callback?code=x&state=s`);
+    const answer = { url, state: 's', nonce: '', verifier: 'v'.repeat(43) };
+    await expect(connectProvider(configured).readAccount(answer)).rejects.toThrow('answered bad_verification_code');
+    const stranger = connectProvider({ ...configured, clientSecret: new Secret('wrong') });
+    await expect(stranger.readAccount(answer)).rejects.toThrow('answered incorrect_client_credentials');
   });
 
   const user = (body: unknown, status = 200) => ({ path: 'github/api/user$', status, body });

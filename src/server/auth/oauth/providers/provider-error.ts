@@ -28,6 +28,8 @@ export class ProviderError extends Error {
 const ERROR_CODE = /^[\w.-]{1,64}$/;
 const MAX_DESCRIPTION_LENGTH = 200;
 
+const readErrorCode = (code: string): string => (ERROR_CODE.test(code) ? code : 'server_error');
+
 /** Runs a call of openid-client. Throws a ProviderError or a ProviderRefusal. */
 export async function callProvider<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -43,10 +45,12 @@ function toProviderError(error: unknown): Error {
     const description = (error.error_description ?? '')
       .replaceAll(/[^\x20-\x7e]/g, '')
       .slice(0, MAX_DESCRIPTION_LENGTH);
-    return new ProviderRefusal(ERROR_CODE.test(error.error) ? error.error : 'server_error', description);
+    return new ProviderRefusal(readErrorCode(error.error), description);
   }
   if (error instanceof ResponseBodyError) {
-    return new ProviderError(isTransientStatus(error.status) ? 'unavailable' : 'rejected', 'error response', error);
+    const code = readErrorCode(error.error);
+    const kind = isTransientStatus(error.status) ? 'unavailable' : 'rejected';
+    return new ProviderError(kind, `the provider answered ${code}`, error);
   }
   if (error instanceof ClientError) {
     const { code, cause } = error;
