@@ -7,7 +7,7 @@
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import type { AsService } from '#server/database/database.ts';
-import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';
+import { findUserById, isBanned } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
@@ -66,7 +66,7 @@ export const verifyAuthentication: Endpoint = async (context, deps) => {
       device,
       now,
     });
-    return { started, account: await getAccount(transaction, user.id) };
+    return { started, account: started.account };
   });
   return context.json(await respondWithSession(context, deps, signIn));
 };

@@ -63,6 +63,7 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     ['/magiclink', { email: 'a@example.com' }],
     ['/recover', { email: 'a@example.com' }],
     ['/resend', { type: 'signup', email: 'a@example.com' }],
+    ['/passkeys/authentication/options', {}],
   ])('POST %s without a token is rejected', async (path, fields) => {
     for (const security of [undefined, null, {}, { captcha_token: '' }, { captcha_token: 7 }]) {
       const body = { ...fields, gotrue_meta_security: security };
