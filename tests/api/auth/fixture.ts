@@ -37,6 +37,8 @@ export type AuthWorld = TestServer & {
   signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
   /** The newest mail to an address, once `count` have arrived. */
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+  /** The newest mail to an address with this subject, once it has arrived. */
+  mailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
 };
 
 export async function startAuthWorld(
@@ -88,6 +90,15 @@ export async function startAuthWorld(
           const messages = server.mailbox.messagesTo(address);
           expect(messages.length).toBeGreaterThanOrEqual(count);
           return messages[0]!;
+        },
+        { timeout: 5_000, interval: 20 },
+      ),
+    mailWith: (subject, address) =>
+      vi.waitFor(
+        () => {
+          const mail = server.mailbox.messagesTo(address).find((message) => message.subject === subject);
+          expect(mail, `no mail "${subject}"`).toBeDefined();
+          return mail!;
         },
         { timeout: 5_000, interval: 20 },
       ),

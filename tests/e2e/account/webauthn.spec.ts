@@ -22,13 +22,13 @@ async function addAuthenticator(page: Page, { verifiesUser }: { verifiesUser: bo
 }
 
 type Answer = { status: number; body: Record<string, never> & { [field: string]: unknown } };
-type Call = { method?: string; path: string; token?: string; body?: unknown };
+type Call = { path: string; token?: string; body?: unknown };
 
-/** Sends a request of the page to the auth wire. */
+/** Posts from the page to the auth wire. */
 const call = (page: Page, request: Call): Promise<Answer> =>
-  page.evaluate(async ({ method = 'POST', path, token, body }) => {
+  page.evaluate(async ({ path, token, body }) => {
     const response = await fetch(`/auth/v1${path}`, {
-      method,
+      method: 'POST',
       headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body ?? {}),
     });

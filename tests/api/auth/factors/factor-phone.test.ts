@@ -55,7 +55,8 @@ test('a texted code raises the session to aal2 and verifies the number', async (
   expect(claimsOf(session.access_token)).toMatchObject({ aal: 'aal2', amr: [{ method: 'mfa/phone' }, {}] });
   expect(session.user.factors).toMatchObject([{ factor_type: 'phone', status: 'verified', phone: phone.slice(1) }]);
   expect((await post(verify, session.access_token, first)).body.code).toBe('mfa_ip_address_mismatch');
-  expect((await world.mailTo(email)).text).toContain('A phone number now confirms your sign-ins');
+  const mail = await world.mailWith('Two-step verification was added', email);
+  expect(mail.text).toContain('A phone number now confirms your sign-ins');
 
   // A code belongs to its challenge.
   const second = await challenged(session.access_token, factor.id, phone, 2);

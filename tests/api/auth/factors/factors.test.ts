@@ -166,7 +166,7 @@ describe('enrolment', () => {
       'Changing how the account is signed in to requires reauthentication',
     ]);
     await world.request('GET', '/reauthenticate', { token });
-    const { code } = await world.mailTo(email);
+    const { code } = await world.mailWith('Your confirmation code', email);
     const wrong = code === '123456' ? '654321' : '123456';
     expect((await post('/factors', token, { factor_type: 'totp', nonce: wrong })).body.code).toBe(
       'reauthentication_not_valid',
@@ -194,8 +194,7 @@ describe('a second step', () => {
       'token_type',
       'user',
     ]);
-    const mail = await world.mailTo(email);
-    expect(mail.subject).toBe('Two-step verification was added');
+    await world.mailWith('Two-step verification was added', email);
     const renewed = ok(await renew(session.refresh_token));
     expect(claimsOf(renewed.access_token)).toMatchObject({ aal: 'aal2', amr: after.amr });
   });
@@ -460,6 +459,92 @@ describe('a second step', () => {
   });
 });
 
+describe('any order of renewals, second steps and sign-outs of two clients', () => {
+  type Step =
+    | { client: 0 | 1; do: 'renew'; age: number; isLost: boolean }
+    | { client: 0 | 1; do: 'pass' | 'sign out' | 'sign out others' };
+  const client = fc.constantFrom(0 as const, 1 as const);
+  const steps: fc.Arbitrary<Step[]> = fc.array(
+    fc.oneof(
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          client,
+          do: fc.constant('renew' as const),
+          age: fc.constantFrom(0, 0, 0, 1, 1, 2, 5),
+          isLost: fc.boolean(),
+        }),
+      },
+      { weight: 2, arbitrary: fc.record({ client, do: fc.constant('pass' as const) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ client, do: fc.constantFrom('sign out' as const, 'sign out others' as const) }),
+      },
+    ),
+    { minLength: 3, maxLength: 10 },
+  );
+  /** A session as the model sees it; `tokens` are the refresh tokens since its last second step, oldest first. */
+  type Client = { isAlive: boolean; hasPassed: boolean; access: string; tokens: string[]; before: string[] };
+
+  test(
+    'gives aal2 to the session that passed, and nothing to a token from before',
+    async () => {
+      const person = await protectedPerson();
+      await fc.assert(
+        fc.asyncProperty(steps, async (walk) => {
+          const signedIn = await Promise.all([signIn(person.email), signIn(person.email)]);
+          const clients: Client[] = signedIn.map((body) => ({
+            isAlive: true,
+            hasPassed: false,
+            access: body.access_token,
+            tokens: [body.refresh_token],
+            before: [],
+          }));
+          for (const step of walk) {
+            const [own, other] = [clients[step.client]!, clients[1 - step.client]!];
+            if (step.do === 'renew') {
+              const { status, body } = await renew(own.tokens.at(-1 - Math.min(step.age, own.tokens.length - 1))!);
+              if (!own.isAlive) expect(body.code).toBe('refresh_token_not_found');
+              else if (status === 200) {
+                expect(claimsOf(body.access_token).aal).toBe(own.hasPassed ? 'aal2' : 'aal1');
+                if (!own.tokens.includes(body.refresh_token)) own.tokens.push(body.refresh_token);
+                if (!step.isLost) own.access = body.access_token;
+              } else {
+                expect(body.code).toBe('refresh_token_already_used');
+                own.isAlive = false;
+              }
+            } else if (step.do === 'pass') {
+              world.clock.advance(30_000);
+              const challenge = await post(`/factors/${person.totp.id}/challenge`, own.access);
+              expect(challenge.body.code ?? 'alive').toBe(own.isAlive ? 'alive' : 'session_not_found');
+              if (!own.isAlive) continue;
+              const answer = { challenge_id: challenge.body.id, code: await codeOf(person.totp.secret) };
+              const session = ok(await post(`/factors/${person.totp.id}/verify`, own.access, answer));
+              Object.assign(own, { hasPassed: true, access: session.access_token });
+              own.before.push(...own.tokens.splice(0, own.tokens.length, session.refresh_token));
+              if (!other.hasPassed) other.isAlive = false;
+            } else {
+              const scope = step.do === 'sign out' ? 'local' : 'others';
+              const { status } = await post(`/logout?scope=${scope}`, own.access);
+              expect(status).toBe(own.isAlive ? 204 : 403);
+              if (own.isAlive) (scope === 'local' ? own : other).isAlive = false;
+            }
+            for (const each of clients) {
+              const { status } = await world.request('GET', '/user', { token: each.access });
+              expect(status).toBe(each.isAlive ? 200 : 403);
+            }
+          }
+          for (const token of clients.flatMap(({ before }) => before)) {
+            expect((await renew(token)).body.code).toBe('refresh_token_not_found');
+          }
+        }),
+        { numRuns: fuzzBudget(25) },
+      );
+    },
+    fuzzBudget(60_000),
+  );
+});
+
 describe('unenrolment', () => {
   test('of an unverified factor needs no second step', async () => {
     const { access } = await world.signedUp();
@@ -484,7 +569,7 @@ describe('unenrolment', () => {
     const claims = claimsOf(ok(await renew(session.refresh_token)).access_token);
     expect(claims.aal).toBe('aal1');
     expect(claims.amr.map((entry: { method: string }) => entry.method)).toEqual(['password']);
-    expect((await world.mailTo(email, 2)).subject).toBe('Two-step verification was removed');
+    await world.mailWith('Two-step verification was removed', email);
     const { rows } = await world.admin.query('select event from auth.audit_log where user_id = $1 order by id', [
       claims.sub,
     ]);
@@ -639,7 +724,7 @@ describe('recovery codes', () => {
     const raised = ok(await redeem(access_token, typed));
     expect(claimsOf(raised.access_token)).toMatchObject({ aal: 'aal2', amr: [{ method: 'mfa/recovery_code' }, {}] });
     expect(ok(await status(raised.access_token)).remaining).toBe(9);
-    expect((await world.mailTo(email, 2)).text).toContain('9 codes are left');
+    expect((await world.mailWith('A recovery code was used', email)).text).toContain('9 codes are left');
     const next = (await signIn(email)).access_token;
     for (const code of [codes[0], 'nonsense', 'i'.repeat(500)]) {
       expect(errorOf(await redeem(next, code))).toEqual([
