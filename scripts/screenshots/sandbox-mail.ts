@@ -26,6 +26,13 @@ export async function waitForMailedLink(
   return mail.links.find(isLink)!;
 }
 
+/** Waits for the mail that offers to keep an account, and returns the link. */
+export async function waitForUndoLink(page: Page, address: string): Promise<string> {
+  const isLink = (link: string) => link.includes('/undo-deletion?token_hash=');
+  const mail = await waitForMail(page, address, ({ links }) => links.some(isLink));
+  return mail.links.find(isLink)!;
+}
+
 /** Waits for a mail with a code, and returns the code. */
 export async function waitForMailedCode(page: Page, address: string): Promise<string> {
   const mail = await waitForMail(page, address, ({ code }) => code !== null);

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { ROUTES } from '#domain/routes.ts';
 import { hasAuthLink } from '#client/lib/boot/auth-link.ts';
 import { useSession } from '#client/lib/session/session.ts';
+import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
 import { preloadChunksWhenIdle } from '#client/ui/lazy-chunk.ts';
 import { LoadingScreen } from './loading-screen.tsx';
 
@@ -15,6 +16,7 @@ const SecondStepScreen = lazy(async () => ({
 export function GuestGuard() {
   const { status, expired, secondStepUser } = useSession();
   const { routesById } = useRouter();
+  useWelcomeBack();
   useEffect(() => {
     const screens = routesById['/guests'].children ?? [];
     return preloadChunksWhenIdle(

@@ -1,4 +1,5 @@
 /** Changes rows in the database of the worker's server, for states that only passing time would cause. */
+import type { Day } from '#domain/day/day.ts';
 import { joinDatabase } from './accounts.ts';
 import { e2eDataDir } from './data-dir.ts';
 
@@ -12,6 +13,36 @@ export async function ageSessions(baseURL: string, email: string, hours: number)
       [email, hours],
     );
     if (rowCount === 0) throw new Error(`no session of ${email}`);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Writes a log of a day that a Dabbler can no longer open. */
+export async function writeLockedLog(baseURL: string, email: string, date: Day, html: string): Promise<void> {
+  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
+  try {
+    await database
+      .asService('write a locked log')
+      .statement(
+        'insert into public.entries (user_id, date, content) select id, $2, $3 from auth.users where email = $1',
+        [email, date, html],
+      );
+  } finally {
+    await database.close();
+  }
+}
+
+/** Removes the password of an account, and how its sessions signed in. */
+export async function forgetPassword(baseURL: string, email: string): Promise<void> {
+  const database = await joinDatabase(e2eDataDir(new URL(baseURL).port));
+  try {
+    const service = database.asService('remove a password');
+    await service.statement('update auth.users set password_hash = null where email = $1', [email]);
+    await service.statement(
+      `update auth.sessions set amr = '[]' where user_id = (select id from auth.users where email = $1)`,
+      [email],
+    );
   } finally {
     await database.close();
   }

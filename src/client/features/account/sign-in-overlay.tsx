@@ -13,6 +13,7 @@ import { Button } from '#client/ui/button.tsx';
 import { Dialog } from '#client/ui/dialog.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { useWelcomeBack } from '#client/ui/account/use-welcome-back.ts';
 import { SignOutDialog } from '#client/ui/account/sign-out-dialog.tsx';
 import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { EmailField } from './email-field.tsx';
@@ -30,6 +31,7 @@ import styles from './account.module.css';
 export function SignInOverlay() {
   const { auth } = useSupabase();
   const { secondStepUser } = useSession();
+  useWelcomeBack();
 
   return (
     <Dialog title="Sign in again" dismissible={false} onClose={() => undefined}>

@@ -1,8 +1,12 @@
-/** Stores the line typed under the headline; it becomes the first line of the first log after sign-up. */
+/**
+ * Stores the line typed under the headline; it becomes the first line of the first log after sign-up. After the deletion of
+ * an account, says when it happens.
+ */
 import '#client/ui/page/brand.module.css';
 import '#client/ui/button.module.css';
 import { FIRST_LINE_KEY } from '#client/lib/session/storage-keys.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { showDeletionNotice } from './deletion-notice.ts';
 import './landing-page.module.css';
 
 const line = document.querySelector<HTMLTextAreaElement>('#first-line')!;
@@ -40,3 +44,5 @@ line.addEventListener('keydown', (event) => {
   saveFirstLine(line.value);
   location.assign(ROUTES.signup.path);
 });
+
+showDeletionNotice(document.querySelector<HTMLElement>('#leaving')!);

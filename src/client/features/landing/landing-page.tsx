@@ -53,6 +53,8 @@ export function LandingPage() {
         </nav>
       </header>
       <main>
+        {/* Filled by deletion-notice.ts. */}
+        <p id="leaving" className={styles.leaving} role="status" />
         <Hero />
         <section aria-labelledby="why">
           <h2 id="why">Why Hustle Forge?</h2>

@@ -7,6 +7,8 @@ export const SUSPENDED_FONT_KEY = 'hustle-forge:resting-font';
 export const FIRST_LINE_KEY = 'hustle-forge:first-line';
 /** The email address typed on one account screen, to prefill the next. In sessionStorage. */
 export const TYPED_ADDRESS_KEY = 'hustle-forge:typed-address';
+/** The requested deletion of an account, for the landing page of this tab. In sessionStorage. */
+export const DELETION_KEY = 'hustle-forge:deletion';
 /** The id of the user who asked to sign out and the time, so that every tab can tell a sign-out from an expiry. */
 export const SIGNED_OUT_KEY = 'hustle-forge:signed-out';
 

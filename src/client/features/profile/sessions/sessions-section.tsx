@@ -1,0 +1,141 @@
+/** The devices that are signed in to the account, and buttons that sign them out. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import { useOwnAccount } from '#client/lib/api/own-account.ts';
+import type { OwnSession } from '#client/lib/api/own-account.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useFocusRestore } from '#client/lib/hooks/use-focus-restore.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { Section } from '#client/ui/page/page.tsx';
+import { TimeAgo } from '#client/ui/coach/time-ago.tsx';
+import styles from './sessions-section.module.css';
+
+/** The id of the session that a request is ending, `others` for all but this one, or null. */
+type Ending = string | null;
+type Outcome = { kind: 'success' | 'error'; text: string } | null;
+
+export function SessionsSection() {
+  const { id: userId } = useUser();
+  const { auth } = useSupabase();
+  const account = useOwnAccount();
+  const { fallbackRef, areaProps } = useFocusRestore();
+  const [ending, setEnding] = useState<Ending>(null);
+  const [outcome, setOutcome] = useState<Outcome>(null);
+  const sessions = useQuery({
+    queryKey: ['own-sessions', userId],
+    queryFn: ({ signal }) => account.listSessions(signal),
+  });
+
+  async function end(which: string, request: () => Promise<void>, done: string): Promise<void> {
+    setEnding(which);
+    setOutcome(null);
+    const succeeded = await request().then(
+      () => true,
+      () => false,
+    );
+    await sessions.refetch();
+    setOutcome(
+      succeeded
+        ? { kind: 'success', text: done }
+        : { kind: 'error', text: "Couldn't sign this out. Please try again." },
+    );
+    setEnding(null);
+  }
+  const endOne = ({ id, device }: OwnSession): Promise<void> =>
+    end(id, () => account.endSession(id), `Signed out: ${device}.`);
+  const endOthers = (): Promise<void> =>
+    end(
+      'others',
+      async () => {
+        const { error } = await auth.signOut({ scope: 'others' });
+        if (error) throw error;
+      },
+      'Signed out everywhere else.',
+    );
+
+  return (
+    <Section title="Where you are signed in">
+      {/* Focusable by script alone: the button that had the focus goes away with its row. */}
+      <div
+        ref={fallbackRef}
+        className={styles.area}
+        tabIndex={-1}
+        aria-label="Signed-in devices"
+        role="group"
+        {...areaProps}
+      >
+        {sessions.isPending && <LoadingText />}
+        {sessions.isError && (
+          <div className={styles.failed}>
+            <p role="alert">Couldn't load your devices. You stay signed in.</p>
+            <Button onClick={() => void sessions.refetch()} busy={sessions.isFetching} busyLabel="Loading...">
+              Try again
+            </Button>
+          </div>
+        )}
+        {sessions.data && (
+          <>
+            <ul className={styles.list}>
+              {sessions.data.map((session) => (
+                <SessionRow key={session.id} session={session} ending={ending} onEnd={() => void endOne(session)} />
+              ))}
+            </ul>
+            {sessions.data.length > 1 ? (
+              <Button
+                busy={ending === 'others'}
+                busyLabel="Signing out..."
+                softDisabled={ending !== null}
+                onClick={() => void endOthers()}
+              >
+                Sign out everywhere else
+              </Button>
+            ) : (
+              <p className={styles.note}>You are signed in on this device only.</p>
+            )}
+          </>
+        )}
+        {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+      </div>
+    </Section>
+  );
+}
+
+function SessionRow({ session, ending, onEnd }: { session: OwnSession; ending: Ending; onEnd: () => void }) {
+  const { id, device, current } = session;
+  const signedIn = dateLabel(dayOf(new Date(session.created_at)));
+  return (
+    <li className={styles.session}>
+      <div>
+        <p className={styles.device}>{device}</p>
+        <p className={`${styles.note} ${styles.facts}`}>
+          {current ? (
+            <span>This device</span>
+          ) : (
+            <span>
+              Last seen{' '}
+              <span className={styles.ago}>
+                <TimeAgo at={session.last_seen_at} />
+              </span>
+            </span>
+          )}
+          <span>Signed in {signedIn}</span>
+        </p>
+      </div>
+      {!current && (
+        <Button
+          aria-label={`Sign out ${device}, signed in ${signedIn}`}
+          busy={ending === id}
+          busyLabel="Signing out..."
+          softDisabled={ending !== null}
+          onClick={onEnd}
+        >
+          Sign out
+        </Button>
+      )}
+    </li>
+  );
+}

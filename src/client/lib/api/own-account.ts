@@ -1,0 +1,80 @@
+/** The requests about the user's own sessions, deletion and archive (docs/specification/wire.md 34). */
+import { useMemo } from 'react';
+import { isSessionGone } from '#domain/messages.ts';
+import type { Refusal } from '#domain/account/own-account-messages.ts';
+import { useSupabase } from './supabase.ts';
+import type { Supabase } from './supabase.ts';
+
+export type OwnSession = {
+  id: string;
+  /** In words, such as "Chrome on Windows". */
+  device: string;
+  created_at: string;
+  last_seen_at: string;
+  current: boolean;
+};
+
+/** The user's next step before a deletion or an archive. */
+export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
+export type Proof = { password?: string; nonce?: string };
+
+export type RequestedDeletion = { deletion_due_at: string; undo_token: string };
+
+/** The server refused the request. Any other failure rejects like `fetch`. */
+export class RefusedError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.code);
+    this.name = 'RefusedError';
+    this.refusal = refusal;
+  }
+}
+
+export type OwnAccount = ReturnType<typeof createOwnAccount>;
+
+function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) {
+  const send = withSession(fetch);
+
+  async function request(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Response> {
+    const response = await send(`${apiUrl}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-supabase-api-version': '2024-01-01' },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    if (response.ok) return response;
+    const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
+    if (isSessionGone({ code, message: '' })) await renewOrEndSession();
+    throw new RefusedError({ code, retryAfterSeconds: Number(response.headers.get('retry-after') ?? 0) });
+  }
+
+  return {
+    async listSessions(signal: AbortSignal): Promise<OwnSession[]> {
+      const response = await request('GET', '/auth/v1/sessions', undefined, signal);
+      return ((await response.json()) as { sessions: OwnSession[] }).sessions;
+    },
+    /** A session that has ended already counts as ended. */
+    async endSession(id: string): Promise<void> {
+      await request('DELETE', `/auth/v1/sessions/${id}`).catch((error: unknown) => {
+        if (!(error instanceof RefusedError && error.refusal.code === 'not_found')) throw error;
+      });
+    },
+    async readRequiredProof(signal: AbortSignal): Promise<RequiredProof> {
+      const response = await request('GET', '/auth/v1/account', undefined, signal);
+      return ((await response.json()) as { required_proof: RequiredProof }).required_proof;
+    },
+    async requestDeletion(proof: Proof): Promise<RequestedDeletion> {
+      return (await (await request('DELETE', '/auth/v1/account', proof)).json()) as RequestedDeletion;
+    },
+    /** All logs of the user in one file, locked ones too. */
+    async downloadArchive(proof: Proof, signal: AbortSignal): Promise<Blob> {
+      return (await request('POST', '/functions/v1/archive', proof, signal)).blob();
+    },
+  };
+}
+
+export function useOwnAccount(): OwnAccount {
+  const supabase = useSupabase();
+  return useMemo(() => createOwnAccount(supabase), [supabase]);
+}

@@ -1,0 +1,153 @@
+/** Deleting the account: the archive first, then the password, the final words, and the ways to undo it. */
+import { readFile } from 'node:fs/promises';
+import type { Page } from '@playwright/test';
+import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
+import { waitForMailedCode, waitForUndoLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { forgetPassword, writeLockedLog } from '../support/database.ts';
+import { daysAgo, editor } from '../support/journal.ts';
+import { expectSignsIn } from '../support/session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const archiveStep = (page: Page) => page.getByRole('dialog', { name: 'Take your logs with you' });
+const finalStep = (page: Page) => page.getByRole('dialog', { name: 'Delete your account' });
+const landingNotice = (page: Page) => page.getByRole('main').getByRole('status').first();
+
+async function openDialog(page: Page): Promise<void> {
+  await page.goto('/profile');
+  await button(page, 'Delete account').click();
+  await expect(archiveStep(page).getByLabel('Your password')).toBeFocused();
+}
+
+/** Without a copy of the logs. */
+async function deleteAccount(page: Page, password: string): Promise<void> {
+  await openDialog(page);
+  await button(page, 'Continue without a copy').click();
+  await finalStep(page).getByLabel('Your password').fill(password);
+  await button(page, 'Delete my account').click();
+  await expect(page).toHaveURL('/');
+}
+
+test('the account is deleted by keyboard after a download of all logs, and the landing page undoes it', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
+  const { email, password } = await signUp(page);
+  await writeLockedLog(baseURL!, email, daysAgo(300), '<p>Closed the first deal</p>');
+  await editor(page).click();
+  await page.keyboard.type('Typed a moment ago');
+  await page.getByRole('button', { name: 'Open menu' }).click();
+  await page.getByRole('link', { name: 'Profile' }).click();
+
+  await test.step('the archive needs the password and has locked logs and the newest words', async () => {
+    await button(page, 'Delete account').focus();
+    await page.keyboard.press('Enter');
+    await expect(archiveStep(page).getByLabel('Your password')).toBeFocused();
+    await inBothThemes(page, expectAccessible);
+    await page.keyboard.type('wrong horse');
+    await page.keyboard.press('Enter');
+    await expect(archiveStep(page).getByText(OWN_ACCOUNT_MESSAGES.passwordWrong)).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await archiveStep(page).getByLabel('Your password').fill(password);
+    const downloading = page.waitForEvent('download');
+    await page.keyboard.press('Enter');
+    const download = await downloading;
+    expect(download.suggestedFilename()).toMatch(/^hustle-forge-\d{4}-\d\d-\d\d\.json$/);
+    const file = JSON.parse(await readFile(await download.path(), 'utf8')) as { entries: { content: string }[] };
+    expect(file.entries.map(({ content }) => content).join()).toMatch(/Closed the first deal.*Typed a moment ago/s);
+  });
+
+  await test.step('the final words need no second password', async () => {
+    await expect(button(page, 'Continue')).toBeFocused();
+    await page.keyboard.press('Enter');
+    await expect(finalStep(page)).toContainText('In one hour your account and all your logs are gone for good.');
+    await expect(finalStep(page).getByLabel('Your password')).toHaveCount(0);
+    await expect(button(page, 'Cancel')).toBeFocused();
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL('/');
+  });
+
+  await test.step('the browser keeps no text of the user, and the landing page offers to undo', async () => {
+    const stored = await page.evaluate(() => JSON.stringify([localStorage, sessionStorage]));
+    // The user's id alone stays, as after a sign-out, for tabs that are still open.
+    for (const trace of [email, 'Typed a moment ago', 'auth-token']) expect(stored).not.toContain(trace);
+    await expect(landingNotice(page)).toHaveText(/^Your account will be deleted at \d\d:\d\d\. Undo$/);
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
+    await button(page, 'Undo').click();
+    await expect(landingNotice(page)).toHaveText('Your account stays, with every log in it. Sign in');
+    await page.reload();
+    await expect(landingNotice(page)).toBeEmpty();
+  });
+  await expectSignsIn(page, email, password);
+});
+
+test("the mail's page and a sign-in undo the deletion, and the sign-in says so once", async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const { email, password } = await signUp(page);
+  await deleteAccount(page, password);
+  const link = await waitForUndoLink(page, email);
+
+  await test.step('the page waits for a click', async () => {
+    await page.goto(link);
+    await expect(page.getByRole('heading', { name: 'Keep your account?' })).toBeVisible();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await expectAccessible(page);
+    }
+    await expectNoHorizontalScroll(page);
+    await button(page, 'Keep my account').click();
+    await expect(page.getByRole('heading', { name: 'Your account stays' })).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  await test.step('a second deletion is undone by signing in', async () => {
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await button(page, 'Sign in').click();
+    await expect(page).toHaveURL('/journal');
+    await deleteAccount(page, password);
+    await page.goto('/login');
+    await page.getByLabel('Email address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await button(page, 'Sign in').click();
+    await expectToast(page, OWN_ACCOUNT_MESSAGES.deletionUndone);
+    await expect(page).toHaveURL('/journal');
+    await page.reload();
+    await expect(editor(page)).toBeVisible();
+    await expect(page.getByText(OWN_ACCOUNT_MESSAGES.deletionUndone)).toHaveCount(0);
+  });
+});
+
+test('an account without a password confirms the deletion with a code from the mailbox', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await forgetPassword(baseURL!, email);
+  await page.goto('/profile');
+  await button(page, 'Delete account').click();
+  await button(page, 'Send code').click();
+  const code = await waitForMailedCode(page, email);
+  await archiveStep(page).getByLabel(`Code sent to ${email}`).fill(code);
+  await inBothThemes(page, expectAccessible);
+  const downloading = page.waitForEvent('download');
+  await button(page, 'Download all my logs').click();
+  await downloading;
+  await button(page, 'Continue').click();
+  await button(page, 'Delete my account').click();
+  await expect(page).toHaveURL('/');
+  await expect(landingNotice(page)).toContainText('Your account will be deleted at');
+});
