@@ -1,0 +1,133 @@
+/**
+ * Nobody learns from an answer, its headers or its time whether an address or a number has an account
+ * (docs/specification/accounts.md 2, 3, 6 and 8). Each row asks for an unknown, a confirmed and an unconfirmed one.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, newAddress, newNumber, startAuthWorld } from './fixture.ts';
+import type { AuthWorld } from './fixture.ts';
+
+let world: AuthWorld;
+beforeAll(async () => {
+  world = await startAuthWorld({ AUTH_AUTOCONFIRM: 'off' }, { sms: 'on' });
+});
+afterAll(() => world.close());
+
+const STATES = ['unknown', 'confirmed', 'unconfirmed'] as const;
+type State = (typeof STATES)[number];
+type Address = { email: string } | { phone: string };
+/** `[path, body]` of a request for an address or a number. */
+type Probe = (address: Address) => [path: string, body: object];
+
+const passwordGrant = '/token?grant_type=password';
+const OTHER_PASSWORD = 'quite another';
+
+const byEmail: [string, Probe][] = [
+  ['a sign-in with a wrong password', (address) => [passwordGrant, { ...address, password: OTHER_PASSWORD }]],
+  ['a recovery', (address) => ['/recover', address]],
+  ['a mailed code', (address) => ['/otp', address]],
+  ['a mailed code without a new account', (address) => ['/otp', { ...address, create_user: false }]],
+  ['a magic link', (address) => ['/magiclink', address]],
+  ['a repeated confirmation', (address) => ['/resend', { ...address, type: 'signup' }]],
+  ['a repeated address change', (address) => ['/resend', { ...address, type: 'email_change' }]],
+  ['a guessed code of a recovery', (address) => ['/verify', { ...address, type: 'recovery', token: '123456' }]],
+  ['a guessed code of a sign-up', (address) => ['/verify', { ...address, type: 'signup', token: '123456' }]],
+  ['a sign-up', (address) => ['/signup', { ...address, password: PASSWORD }]],
+  ['a sign-up with another password', (address) => ['/signup', { ...address, password: OTHER_PASSWORD }]],
+  ['a sign-up with a guessable password', (address) => ['/signup', { ...address, password: 'qwerty2024' }]],
+];
+const byPhone: [string, Probe][] = [
+  ['a sign-in with a wrong password', (address) => [passwordGrant, { ...address, password: OTHER_PASSWORD }]],
+  ['a texted code', (address) => ['/otp', address]],
+  ['a texted code without a new account', (address) => ['/otp', { ...address, create_user: false }]],
+  ['a repeated confirmation', (address) => ['/resend', { ...address, type: 'sms' }]],
+  ['a repeated change of number', (address) => ['/resend', { ...address, type: 'phone_change' }]],
+  ['a guessed code', (address) => ['/verify', { ...address, type: 'sms', token: '123456' }]],
+  ['a sign-up', (address) => ['/signup', { ...address, password: PASSWORD }]],
+];
+
+const signUp = async (address: Address): Promise<void> => {
+  const { status } = await world.request('POST', '/signup', { body: { ...address, password: PASSWORD } });
+  expect(status).toBe(200);
+};
+
+async function createAddress(state: State, kind: 'email' | 'phone'): Promise<Address> {
+  const address = kind === 'email' ? { email: newAddress() } : { phone: newNumber() };
+  if (state !== 'unknown') await signUp(address);
+  if (state === 'confirmed') {
+    const value = 'email' in address ? address.email : address.phone.slice(1);
+    await world.admin.query(`update auth.users set ${kind}_confirmed_at = now() where ${kind} in ($1, '+' || $1)`, [
+      value,
+    ]);
+  }
+  return address;
+}
+
+type Observation = { answer: unknown; ms: number };
+
+const CHANGING_HEADERS = new Set(['date', 'x-request-id']);
+
+/** The answer without what depends on the address itself, the time or chance. */
+async function observe(probe: Probe, address: Address): Promise<Observation> {
+  const [path, body] = probe(address);
+  const startedAt = performance.now();
+  const response = await world.request('POST', path, { body });
+  const ms = performance.now() - startedAt;
+  const headers = [...response.headers].filter(([name]) => !CHANGING_HEADERS.has(name));
+  const value = 'email' in address ? address.email : address.phone;
+  const text = JSON.stringify({ status: response.status, headers, body: response.body })
+    .replaceAll(value, '<address>')
+    .replaceAll(value.replace('+', ''), '<address>')
+    .replaceAll(/[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}/g, '<uuid>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>');
+  return { answer: JSON.parse(text), ms };
+}
+
+const WARM_UP_ROUNDS = 2;
+const ROUNDS = 11;
+
+/** Alternating rounds, so that other programs slow all states down alike. An unknown address is new each time. */
+async function observeStates(probe: Probe, kind: 'email' | 'phone'): Promise<Record<State, Observation[]>> {
+  const known = {
+    confirmed: await createAddress('confirmed', kind),
+    unconfirmed: await createAddress('unconfirmed', kind),
+  };
+  const observed: Record<State, Observation[]> = { unknown: [], confirmed: [], unconfirmed: [] };
+  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round += 1) {
+    const order = round % 2 === 0 ? STATES : STATES.toReversed();
+    for (const state of order) {
+      const address = state === 'unknown' ? await createAddress('unknown', kind) : known[state];
+      const observation = await observe(probe, address);
+      if (round >= WARM_UP_ROUNDS) observed[state].push(observation);
+    }
+  }
+  return observed;
+}
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+/**
+ * True if an attacker could tell the two apart: one is slower in nearly all pairs of measurements, and by half in the
+ * median. Chance alone passes the first limit in three of ten thousand comparisons, and hardly ever both.
+ */
+function differInTime(a: number[], b: number[]): boolean {
+  const slower = a.flatMap((x) => b.map((y) => (x > y ? 1 : 0))).reduce<number>((sum, one) => sum + one, 0);
+  const share = slower / (a.length * b.length);
+  const ratio = median(a) / median(b);
+  return (share > 0.95 || share < 0.05) && (ratio > 1.5 || ratio < 1 / 1.5);
+}
+
+describe.each([
+  ['email', byEmail],
+  ['phone', byPhone],
+] as const)('by %s', (kind, probes) => {
+  test.each(probes)('%s is answered alike, in words and in time, with and without an account', async (_name, probe) => {
+    const observed = await observeStates(probe, kind);
+    const times = (state: State) => observed[state].map(({ ms }) => ms);
+    const [expected] = observed.unknown;
+    for (const state of STATES) {
+      for (const { answer } of observed[state]) expect(answer, state).toEqual(expected!.answer);
+      const isTold = differInTime(times(state), times('unknown'));
+      expect(isTold, `${state}: ${median(times(state))} ms, unknown: ${median(times('unknown'))} ms`).toBe(false);
+    }
+  });
+});
