@@ -82,8 +82,8 @@ async function observe(probe: Probe, address: Address): Promise<Observation> {
   return { answer: JSON.parse(text), ms };
 }
 
-const WARM_UP_ROUNDS = 2;
-const ROUNDS = 11;
+const WARM_UP_ROUNDS = 1;
+const ROUNDS = 9;
 
 /** Alternating rounds, so that other programs slow all states down alike. An unknown address is new each time. */
 async function observeStates(probe: Probe, kind: 'email' | 'phone'): Promise<Record<State, Observation[]>> {
@@ -107,7 +107,7 @@ const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Ma
 
 /**
  * True if an attacker could tell the two apart: one is slower in nearly all pairs of measurements, and by half in the
- * median. Chance alone passes the first limit in three of ten thousand comparisons, and hardly ever both.
+ * median. Chance alone passes the first limit in one of a thousand comparisons, and hardly ever both.
  */
 function differInTime(a: number[], b: number[]): boolean {
   const slower = a.flatMap((x) => b.map((y) => (x > y ? 1 : 0))).reduce<number>((sum, one) => sum + one, 0);
