@@ -7,7 +7,10 @@ export type AuthSettings = {
   readonly autoconfirm: boolean;
   readonly rateLimits: boolean;
   readonly signingKeyFile: string | null;
-  /** Addresses beyond our own to which links in mails may lead; pages answer under their hosts too. */
+  /**
+   * Addresses outside PUBLIC_URL to which a sign-in or a link in a mail may redirect. The server also serves its pages
+   * under the hosts of these addresses.
+   */
   readonly redirectPatterns: readonly RedirectPattern[];
   readonly clientAddressHeader: string | null;
   /** New accounts can be created. */

@@ -8,7 +8,7 @@ import type { Client } from 'pg';
 /** The identity that row-level security sees: the role, and the claims as JSON (`request.jwt.claims`). */
 export type Identity = {
   role: 'anon' | 'authenticated';
-  /** The access token's claims that policies read; `{}` for a guest. */
+  /** The claims of the access token that policies read, as JSON. A guest has only the role: `{"role":"anon"}`. */
   claimsJson: string;
 };
 

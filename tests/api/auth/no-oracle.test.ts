@@ -1,5 +1,5 @@
 /**
- * Nobody learns from an answer, its headers or its time whether an address or a number has an account
+ * An answer, its headers and its time do not tell a caller whether an address or a number has an account
  * (docs/specification/accounts.md 2, 3, 6 and 8). Each row asks for an unknown, a confirmed and an unconfirmed one.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -170,7 +170,7 @@ function toSession(body: WireBody): Session {
 const wait = (ms: number): SessionCommand =>
   command(
     `wait ${ms / SECOND} s`,
-    // Nothing ends the deadline of a deletion in this test.
+    // The test never waits until a pending deletion is due.
     ({ undoToken }) => undoToken === null || ms < HOUR,
     async () => world.clock.advance(ms),
   );
