@@ -46,6 +46,9 @@ async function run(config: Config, log: Logger): Promise<void> {
   else if (config.paypal.webhookId === null)
     log.warn('no PAYPAL_WEBHOOK_ID: refunds are detected within a day, some chargebacks are not detected');
   if (config.coach === null) log.warn('no AI_PROVIDER: there is no coach');
+  const { autoconfirm, oauthProviders } = config.auth;
+  if (config.environment === 'production' && autoconfirm && oauthProviders.length > 0)
+    log.warn('AUTH_AUTOCONFIRM is on: an unproven address shares its account with the provider sign-in of its owner');
 
   let stopping: Promise<void> | null = null;
   const stop = (): void => {

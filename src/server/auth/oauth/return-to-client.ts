@@ -14,6 +14,7 @@ import { startSession } from '../accounts/sessions.ts';
 import type { SignInMethod, StartedSession } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
+import { mailDeletionUndone } from '../mails/deletion-mails.ts';
 import type { AuthError } from '../wire/errors.ts';
 import { sessionResponse } from '../wire/session-response.ts';
 
@@ -55,6 +56,7 @@ export async function redirectToClient(
 ): Promise<Response> {
   if ('code' in completed) return redirect(context, addToUrl(redirectTo, { query: { code: completed.code } }), 302);
   const { account, started, tokens } = completed;
+  if (started.undidDeletion && account.user.email !== null) mailDeletionUndone(deps, account.user.email);
   const { access_token, refresh_token, expires_in, token_type } = await sessionResponse(
     deps.accessTokens,
     account,

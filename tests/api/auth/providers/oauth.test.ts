@@ -106,6 +106,15 @@ describe('the implicit flow', () => {
     expect(second.email).toBe(first.email);
   });
 
+  test('undoes a pending deletion and tells the owner', async () => {
+    const { id } = await userOf(await signIn());
+    await world.admin.query("update auth.users set deletion_due_at = now() + interval '1 hour' where id = $1", [id]);
+    await signIn();
+    const { rows } = await world.admin.query('select deletion_due_at from auth.users where id = $1', [id]);
+    expect(rows).toEqual([{ deletion_due_at: null }]);
+    expect((await world.mailTo(String(peer.claims['email']))).subject).toContain('deleted');
+  });
+
   test('the redirect to the provider carries state, nonce, PKCE and the requested scopes, and nothing is cached', async () => {
     const parameters = { scopes: 'calendar.read,"bad openid', prompt: 'select_account', login_hint: 'ana' };
     const page = await new Browser().open(
