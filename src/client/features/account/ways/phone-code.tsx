@@ -1,5 +1,6 @@
 /** Signs in with a code that is texted to the user's phone. */
 import { useState } from 'react';
+import { parsePhone, PHONE_HINT, PHONE_PROBLEM } from '#domain/account/phone.ts';
 import { recoveryMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -11,17 +12,15 @@ import { Notice } from '#client/ui/notice.tsx';
 import type { WayProps } from './way-frame.tsx';
 import styles from '../account.module.css';
 
-const NUMBER_PROBLEM = 'Start with a plus sign and the country code, then the whole number.';
-
 export function PhoneCode({ frame: Frame, onBack }: WayProps) {
   const { auth } = useSupabase();
   const [sentTo, setSentTo] = useState<string | null>(null);
   const send = (phone: string) => auth.signInWithOtp({ phone, options: { shouldCreateUser: false } });
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const phone = parsePhone(textOf(form, 'phone'));
-    if (phone === null) return { kind: 'error', text: NUMBER_PROBLEM, field: 'phone' };
+    if (phone === null) return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
     const { error } = await send(phone);
-    if (error?.code === 'validation_failed') return { kind: 'error', text: NUMBER_PROBLEM, field: 'phone' };
+    if (error?.code === 'validation_failed') return { kind: 'error', text: PHONE_PROBLEM, field: 'phone' };
     if (error) return { kind: 'error', text: recoveryMessage(error) };
     setSentTo(phone);
     return null;
@@ -44,7 +43,7 @@ export function PhoneCode({ frame: Frame, onBack }: WayProps) {
           {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
           <Field
             label="Phone number"
-            hint="With the country code, for example +1 555 012 3456"
+            hint={PHONE_HINT}
             name="phone"
             type="tel"
             autoComplete="tel"
@@ -92,13 +91,4 @@ export function PhoneCode({ frame: Frame, onBack }: WayProps) {
       </ResendForm>
     </Frame>
   );
-}
-
-/** In E.164 form; null if the number has no country code or no sensible length. */
-function parsePhone(typed: string): string | null {
-  const number = typed
-    .normalize('NFKC')
-    .replace(/^\s*00/, '+')
-    .replaceAll(/[\s().\p{Pd}/]/gu, '');
-  return /^\+[1-9]\d{6,14}$/.test(number) ? number : null;
 }
