@@ -1,5 +1,5 @@
-/** The sign-in state as a pure function of auth events (docs/specification/accounts.md 1). */
-import type { AuthChangeEvent, Session, User } from '@supabase/auth-js';
+/** The sign-in state as a pure function of the sessions that auth events bring (docs/specification/accounts.md 1). */
+import type { Session, User } from '@supabase/auth-js';
 import { needsSecondStep } from '#client/lib/session/second-step.ts';
 
 export type AccountState = {
@@ -27,7 +27,6 @@ export const LOADING: AccountState = { ...SIGNED_OUT, status: 'loading' };
  */
 export function reduceAccount(
   now: AccountState,
-  event: AuthChangeEvent,
   session: Session | null,
   signedOutUserId: string | null,
 ): AccountState {
@@ -39,9 +38,10 @@ export function reduceAccount(
     return { ...page, secondStepUser: user };
   }
   if (session) {
-    // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders.
+    // auth-js repeats SIGNED_IN whenever the tab gets the focus: keep the state object, so that no screen re-renders. A
+    // changed factor or identity does not change the user's `updated_at`.
     const isSameUser = now.status === 'signedIn' && !now.expired && now.user?.id === session.user.id;
-    if (isSameUser && now.user?.updated_at === session.user.updated_at && event !== 'USER_UPDATED') return now;
+    if (isSameUser && JSON.stringify(now.user) === JSON.stringify(session.user)) return now;
     return { ...SIGNED_OUT, status: 'signedIn', user: session.user };
   }
   if (now.status !== 'signedIn' || !now.user) return now.leaving ? now : SIGNED_OUT;

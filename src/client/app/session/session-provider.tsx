@@ -1,5 +1,5 @@
 /** Provides the session to all screens: follows auth events, reads the profile and signs out. */
-import type { AuthChangeEvent, Session } from '@supabase/auth-js';
+import type { Session } from '@supabase/auth-js';
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { SessionContext } from '#client/lib/session/session.ts';
@@ -48,7 +48,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       const at = signOutAt.current ?? readSignOutTime(userId);
       return at !== null && unsavedText.current?.keepTypedAfter(at) !== true;
     };
-    const apply = (event: AuthChangeEvent, session: Session | null): void => {
+    const apply = (session: Session | null): void => {
       const now = latest.current;
       const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
       // Not in an effect: screens write drafts when they unmount, and another tab may have asked for the sign-out.
@@ -56,11 +56,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         unsavedText.current?.discard();
         wipeUserData(signedOutUserId);
       }
-      change((before) => reduceAccount(before, event, session, signedOutUserId));
+      change((before) => reduceAccount(before, session, signedOutUserId));
     };
     const timeout = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
     // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
-    const { data } = auth.onAuthStateChange((event, session) => {
+    const { data } = auth.onAuthStateChange((_event, session) => {
       clearTimeout(timeout);
       // Threat: the next user of the same tab would see the email address that this user typed.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
@@ -70,12 +70,12 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         signOutAt.current = null;
         localStorage.removeItem(SIGNED_OUT_KEY);
       }
-      apply(event, session);
+      apply(session);
     });
     // Threat: auth-js's broadcast of another tab's sign-out may arrive before its mark in the storage. Without the mark
     // the session looks expired, and the log would stay readable behind the question for the password.
     const onStorage = ({ key }: StorageEvent): void => {
-      if (key === SIGNED_OUT_KEY && latest.current.expired) apply('SIGNED_OUT', null);
+      if (key === SIGNED_OUT_KEY && latest.current.expired) apply(null);
     };
     addEventListener('storage', onStorage);
     return () => {
