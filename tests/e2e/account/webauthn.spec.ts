@@ -1,25 +1,7 @@
 /** The ceremonies of passkeys and security keys with Chromium's own authenticator, over the wire alone. */
 import type { Page } from '@playwright/test';
+import { addAuthenticator } from '../support/second-factors.ts';
 import { expect, test } from '../support/test.ts';
-
-/** Adds an authenticator that answers every question at once. */
-async function addAuthenticator(page: Page, { verifiesUser }: { verifiesUser: boolean }) {
-  const session = await page.context().newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: verifiesUser ? 'internal' : 'usb',
-      hasResidentKey: verifiesUser,
-      hasUserVerification: verifiesUser,
-      isUserVerified: verifiesUser,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return {
-    listCredentials: async () => (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
-  };
-}
 
 type Answer = { status: number; body: Record<string, never> & { [field: string]: unknown } };
 type Call = { path: string; token?: string; body?: unknown };

@@ -18,6 +18,8 @@ export function ProfileForm() {
   const { expired } = useSession();
   const user = useUser();
   const now = { name: accountName(user), email: user.email ?? '' };
+  // An account that a provider has opened has no password yet, as far as the identities tell.
+  const hasPassword = user.identities?.some(({ provider }) => provider === 'email') !== false;
   const [codeSent, setCodeSent] = useState(false);
   /** Incremented after a password change: a new key clears the fields. */
   const [passwordsKey, setPasswordsKey] = useState(0);
@@ -87,8 +89,12 @@ export function ProfileForm() {
         required
       />
       <fieldset key={passwordsKey} className={styles.passwords}>
-        <legend>Change Password</legend>
-        <p className={styles.hint}>Leave blank to keep your current password</p>
+        <legend>{hasPassword ? 'Change Password' : 'Set a password'}</legend>
+        <p className={styles.hint}>
+          {hasPassword
+            ? 'Leave blank to keep your current password'
+            : 'Optional: with a password you can also sign in by email.'}
+        </p>
         <PasswordField
           label="New Password"
           name="password"

@@ -1,6 +1,12 @@
 /** The sections about signing in: how, and where. */
+import { SecuritySections } from './security/security-sections.tsx';
 import { SessionsSection } from './sessions/sessions-section.tsx';
 
 export function SignInSections() {
-  return <SessionsSection />;
+  return (
+    <>
+      <SecuritySections />
+      <SessionsSection />
+    </>
+  );
 }

@@ -1,0 +1,105 @@
+/**
+ * Changes that need a recent sign-in (docs/specification/wire.md 31). If the sign-in is older than a day, a dialog asks
+ * for the second step or, without one, for a mailed code, and the change is tried again.
+ */
+import { useEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+import { isWrongCode, recoveryMessage } from '#domain/messages.ts';
+import type { ProviderError } from '#domain/messages.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import type { Outcome } from '#client/lib/hooks/use-submit.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Dialog } from '#client/ui/dialog.tsx';
+import { CodeForm } from '#client/ui/form/code-form.tsx';
+import { ResendForm } from '#client/ui/form/resend-form.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { SecondStep } from '#client/ui/second-step/second-step.tsx';
+import styles from './security.module.css';
+
+/** `nonce` is the mailed code; empty at first, and after a second step. */
+type Change = (nonce: string) => Promise<{ error: ProviderError | null }>;
+type Pending = { change: Change; settle: (result: ChangeResult) => void };
+/** Null after the change. */
+export type ChangeResult = null | 'cancelled' | ProviderError;
+
+type RecentSignIn = {
+  apply: (change: Change) => Promise<ChangeResult>;
+  /** Render it anywhere in the panel. */
+  dialog: ReactNode;
+};
+
+export function useRecentSignIn(): RecentSignIn {
+  const [pending, setPending] = useState<Pending | null>(null);
+  const apply = async (change: Change): Promise<ChangeResult> => {
+    const { error } = await change('');
+    if (error?.code !== 'reauthentication_needed') return error;
+    return new Promise((resolve) => {
+      const settle = (result: ChangeResult): void => {
+        setPending(null);
+        resolve(result);
+      };
+      setPending({ change, settle });
+    });
+  };
+  return { apply, dialog: pending && <ConfirmDialog {...pending} /> };
+}
+
+/** The outcome to show for a failed change; null for one that the user has cancelled. */
+export const toOutcome = (error: Exclude<ChangeResult, null>): Outcome =>
+  error === 'cancelled' ? null : { kind: 'error', text: recoveryMessage(error) };
+
+function ConfirmDialog({ change, settle }: Pending) {
+  const { auth } = useSupabase();
+  const user = useUser();
+  const hasFactor = user.factors?.some(({ status }) => status === 'verified') === true;
+  return (
+    <Dialog title="Confirm that it is you" onClose={() => settle('cancelled')}>
+      <div className={styles.panel}>
+        <p>You signed in more than a day ago.</p>
+        {hasFactor ? (
+          <SecondStep auth={auth} user={user} onPassed={() => void change('').then(({ error }) => settle(error))} />
+        ) : (
+          <MailedCode change={change} settle={settle} />
+        )}
+        <Button tone="text" onClick={() => settle('cancelled')}>
+          Cancel
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function MailedCode({ change, settle }: Pending) {
+  const { auth } = useSupabase();
+  const { email, phone } = useUser();
+  const [problem, setProblem] = useState<string | null>(null);
+  const isSent = useRef(false);
+  useEffect(() => {
+    if (isSent.current) return;
+    isSent.current = true;
+    void auth.reauthenticate().then(({ error }) => setProblem(error && recoveryMessage(error)));
+  }, [auth]);
+  return (
+    <>
+      {problem !== null && <Notice kind="error">{problem}</Notice>}
+      <p>
+        Enter the code that we sent to <strong>{email || `+${phone}`}</strong>.
+      </p>
+      <CodeForm
+        className={styles.form}
+        source={email ? 'email' : 'text'}
+        tone="primary"
+        submitLabel="Continue"
+        autoFocus
+        check={async (code) => {
+          const { error } = await change(code);
+          if (error && isWrongCode(error)) return { error };
+          settle(error);
+          return { outcome: null };
+        }}
+      />
+      <ResendForm className={styles.form} send={() => auth.reauthenticate()} sentText="We sent you another code." />
+    </>
+  );
+}

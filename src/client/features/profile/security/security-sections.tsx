@@ -1,0 +1,84 @@
+/** The sections about how the account is signed in to and protected. */
+import { useQuery } from '@tanstack/react-query';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { lazyChunk } from '#client/ui/lazy-chunk.ts';
+import { AccountSection } from './account-section.tsx';
+import { joinWords } from './join-words.ts';
+import { identityLabel } from './linked/identity-label.ts';
+import { passkeysQuery } from './passkeys/passkeys-query.ts';
+
+const twoStepPanel = lazyChunk(async () => (await import('./two-step/two-step-panel.tsx')).TwoStepPanel);
+const passkeysPanel = lazyChunk(async () => (await import('./passkeys/passkeys-panel.tsx')).PasskeysPanel);
+const linkedPanel = lazyChunk(async () => (await import('./linked/linked-panel.tsx')).LinkedPanel);
+
+export function SecuritySections() {
+  const { passkeys, linking, providers } = useClientConfig().signIn;
+  const { identities = [] } = useUser();
+  const hasProvider = identities.some(({ provider }) => provider !== 'email');
+  return (
+    <>
+      <TwoStepSection />
+      {passkeys && <PasskeysSection />}
+      {(hasProvider || (linking && providers.length > 0)) && <LinkedSection />}
+    </>
+  );
+}
+
+const FACTOR_NAMES = {
+  totp: 'Authenticator app',
+  phone: 'Text message',
+  webauthn: 'Security key',
+  recovery_code: 'Recovery codes',
+} as const;
+
+function TwoStepSection() {
+  const { factors = [] } = useUser();
+  const kinds = factors
+    .filter(({ status }) => status === 'verified')
+    .map(({ factor_type }) => FACTOR_NAMES[factor_type]);
+  const isOn = kinds.length > 0;
+  return (
+    <AccountSection
+      title="Two-step verification"
+      summary={isOn ? joinWords([...new Set(kinds)]) : 'Off'}
+      openLabel={isOn ? 'Change' : 'Set up'}
+      panel={twoStepPanel}
+    />
+  );
+}
+
+function PasskeysSection() {
+  const { auth } = useSupabase();
+  const { data } = useQuery(passkeysQuery(auth, useUser().id));
+  const count = data?.length ?? 0;
+  return (
+    <AccountSection
+      title="Passkeys"
+      summary={data === undefined ? 'Sign in without a password' : countLabel(count)}
+      openLabel={count === 0 ? 'Set up' : 'Change'}
+      panel={passkeysPanel}
+    />
+  );
+}
+
+function countLabel(count: number): string {
+  if (count === 0) return 'None';
+  return count === 1 ? '1 passkey' : `${count} passkeys`;
+}
+
+function LinkedSection() {
+  const { identities = [] } = useUser();
+  const { providers } = useClientConfig().signIn;
+  const linked = identities
+    .filter(({ provider }) => provider !== 'email')
+    .map(({ provider }) => identityLabel(provider, providers));
+  return (
+    <AccountSection
+      title="Linked sign-ins"
+      summary={linked.length === 0 ? 'None' : joinWords([...new Set(linked)])}
+      openLabel="Change"
+      panel={linkedPanel}
+    />
+  );
+}

@@ -1,0 +1,156 @@
+/** The second factors of the account and its recovery codes, or what two-step verification is. */
+import { useQuery } from '@tanstack/react-query';
+import type { Factor } from '@supabase/auth-js';
+import { useState } from 'react';
+import { dateLabel, dayOf } from '#domain/day/day.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
+import type { Auth } from '#client/lib/api/supabase.ts';
+import { useUser } from '#client/lib/session/session.ts';
+import { Button } from '#client/ui/button.tsx';
+import { LoadingText } from '#client/ui/loading-text.tsx';
+import { useToast } from '#client/ui/toast.tsx';
+import { PanelView } from '../panel-view.tsx';
+import { toOutcome, useRecentSignIn } from '../recent-sign-in.tsx';
+import { ConfirmChangeDialog } from '../confirm-change-dialog.tsx';
+import type { TwoStepView } from './two-step-view.ts';
+import styles from '../security.module.css';
+
+type FactorListProps = { factors: readonly Factor[]; onOpen: (view: TwoStepView) => void };
+
+export function FactorList({ factors, onOpen }: FactorListProps) {
+  const { phone, passkeys } = useClientConfig().signIn;
+  const [removing, setRemoving] = useState<Factor | null>(null);
+  const isOn = factors.length > 0;
+  return (
+    <PanelView>
+      {!isOn && (
+        <p>
+          After your password we also ask for something that only you have, such as a code from an app on your phone. A
+          stranger who learns your password still cannot read your journal.
+        </p>
+      )}
+      {isOn && (
+        <ul className={styles.list} aria-label="Second steps">
+          {factors.map((factor) => (
+            <li key={factor.id} className={styles.item}>
+              <div>
+                <p className={styles.name}>{factor.friendly_name ?? 'Second step'}</p>
+                <p className={styles.quiet}>Added {dateLabel(dayOf(new Date(factor.created_at)))}</p>
+              </div>
+              <Button onClick={() => setRemoving(factor)}>
+                Remove<span className="unseen"> {factor.friendly_name}</span>
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isOn && <RecoveryCodes onOpen={onOpen} />}
+      {isOn && <p className={styles.quiet}>Add another way, in case you lose the first one.</p>}
+      <div className={styles.buttons}>
+        <Button tone={isOn ? 'plain' : 'primary'} onClick={() => onOpen('addApp')}>
+          {isOn ? 'Add an authenticator app' : 'Use an authenticator app'}
+        </Button>
+        {phone && <Button onClick={() => onOpen('addPhone')}>{isOn ? 'Add a phone' : 'Use text messages'}</Button>}
+        {passkeys && (
+          <Button onClick={() => onOpen('addKey')}>{isOn ? 'Add a security key' : 'Use a security key'}</Button>
+        )}
+      </div>
+      {removing && <RemoveFactor factor={removing} isLast={factors.length === 1} onClose={() => setRemoving(null)} />}
+    </PanelView>
+  );
+}
+
+type RemoveFactorProps = { factor: Factor; isLast: boolean; onClose: () => void };
+
+function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
+  const { auth } = useSupabase();
+  const toast = useToast();
+  const { apply, dialog } = useRecentSignIn();
+  const name = factor.friendly_name ?? 'this second step';
+  return (
+    <>
+      <ConfirmChangeDialog
+        title={`Remove “${name}”?`}
+        label={isLast ? 'Turn off' : 'Remove'}
+        onClose={onClose}
+        onConfirm={async () => {
+          const error = await apply(() => auth.mfa.unenroll({ factorId: factor.id }));
+          if (error) return toOutcome(error);
+          // The token and the stored user still name the factor.
+          await auth.refreshSession();
+          toast({ kind: 'success', text: isLast ? 'Two-step verification is off.' : `Removed: ${name}.` });
+          onClose();
+          return null;
+        }}
+      >
+        <p>
+          {isLast
+            ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and your password alone opens your journal.'
+            : 'It will no longer confirm your sign-ins.'}
+        </p>
+      </ConfirmChangeDialog>
+      {dialog}
+    </>
+  );
+}
+
+const codesQuery = (auth: Auth, userId: string) => ({
+  queryKey: ['recovery-codes', userId],
+  /** Null without a set of codes. */
+  queryFn: async () => {
+    const { data, error } = await auth.mfa.recoveryCodes.getStatus();
+    if (error && error.code !== 'mfa_factor_not_found') throw error;
+    return data;
+  },
+  staleTime: 0,
+});
+
+function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
+  const { auth } = useSupabase();
+  const { apply, dialog } = useRecentSignIn();
+  const codes = useQuery(codesQuery(auth, useUser().id));
+  const [isAsking, setAsking] = useState(false);
+  if (codes.isPending) return <LoadingText />;
+  if (codes.isError) return <p role="alert">Couldn't load your recovery codes. They still work.</p>;
+  const { data } = codes;
+  const renew = async () => {
+    let created: readonly string[] = [];
+    const error = await apply(async () => {
+      const answer = await (data ? auth.mfa.recoveryCodes.regenerate() : auth.mfa.recoveryCodes.generate());
+      created = answer.data?.codes ?? [];
+      return answer;
+    });
+    if (error) return toOutcome(error);
+    onOpen({ codes: created, isFirstFactor: false });
+    return null;
+  };
+  return (
+    <div className={styles.item}>
+      <div>
+        <p className={styles.name}>Recovery codes</p>
+        <p className={styles.quiet}>
+          {data
+            ? `${data.remaining} of ${data.total} left`
+            : 'You have none. Without them, a lost phone locks you out.'}
+        </p>
+      </div>
+      <Button onClick={() => setAsking(true)}>{data ? 'Get new codes' : 'Get codes'}</Button>
+      {isAsking && (
+        <ConfirmChangeDialog
+          title={data ? 'Get new recovery codes?' : 'Get recovery codes?'}
+          label="Get codes"
+          busyLabel="Creating..."
+          onConfirm={renew}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            {data
+              ? 'Your old codes stop working. You see the new ones once, so have paper or a password manager at hand.'
+              : 'You see them once, so have paper or a password manager at hand.'}
+          </p>
+        </ConfirmChangeDialog>
+      )}
+      {dialog}
+    </div>
+  );
+}

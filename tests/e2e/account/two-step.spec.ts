@@ -1,0 +1,237 @@
+/** Two-step verification: turned on and off on the profile page, asked for at every sign-in, before anything is read. */
+import type { Page } from '@playwright/test';
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { ageSessions } from '../support/database.ts';
+import { editor, expectSaved, items } from '../support/journal.ts';
+import { addApp, addAuthenticator, appCode, shownCodes } from '../support/second-factors.ts';
+import { endSession } from '../support/session.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+import type { Person } from '../support/test.ts';
+
+const WANTED_PAGE = '/journal?date=2026-11-02';
+const WRONG_CODE = 'This code is wrong or has expired. Enter the code that your app shows now.';
+
+const secondStep = (page: Page) => page.getByRole('heading', { name: 'Two-step verification' });
+
+/** Enters the password on the sign-in page. */
+async function signIn(page: Page, { email, password }: Pick<Person, 'email' | 'password'>): Promise<void> {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function enterAppCode(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Code from your authenticator app').fill(code);
+  await page.keyboard.press('Enter');
+}
+
+test('an authenticator app is asked for at each sign-in, before anything of the journal is requested', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  const person = await signUp(page);
+  await page.goto('/profile');
+  await inBothThemes(page, expectAccessible);
+  const secret = await addApp(page);
+  const codes = await shownCodes(page);
+  expect(new Set(codes).size).toBe(10);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download' }).click();
+  expect((await download).suggestedFilename()).toBe('hustle-forge-recovery-codes.txt');
+  // Closing the section would lose the codes.
+  await expect(page.getByRole('button', { name: /: Two-step verification$/ })).toHaveCount(0);
+  await page.getByRole('button', { name: 'I have kept them' }).click();
+  await expect(page.getByText('10 of 10 left')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  await page.getByRole('button', { name: 'Close: Two-step verification' }).click();
+  await expect(page.getByText('Authenticator app', { exact: true })).toBeVisible();
+
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(new URL(request.url()).pathname));
+  await page.evaluate(() => localStorage.clear());
+  await page.goto(WANTED_PAGE);
+
+  await test.step('the second step waits, also after a reload, and can be cancelled', async () => {
+    await signIn(page, person);
+    await expect(secondStep(page)).toBeVisible();
+    await expect(page.getByLabel('Code from your authenticator app')).toBeFocused();
+    await enterAppCode(page, '000 000');
+    await expect(page.getByLabel('Code from your authenticator app')).toHaveAccessibleDescription(WRONG_CODE);
+    await inBothThemes(page, expectAccessible);
+    await page.goto(WANTED_PAGE);
+    await expect(secondStep(page)).toBeVisible();
+    await page.getByRole('button', { name: 'Cancel and sign out' }).click();
+    await expect(page.getByLabel('Password')).toBeVisible();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('access_token');
+  });
+
+  await test.step('the code opens the page that was wanted', async () => {
+    await signIn(page, person);
+    await expect(secondStep(page)).toBeVisible();
+    expect(requested.filter((path) => /^\/(rest|functions)\//.test(path))).toEqual([]);
+    await enterAppCode(page, await appCode(secret, 0));
+    await expect(page).toHaveURL(WANTED_PAGE);
+    await expect(editor(page)).toBeVisible();
+  });
+
+  await test.step('a recovery code replaces the app once', async () => {
+    await page.evaluate(() => localStorage.clear());
+    await page.goto('/profile');
+    await signIn(page, person);
+    await page.getByRole('button', { name: 'Use a recovery code' }).click();
+    await expect(page.getByLabel('Recovery code')).toBeFocused();
+    await page.getByLabel('Recovery code').fill('0000-0000-0000-0000');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expect(page.getByLabel('Recovery code')).toHaveAccessibleDescription(
+      /This code is wrong or was already used/,
+    );
+    await inBothThemes(page, expectAccessible);
+    await page.getByLabel('Recovery code').fill(codes[3]!.toUpperCase());
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await expect(page).toHaveURL('/profile');
+    await page.getByRole('button', { name: 'Change: Two-step verification' }).click();
+    await expect(page.getByText('9 of 10 left')).toBeVisible();
+  });
+
+  await test.step('new codes replace the old ones', async () => {
+    await page.getByRole('button', { name: 'Get new codes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Get codes' }).click();
+    await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
+    expect(await shownCodes(page)).not.toContain(codes[0]);
+    await page.getByRole('button', { name: 'I have kept them' }).click();
+  });
+
+  await test.step('the owner turns two-step verification off', async () => {
+    await page.getByRole('button', { name: 'Remove Authenticator app' }).click();
+    const dialog = page.getByRole('dialog');
+    await expect(dialog).toContainText('Two-step verification will be off');
+    await inBothThemes(page, expectAccessible);
+    await dialog.getByRole('button', { name: 'Turn off' }).click();
+    await expectToast(page, 'Two-step verification is off.');
+    await expect(page.getByText('Off', { exact: true })).toBeVisible();
+    await page.evaluate(() => localStorage.clear());
+    await page.goto(WANTED_PAGE);
+    await signIn(page, person);
+    await expect(page).toHaveURL(WANTED_PAGE);
+  });
+});
+
+test('an expired session asks for the second step over the page, and a second tab waits with it', async ({
+  page,
+  context,
+  signUp,
+  expectAccessible,
+}) => {
+  const { password } = await signUp(page);
+  await page.goto('/profile');
+  const secret = await addApp(page);
+  await page.goto('/journal');
+  await editor(page).click();
+  await page.keyboard.type('Half a thought');
+  const other = await context.newPage();
+  await other.goto('/journal');
+  await expect(editor(other)).toBeVisible();
+  await page.bringToFront();
+  await endSession(page);
+  const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+  await overlay.getByLabel('Password').fill(password);
+  await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(overlay.getByLabel('Code from your authenticator app')).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await expect(other.getByLabel('Code from your authenticator app')).toBeVisible();
+  await overlay.getByRole('button', { name: 'Back' }).click();
+  await overlay.getByLabel('Password').fill(password);
+  await overlay.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await enterAppCode(page, await appCode(secret, 0));
+  await expect(overlay).toHaveCount(0);
+  await expect(items(page)).toHaveText(['Half a thought']);
+  await expectSaved(page);
+  await expect(other.getByRole('dialog')).toHaveCount(0);
+});
+
+test('the mail that resets a password does not replace the second step', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await page.goto('/profile');
+  const secret = await addApp(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/forgot-password');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Send Reset Link' }).click();
+  await page.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Two-step verification is on for this account.')).toBeVisible();
+  await expect(page.getByLabel('New password', { exact: true })).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await enterAppCode(page, await appCode(secret, 0));
+  await page.getByLabel('New password', { exact: true }).fill('a newer stable');
+  await page.getByLabel('Confirm new password').fill('a newer stable');
+  await page.getByRole('button', { name: 'Update Password' }).click();
+  await expect(page).toHaveURL('/journal');
+});
+
+/** The newest code that the sandbox's phone has received. */
+async function waitForTextedCode(page: Page, phone: string): Promise<string> {
+  let code: string | undefined;
+  await expect(async () => {
+    const answer = await page.request.get(`/sandbox/sms/messages?to=${encodeURIComponent(phone)}`);
+    code = ((await answer.json()) as { code: string | null }[])[0]?.code ?? undefined;
+    expect(code).toBeDefined();
+  }).toPass({ timeout: 10_000 });
+  return code!;
+}
+
+test('a texted code and a security key confirm a sign-in too', async ({ page, signUp, expectAccessible }) => {
+  const person = await signUp(page);
+  const phone = `+4915123${Math.floor(100_000 + Math.random() * 900_000)}`;
+  await addAuthenticator(page, { verifiesUser: false });
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
+  await page.getByRole('button', { name: 'Use text messages' }).click();
+  await page.getByLabel('Phone number').fill('0151 23');
+  await page.getByRole('button', { name: 'Text me a code' }).click();
+  await expect(page.getByLabel('Phone number')).toHaveAccessibleDescription(/Start with a plus sign/);
+  await expectAccessible(page);
+  await page.getByLabel('Phone number').fill(phone.replace(/^\+49/, '0049 '));
+  await page.getByRole('button', { name: 'Text me a code' }).click();
+  await page.getByLabel('Code from your text message').fill(await waitForTextedCode(page, phone));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('button', { name: 'I have kept them' }).click();
+  await page.getByRole('button', { name: 'Add a security key' }).click();
+  await page.getByRole('button', { name: 'Add the key' }).click();
+  await expectToast(page, 'Your sign-ins can now be confirmed this way too.');
+  await expect(page.getByText('Text message and Security key')).toBeVisible();
+
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('/login');
+  await signIn(page, person);
+  await page.getByRole('button', { name: 'Text a code to your phone' }).click();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Use your security key' }).click();
+  await page.getByRole('button', { name: 'Use your security key' }).click();
+  await expect(page).toHaveURL('/journal');
+});
+
+test('a sign-in older than a day is confirmed by mail before two-step verification is turned on', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await ageSessions(baseURL!, email, 25);
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
+  await page.getByRole('button', { name: 'Use an authenticator app' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await expect(dialog.getByLabel('Code from your email')).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await dialog.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(page.getByRole('button', { name: 'Use an authenticator app' })).toBeVisible();
+});

@@ -1,0 +1,48 @@
+/** Second factors of the tests: the codes of an authenticator app, and an authenticator for passkeys. */
+import type { Page } from '@playwright/test';
+import { generate } from 'otplib';
+import { expect } from './test.ts';
+
+const STEP_SECONDS = 30;
+
+/** A code of an authenticator app. The server accepts each time step once, and one step before and after the current. */
+export const appCode = (secret: string, step: -1 | 0 | 1): Promise<string> =>
+  generate({ secret, epoch: Math.floor(Date.now() / 1000) + step * STEP_SECONDS });
+
+/** Adds an authenticator app on the profile page, with the code of the previous time step. Returns its secret. */
+export async function addApp(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
+  await page.getByRole('button', { name: 'Use an authenticator app' }).click();
+  await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
+  const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
+  await page.getByLabel('Code from your authenticator app').fill(await appCode(secret, -1));
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
+  return secret;
+}
+
+/** The recovery codes that the page shows. */
+export const shownCodes = (page: Page): Promise<string[]> =>
+  page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
+
+/**
+ * Adds an authenticator that answers every request at once: with `verifiesUser` one of the device, which holds passkeys,
+ * otherwise a security key without a PIN.
+ */
+export async function addAuthenticator(page: Page, { verifiesUser }: { verifiesUser: boolean }) {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('WebAuthn.enable');
+  const { authenticatorId } = await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: verifiesUser ? 'internal' : 'usb',
+      hasResidentKey: verifiesUser,
+      hasUserVerification: verifiesUser,
+      isUserVerified: verifiesUser,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return {
+    listCredentials: async () => (await devTools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+  };
+}
