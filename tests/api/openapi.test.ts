@@ -16,6 +16,7 @@ import { EXPOSED_TABLES } from '#server/data/exposed-tables.ts';
 import { functionsOf } from '#server/functions/routes.ts';
 import { createLog } from '#server/log.ts';
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts';
+import { createSamlPeer } from './auth/sso/saml-peer.ts';
 import { daysAgo, startDataWorld, today } from './data/fixture.ts';
 import type { DataWorld, Person } from './data/fixture.ts';
 
@@ -358,6 +359,55 @@ describe('responses match the document', () => {
       await call(404, method, `${path}/${id}`, { as, ...(method === 'PUT' && { body: {} }) });
     }
     await call(200, 'GET', '/auth/v1/admin/audit', { as });
+  });
+
+  test('links, factors and providers of the administration', async () => {
+    const { config, clock } = world.server;
+    const { dataDir, publicUrl } = config;
+    const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock, log: createLog('error') });
+    const { token } = await signServiceToken(keys, { publicUrl, days: 1, now: clock.now() });
+    const as = { ...world.ana, token };
+    const link = '/auth/v1/admin/generate_link';
+    await call(200, 'POST', link, { as, body: { type: 'magiclink', email: 'ana@example.com' } });
+    await call(400, 'POST', link, { as, body: { type: 'signup', email: 'invited@example.com' } });
+    await call(404, 'POST', link, { as, body: { type: 'recovery', email: 'nobody@example.com' } });
+    await call(422, 'POST', link, { as, body: { type: 'invite', email: 'ana@example.com' } });
+    await call(200, 'POST', '/auth/v1/invite', { as, body: { email: 'invited@example.com' } });
+    await call(400, 'POST', '/auth/v1/invite', { as, body: { email: 'fay' } });
+    await call(422, 'POST', '/auth/v1/invite', { as, body: { email: 'ana@example.com' } });
+    const user = `/auth/v1/admin/users/${world.ana.id}`;
+    const unknown = crypto.randomUUID();
+    for (const kind of ['factors', 'passkeys']) {
+      await call(200, 'GET', `${user}/${kind}`, { as });
+      await call(404, 'GET', `/auth/v1/admin/users/${unknown}/${kind}`, { as });
+      await call(404, 'DELETE', `${user}/${kind}/${unknown}`, { as });
+    }
+    const providers = '/auth/v1/admin/sso/providers';
+    const { metadata: metadata_xml } = await createSamlPeer();
+    const body = { type: 'saml', metadata_xml, domains: ['corp.example'], attribute_mapping: { keys: {} } };
+    const { id } = (await call(201, 'POST', providers, { as, body })) as { id: string };
+    const provider = `${providers}/${id}`;
+    await call(422, 'POST', providers, { as, body });
+    await call(400, 'POST', providers, { as, body: {} });
+    await call(200, 'GET', providers, { as });
+    await call(200, 'GET', provider, { as });
+    await call(200, 'PUT', provider, { as, body: { disabled: true } });
+    await call(400, 'PUT', provider, { as, body: { metadata_xml: '<x/>' } });
+    await call(200, 'DELETE', provider, { as });
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      await call(404, method, provider, { as, ...(method === 'PUT' && { body: {} }) });
+    for (const [method, address] of [
+      ['POST', link],
+      ['POST', '/auth/v1/invite'],
+      ['GET', `${user}/factors`],
+      ['DELETE', `${user}/passkeys/${unknown}`],
+      ['GET', providers],
+      ['POST', providers],
+      ['DELETE', provider],
+    ] as const) {
+      await call(401, method, address);
+      await call(403, method, address, { as: world.ana });
+    }
   });
 
   test('logs', async () => {

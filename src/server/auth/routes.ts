@@ -31,9 +31,6 @@ import { AuthError } from './wire/errors.ts';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/**
- * Not implemented, and answered like any unknown path: /invite.
- */
 const ENDPOINTS: readonly Route[] = [
   ['POST', '/signup', signup],
   ['POST', '/token', token],

@@ -29,6 +29,15 @@ export const signInMail = ({ to, link, code }: WithCode): MailMessage =>
     `${EXPIRY} Do not share them: whoever has one can open your journal. ${IGNORE}`,
   ]);
 
+export const invitationMail = ({ to, link, code }: WithCode): MailMessage =>
+  renderEmail(to, 'You are invited to Hustle Forge', [
+    'The operator of this journal has made an account for your address. Accept the invitation to open it:',
+    { link, label: 'Accept the invitation' },
+    ENTER_CODE,
+    { code },
+    'The link and the code work once and expire in one day. If you do not want an account, ignore this email.',
+  ]);
+
 export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>
   renderEmail(given.to, 'You already have an account', [
     'Someone tried to sign up with this email address, or to move another account to it. The address already has an account, so nothing has changed.',

@@ -39,7 +39,10 @@ export type AuditEvent =
   | 'viewed_by_operator'
   | 'test_mail_sent'
   | 'key_rotated'
-  | 'service_token_created';
+  | 'service_token_created'
+  | 'sso_provider_created'
+  | 'sso_provider_changed'
+  | 'sso_provider_deleted';
 
 export type AuditEntry = {
   at: Date;

@@ -11,6 +11,7 @@ import { addAddressMail, confirmNewAddressMail, confirmOldAddressMail } from '#s
 import { findUserByEmail, updateUser } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuditEntry } from '../accounts/audit-log.ts';
 import { endCode, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { IssuedToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
@@ -26,6 +27,8 @@ export type AddressChange = {
   user: Pick<UserRow, 'id' | 'email'>;
   newEmail: string;
   request: MailRequest;
+  /** For the audit log; the user unless set. */
+  actor?: AuditEntry['actor'];
 };
 
 const halvesOf = ({ user, newEmail }: AddressChange): Half[] => [
@@ -39,10 +42,10 @@ export async function beginAddressChange(
   transaction: AsService,
   change: AddressChange,
 ): Promise<IssuedHalf[]> {
-  const { user, newEmail, request } = change;
+  const { user, newEmail, request, actor = 'user' } = change;
   const now = deps.clock.now();
   await updateUser(transaction, user.id, { new_email: newEmail, updated_at: now });
-  const entry = { at: now, userId: user.id, actor: 'user', event: 'address_change_requested' } as const;
+  const entry = { at: now, userId: user.id, actor, event: 'address_change_requested' } as const;
   await recordAuditEvent(transaction, { ...entry, device: request.device });
   return issueHalves(deps, transaction, change, { halves: halvesOf(change), keepsEarlierLinks: false });
 }

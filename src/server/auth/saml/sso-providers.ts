@@ -104,7 +104,7 @@ export async function updateSsoProvider(
   const [current] = await transaction.run(
     queryBuilder.selectFrom('auth.sso_providers').select('entity_id').where('id', '=', id).forUpdate(),
   );
-  if (!current) throw new AuthError('sso_provider_not_found');
+  if (!current) throw new AuthError('sso_identity_provider_not_found');
   if (metadataXml !== undefined) {
     // Threat: the identities of one identity provider's users come under the control of another.
     const { entityId } = parseIdpMetadata(metadataXml, { publicUrl });

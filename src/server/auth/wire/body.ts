@@ -45,6 +45,16 @@ export class Body {
     return value;
   }
 
+  /** Returns null if the field is missing or null. */
+  texts(name: string): string[] | null {
+    const value = this.#fields[name] ?? null;
+    if (value === null) return null;
+    const isText = (item: unknown): item is string => typeof item === 'string';
+    if (!Array.isArray(value) || !value.every(isText))
+      throw new AuthError('bad_json', `${name} must be a list of strings`);
+    return value;
+  }
+
   has(name: string): boolean {
     return (this.#fields[name] ?? null) !== null;
   }

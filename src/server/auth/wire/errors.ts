@@ -105,7 +105,22 @@ const CATALOGUE = {
     code: 'sso_provider_disabled',
     text: 'SSO Provider assigned for this domain is currently disabled',
   },
+  sso_identity_provider_not_found: {
+    status: 404,
+    code: 'sso_provider_not_found',
+    text: 'SSO Identity Provider not found',
+  },
+  sso_type_unsupported: {
+    status: 400,
+    code: 'validation_failed',
+    text: "Only 'saml' supported for SSO provider type",
+  },
   sso_metadata_missing: { status: 400, code: 'validation_failed', text: 'metadata_xml must be set' },
+  sso_metadata_url: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'metadata_url is not supported: send its content as metadata_xml',
+  },
   /** Completed by the fault. */
   saml_metadata_invalid: { status: 400, code: 'validation_failed', text: 'SAML Metadata %' },
   sso_mapping_invalid: { status: 400, code: 'validation_failed', text: 'attribute_mapping is not valid: %' },
@@ -340,6 +355,17 @@ const CATALOGUE = {
   bad_role: { status: 400, code: 'validation_failed', text: 'The role of a user cannot be an administrator’s' },
   new_id_not_uuid: { status: 400, code: 'validation_failed', text: 'ID must conform to the uuid v4 format' },
   new_id_nil: { status: 400, code: 'validation_failed', text: 'ID cannot be a nil uuid' },
+  bad_link_type: {
+    status: 400,
+    code: 'validation_failed',
+    text: 'Invalid email action link type requested: %',
+  },
+  no_user_with_email: { status: 404, code: 'user_not_found', text: 'User with this email not found' },
+  address_confirmed_already: {
+    status: 422,
+    code: 'validation_failed',
+    text: 'This address has confirmed the change already',
+  },
   user_id_exists: { status: 422, code: 'user_already_exists', text: 'A user with this id already exists' },
   anonymous_password: {
     status: 422,

@@ -56,7 +56,7 @@ function identityJson(identity: IdentityRow) {
 }
 
 /** The client sorts factors by type and status (docs/specification/wire.md 7). */
-const factorJson = (factor: FactorRow) => ({
+export const factorJson = (factor: FactorRow) => ({
   id: factor.id,
   created_at: time(factor.created_at),
   updated_at: time(factor.updated_at),

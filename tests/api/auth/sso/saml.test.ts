@@ -547,7 +547,7 @@ describe('a response', () => {
       ],
       ['by a comment', (xml) => xml.replace('>ana@corp.example<', '>ana@corp.example<!-- -->.evil.example<')],
       ['by its signature going', (xml) => xml.replace(/<ds:Signature.*<\/ds:Signature>/s, '')],
-      ['by another digest', (xml) => xml.replace(/<ds:DigestValue>./, '<ds:DigestValue>A')],
+      ['by another digest', (xml) => xml.replace(/(?<=<ds:DigestValue>)./, (first) => (first === 'A' ? 'B' : 'A'))],
       ['by an empty reference', (xml) => xml.replace(/URI="#[^"]+"/, 'URI=""')],
       [
         'by an added transform',
@@ -722,6 +722,106 @@ describe('a response', () => {
       user_id: null,
       details: { method: 'sso/saml', provider: `sso:${provider.id}`, reason: 'validation_failed' },
     });
+  });
+});
+
+describe('the administration', () => {
+  const path = '/admin/sso/providers';
+
+  test.each([
+    ['GET', path],
+    ['POST', path],
+    ['GET', `${path}/no-uuid`],
+    ['PUT', `${path}/no-uuid`],
+    ['DELETE', `${path}/no-uuid`],
+  ])('opens %s %s to a service token alone', async (method, address) => {
+    const token = fragmentOf(await signIn())['access_token']!;
+    const body = method === 'GET' ? {} : { body: {} };
+    const answers = [
+      await world.request(method, address, body),
+      await world.request(method, address, { ...body, token }),
+    ];
+    expect(answers.map(({ body: { code } }) => code)).toEqual(['no_authorization', 'not_admin']);
+  });
+
+  test('sets up a provider that signs in, changes it and deletes it', async () => {
+    const [token, other, domain] = [
+      await world.serviceToken(),
+      await createSamlPeer('fourth.example'),
+      'fourth.example',
+    ];
+    const body = { type: 'saml', metadata_xml: other.metadata, domains: [domain] };
+    const created = await world.request('POST', path, { token, body });
+    expect([created.status, created.body]).toMatchObject([201, { disabled: false, domains: [{ domain }] }]);
+    const address = `${path}/${created.body.id}`;
+    expect((await world.request('GET', address, { token })).body).toEqual(created.body);
+    const { items } = (await world.request('GET', path, { token })).body;
+    const { metadata_xml: _, ...saml } = created.body.saml;
+    expect(items).toContainEqual({ ...created.body, saml });
+
+    const started = await start({ domain });
+    const url = await post(started, await other.respond(ourMetadata, { requestId: started.id }));
+    expect((await userOf(url)).app_metadata.provider).toBe(`sso:${created.body.id}`);
+
+    const attribute_mapping = { keys: { name: { name: 'cn' } } };
+    const changed = await world.request('PUT', address, { token, body: { disabled: true, attribute_mapping } });
+    expect(changed.body).toMatchObject({ disabled: true, saml: { attribute_mapping }, domains: [{ domain }] });
+    expect((await world.request('POST', '/sso', { body: { domain } })).body.code).toBe('sso_provider_disabled');
+    expect((await world.request('DELETE', address, { token })).body.id).toBe(created.body.id);
+    for (const [method, id] of ['GET', 'PUT', 'DELETE'].flatMap((name) => [
+      [name, created.body.id],
+      [name, 'mine'],
+    ])) {
+      const answer = await world.request(method, `${path}/${id}`, { token, ...(method === 'PUT' && { body: {} }) });
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        { code: 'sso_provider_not_found', message: 'SSO Identity Provider not found' },
+      ]);
+    }
+    const { rows } = await world.admin.query(
+      "select event, actor from auth.audit_log where details ->> 'provider' = $1 order by id",
+      [created.body.id],
+    );
+    expect(rows).toEqual(
+      ['created', 'changed', 'deleted'].map((what) => ({ event: `sso_provider_${what}`, actor: 'service' })),
+    );
+  });
+
+  test('refuses an entity or a domain of another provider', async () => {
+    const token = await world.serviceToken();
+    const [one, two] = await Promise.all([createSamlPeer('fifth.example'), createSamlPeer('sixth.example')]);
+    const create = (metadata_xml: string, domains: string[]) =>
+      world.request('POST', path, { token, body: { type: 'saml', metadata_xml, domains } });
+    const { body: first } = await create(one.metadata, ['shared.example']);
+    expect((await create(one.metadata, [])).body.code).toBe('saml_idp_already_exists');
+    expect((await create(two.metadata, ['shared.example'])).body.code).toBe('sso_domain_already_exists');
+    const renamed = await world.request('PUT', `${path}/${first.id}`, { token, body: { metadata_xml: two.metadata } });
+    expect([renamed.status, renamed.body.code]).toEqual([400, 'saml_entity_id_mismatch']);
+  });
+
+  test.each([
+    [{}, "validation_failed: Only 'saml' supported for SSO provider type"],
+    [{ type: 'oidc' }, "validation_failed: Only 'saml' supported for SSO provider type"],
+    [{ type: 'saml' }, 'validation_failed: metadata_xml must be set'],
+    [
+      { type: 'saml', metadata_url: 'http://169.254.169.254/' },
+      'validation_failed: metadata_url is not supported: send its content as metadata_xml',
+    ],
+    [
+      { type: 'saml', metadata_xml: '<x/>', domains: ['a.example', 7] },
+      'bad_json: Could not parse request body as JSON: domains must be a list of strings',
+    ],
+    [
+      { type: 'saml', metadata_xml: '<x/>', domains: 'a.example' },
+      'bad_json: Could not parse request body as JSON: domains must be a list of strings',
+    ],
+    [
+      { type: 'saml', metadata_xml: '<!DOCTYPE x><x/>' },
+      'validation_failed: SAML Metadata is not valid: the document has forbidden markup',
+    ],
+  ])('refuses %j', async (body, problem) => {
+    const answer = await world.request('POST', path, { token: await world.serviceToken(), body });
+    expect([answer.status, `${answer.body.code}: ${answer.body.message}`]).toEqual([400, problem]);
   });
 });
 

@@ -101,7 +101,7 @@ test('a provider with the same entity or a domain of another provider is refused
   expect(await problemOf(update(other.id, { metadataXml: first.metadata }))).toBe(
     `400 saml_entity_id_mismatch: SAML Metadata can be updated only if the EntityID matches for the provider; expected '${second.entityId}' but got '${first.entityId}'`,
   );
-  expect(await problemOf(update(randomUUID(), {}))).toBe('404 sso_provider_not_found: No such SSO provider');
+  expect(await problemOf(update(randomUUID(), {}))).toBe('404 sso_provider_not_found: SSO Identity Provider not found');
 });
 
 test('concurrent creations of the same provider succeed once', async () => {

@@ -1,8 +1,8 @@
 /** The commands for one account, run in this process against a server's database and mailbox. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdminCommand } from '#server/admin.ts';
-import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

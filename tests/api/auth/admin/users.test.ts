@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SignJWT, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 let admin: Awaited<ReturnType<AuthWorld['adminClient']>>['auth']['admin'];

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeKeyFile } from '#server/auth/keys/key-file.ts';
 import { replaceKeyFile, rotateKeys } from '#server/auth/keys/rotate-key.ts';
 import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
-import { PASSWORD, hashIn, startAuthWorld } from './fixture.ts';
-import type { AuthWorld } from './fixture.ts';
+import { PASSWORD, hashIn, startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
 beforeAll(async () => {

@@ -1,0 +1,104 @@
+/** /admin/sso/providers: the SAML identity providers (docs/specification/wire.md 29 and 33). */
+import type { Context } from 'hono';
+import type { AsService } from '#server/database/database.ts';
+import type { AppEnv } from '#server/http/app-env.ts';
+import { recordAuditEvent } from '../accounts/audit-log.ts';
+import type { AuditEvent } from '../accounts/audit-log.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import { UUID } from '../keys/access-tokens.ts';
+import {
+  createSsoProvider,
+  deleteSsoProvider,
+  findSsoProvider,
+  listSsoProviders,
+  ssoProviderJson,
+  updateSsoProvider,
+} from '../saml/sso-providers.ts';
+import type { SsoProvider, SsoProviderChange } from '../saml/sso-providers.ts';
+import { readBody } from '../wire/body.ts';
+import type { Body } from '../wire/body.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { requireAdmin } from './require-admin.ts';
+
+const toJson = (provider: SsoProvider) => ssoProviderJson(provider, { withMetadata: true });
+
+export const listProviders: Endpoint = async (context, deps) => {
+  await requireAdmin(context, deps);
+  const providers = await listSsoProviders(deps.database.asService('list SSO providers'));
+  return context.json({ items: providers.map((provider) => ssoProviderJson(provider, { withMetadata: false })) });
+};
+
+export const createProvider: Endpoint = async (context, deps) => {
+  await requireAdmin(context, deps);
+  const body = await readBody(context);
+  if (body.text('type') !== 'saml') throw new AuthError('sso_type_unsupported');
+  const { metadataXml, ...settings } = readSettings(body);
+  if (metadataXml === undefined) throw new AuthError('sso_metadata_missing');
+  const provider = await changeProviders(context, deps, 'sso_provider_created', (transaction, home) =>
+    createSsoProvider(transaction, { ...settings, metadataXml }, home),
+  );
+  return context.json(toJson(provider), 201);
+};
+
+export const showProvider: Endpoint = async (context, deps) => {
+  const id = await requireAdminAndProviderId(context, deps);
+  const provider = await findSsoProvider(deps.database.asService('read an SSO provider'), id);
+  if (!provider) throw new AuthError('sso_identity_provider_not_found');
+  return context.json(toJson(provider));
+};
+
+export const changeProvider: Endpoint = async (context, deps) => {
+  const id = await requireAdminAndProviderId(context, deps);
+  const change = readSettings(await readBody(context));
+  const provider = await changeProviders(context, deps, 'sso_provider_changed', (transaction, home) =>
+    updateSsoProvider(transaction, id, change, home),
+  );
+  return context.json(toJson(provider));
+};
+
+export const deleteProvider: Endpoint = async (context, deps) => {
+  const id = await requireAdminAndProviderId(context, deps);
+  const provider = await changeProviders(context, deps, 'sso_provider_deleted', (transaction) =>
+    deleteSsoProvider(transaction, id),
+  );
+  return context.json(toJson(provider));
+};
+
+async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDeps): Promise<string> {
+  await requireAdmin(context, deps);
+  const id = context.req.param('providerId') ?? '';
+  if (!UUID.test(id)) throw new AuthError('sso_identity_provider_not_found');
+  return id;
+}
+
+/** Threat: a server that fetches an address for its caller opens its own network. So `metadata_url` is not supported. */
+function readSettings(body: Body): SsoProviderChange {
+  const metadataXml = body.text('metadata_xml');
+  if (body.text('metadata_url') !== '') throw new AuthError('sso_metadata_url');
+  return {
+    metadataXml: metadataXml === '' ? undefined : metadataXml,
+    domains: body.texts('domains') ?? undefined,
+    attributeMapping: body.object('attribute_mapping') ?? undefined,
+    disabled: body.has('disabled') ? body.flag('disabled', false) : undefined,
+  };
+}
+
+type Home = { publicUrl: string; now: Date };
+
+/** Writes the change and its audit row in one transaction. */
+function changeProviders(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  event: AuditEvent,
+  change: (transaction: AsService, home: Home) => Promise<SsoProvider | null>,
+): Promise<SsoProvider> {
+  const [device, now] = [deviceOf(context, deps), deps.clock.now()];
+  return deps.database.transactAsService('change the SSO providers', async (transaction) => {
+    const provider = await change(transaction, { publicUrl: deps.config.publicUrl, now });
+    if (!provider) throw new AuthError('sso_identity_provider_not_found');
+    const details = { provider: provider.id, entity_id: provider.entity_id, disabled: provider.disabled };
+    await recordAuditEvent(transaction, { at: now, userId: null, actor: 'service', event, device, details });
+    return provider;
+  });
+}

@@ -1,0 +1,118 @@
+/** The admin routes of a user's second factors and passkeys (docs/specification/wire.md 33). */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createClient } from '@supabase/supabase-js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startAuthWorld } from '../fixture.ts';
+import type { AuthWorld } from '../fixture.ts';
+
+let world: AuthWorld;
+let token: string;
+let admin: ReturnType<typeof createClient>['auth']['admin'];
+beforeAll(async () => {
+  world = await startAuthWorld();
+  token = await world.serviceToken();
+  const auth = { persistSession: false, autoRefreshToken: false, experimental: { passkey: true } };
+  ({ admin } = createClient(world.url, token, { auth }).auth);
+});
+afterAll(() => world.close());
+
+const request = (method: string, path: string) => world.request(method, path, { token });
+
+describe('second factors', () => {
+  async function withFactor() {
+    const person = await world.signedUp();
+    const enrolled = await world.request('POST', '/factors', {
+      token: person.access,
+      body: { factor_type: 'totp', friendly_name: 'Phone' },
+    });
+    await world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [enrolled.body.id]);
+    return { ...person, factorId: enrolled.body.id as string };
+  }
+
+  test('are listed without their secrets', async () => {
+    const { id, factorId } = await withFactor();
+    const { data, error } = await admin.mfa.listFactors({ userId: id });
+    expect(error).toBeNull();
+    expect(data!.factors).toEqual([
+      {
+        id: factorId,
+        friendly_name: 'Phone',
+        factor_type: 'totp',
+        status: 'verified',
+        last_challenged_at: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
+      },
+    ]);
+  });
+
+  test('are removed for a user who lost one, who is told by mail', async () => {
+    const { id, factorId, email } = await withFactor();
+    const { data, error } = await admin.mfa.deleteFactor({ userId: id, id: factorId });
+    expect(error).toBeNull();
+    expect(JSON.stringify(data)).toContain(factorId);
+    expect((await admin.mfa.listFactors({ userId: id })).data!.factors).toEqual([]);
+    await world.mailWith('Two-step verification was removed', email);
+    const { rows } = await world.admin.query(
+      "select actor from auth.audit_log where user_id = $1 and event = 'factor_removed'",
+      [id],
+    );
+    expect(rows).toEqual([{ actor: 'service' }]);
+  });
+
+  test('of another user are not found', async () => {
+    const [{ id }, { factorId }] = [await world.signedUp(), await withFactor()];
+    const answer = async (path: string) => {
+      const { status, body } = await request('DELETE', path);
+      return `${status} ${body.code}`;
+    };
+    expect(await answer(`/admin/users/${id}/factors/${factorId}`)).toBe('404 mfa_factor_not_found');
+    expect(await answer(`/admin/users/${id}/factors/mine`)).toBe('404 validation_failed');
+    expect(await answer(`/admin/users/${randomUUID()}/factors/${factorId}`)).toBe('404 user_not_found');
+    expect((await request('GET', `/admin/users/${randomUUID()}/factors`)).body.code).toBe('user_not_found');
+  });
+});
+
+describe('passkeys', () => {
+  async function withPasskey() {
+    const person = await world.signedUp();
+    const { rows } = await world.admin.query<{ id: string }>(
+      `insert into auth.webauthn_credentials (user_id, purpose, credential_id, public_key, aaguid, friendly_name)
+       values ($1, 'passkey', $2, '', $3, 'Laptop') returning id`,
+      [person.id, randomBytes(16), randomUUID()],
+    );
+    return { ...person, passkeyId: rows[0]!.id };
+  }
+
+  test('are listed and removed', async () => {
+    const { id, passkeyId, email } = await withPasskey();
+    const listed = await admin.passkey.listPasskeys({ userId: id });
+    expect(listed.error).toBeNull();
+    expect(listed.data).toEqual([{ id: passkeyId, friendly_name: 'Laptop', created_at: expect.any(String) }]);
+    expect((await admin.passkey.deletePasskey({ userId: id, passkeyId })).error).toBeNull();
+    expect((await admin.passkey.listPasskeys({ userId: id })).data).toEqual([]);
+    await world.mailWith('A passkey was removed', email);
+  });
+
+  test('of another user are not found', async () => {
+    const [{ id }, { passkeyId }] = [await world.signedUp(), await withPasskey()];
+    for (const path of [
+      `${id}/passkeys/${passkeyId}`,
+      `${id}/passkeys/mine`,
+      `${randomUUID()}/passkeys/${passkeyId}`,
+    ]) {
+      expect((await request('DELETE', `/admin/users/${path}`)).status).toBe(404);
+    }
+  });
+});
+
+test.each([
+  ['GET', `/admin/users/${randomUUID()}/factors`],
+  ['DELETE', `/admin/users/${randomUUID()}/factors/x`],
+  ['GET', `/admin/users/${randomUUID()}/passkeys`],
+  ['DELETE', `/admin/users/${randomUUID()}/passkeys/x`],
+])('%s %s needs a service token', async (method, path) => {
+  const { access } = await world.signedUp();
+  expect((await world.request(method, path)).status).toBe(401);
+  expect((await world.request(method, path, { token: access })).body.code).toBe('not_admin');
+});
