@@ -57,6 +57,17 @@ test('the profile lists the devices, signs one of them out and then all others',
   await context.close();
 });
 
+test('the list loses the devices that a change of the password signs out', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+  await page.request.post('/auth/v1/token?grant_type=password', { data: { email, password } });
+  await page.goto('/profile');
+  await expect(rows(page)).toHaveCount(2);
+  await page.getByLabel('New Password', { exact: true }).fill('battery staple 9');
+  await page.getByLabel('Confirm New Password').fill('battery staple 9');
+  await page.getByRole('button', { name: 'Update Profile' }).click();
+  await expect(rows(page)).toHaveCount(1);
+});
+
 test.describe('without a connection', () => {
   test.use({ expectedErrors: /net::ERR_FAILED/ });
 

@@ -1,6 +1,7 @@
 /** Copies a text. The label tells whether it worked. */
 import { useState } from 'react';
 import { Button } from '#client/ui/button.tsx';
+import styles from './security.module.css';
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
   const [result, setResult] = useState<'copied' | 'failed' | null>(null);
@@ -10,12 +11,12 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
       () => setResult('failed'),
     );
   return (
-    <>
+    <span>
       <Button onClick={copy}>{label}</Button>
-      <span role="status">
+      <span role="status" className={styles.copied}>
         {result === 'copied' && 'Copied'}
         {result === 'failed' && "Couldn't copy. Select the text instead."}
       </span>
-    </>
+    </span>
   );
 }

@@ -1,5 +1,5 @@
 /** The devices that are signed in to the account, and buttons that sign them out. */
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { dateLabel, dayOf } from '#domain/day/day.ts';
 import { useOwnAccount } from '#client/lib/api/own-account.ts';
@@ -19,15 +19,18 @@ type Ending = string | null;
 type Outcome = { kind: 'success' | 'error'; text: string } | null;
 
 export function SessionsSection() {
-  const { id: userId } = useUser();
+  const { id: userId, updated_at: changedAt, factors = [], identities = [] } = useUser();
   const { auth } = useSupabase();
   const account = useOwnAccount();
   const { fallbackRef, areaProps } = useFocusRestore();
   const [ending, setEnding] = useState<Ending>(null);
   const [outcome, setOutcome] = useState<Outcome>(null);
+  const verifiedFactors = factors.filter(({ status }) => status === 'verified');
   const sessions = useQuery({
-    queryKey: ['own-sessions', userId],
+    // A change of the password, the factors or the linked sign-ins ends other sessions.
+    queryKey: ['own-sessions', userId, changedAt, verifiedFactors.length, identities.length],
     queryFn: ({ signal }) => account.listSessions(signal),
+    placeholderData: keepPreviousData,
   });
 
   async function end(which: string, request: () => Promise<void>, done: string): Promise<void> {
