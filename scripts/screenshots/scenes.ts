@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { addDays, dayOf } from '#domain/day/day.ts';
 import { ROUTES } from '#domain/routes.ts';
+import { ACCOUNT_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
 import { waitForMailedLink } from './sandbox-mail.ts';
@@ -248,6 +249,7 @@ export const SCENES: readonly Scene[] = [
       await page.getByRole('button', { name: 'Maybe Later' }).waitFor();
     },
   },
+  ...ACCOUNT_SCENES,
   ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   ...COACH_SCENES,

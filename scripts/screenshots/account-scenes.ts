@@ -1,0 +1,156 @@
+/** Scenes of accounts: the ways to sign in, the second step, and what the profile says about devices and deletion. */
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
+import { generate } from 'otplib';
+import { signUp } from './accounts.ts';
+import type { Scene } from './scene.ts';
+import type { ScreenshotServer } from './server.ts';
+
+const PASSWORD = 'correct horse';
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const heading = (page: Page, name: string) => page.getByRole('heading', { name });
+
+/** Signs in a new account with the password form, which the scenes that follow may change. */
+async function signInAsNewAccount(page: Page, server: ScreenshotServer): Promise<void> {
+  const email = `${randomUUID()}@example.com`;
+  await signUp(server, 'Jo Example', email);
+  await enterPassword(page, email);
+  await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+}
+
+async function enterPassword(page: Page, email: string): Promise<void> {
+  await page.goto(ROUTES.login.path);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+async function requestCode(page: Page): Promise<void> {
+  await button(page, 'Email me a code').click();
+  await heading(page, 'Sign in with a code').waitFor();
+  await page.getByLabel('Email address').fill('pat@example.com');
+}
+
+/** Starts to set up an authenticator app. Returns its secret. */
+async function startApp(page: Page): Promise<string> {
+  await page.goto(ROUTES.profile.path);
+  await button(page, 'Set up: Two-step verification').click();
+  await button(page, 'Use an authenticator app').click();
+  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
+  return (await page.locator('code').innerText()).replaceAll(' ', '');
+}
+
+async function addApp(page: Page): Promise<void> {
+  const secret = await startApp(page);
+  await page.getByLabel('Code from your authenticator app').fill(await generate({ secret }));
+  await button(page, 'Turn on').click();
+  await heading(page, 'Keep your recovery codes').waitFor();
+}
+
+const openDeletion = async (page: Page): Promise<void> => {
+  await button(page, 'Delete account').click();
+  await page.getByRole('dialog', { name: 'Take your logs with you' }).waitFor();
+};
+
+const openFinalStep = async (page: Page): Promise<void> => {
+  await openDeletion(page);
+  await button(page, 'Continue without a copy').click();
+  await page.getByRole('dialog', { name: 'Delete your account' }).waitFor();
+};
+
+export const ACCOUNT_SCENES: readonly Scene[] = [
+  {
+    name: 'signup-confirm',
+    as: 'guest',
+    path: ROUTES.signup.path,
+    prepare: async (page) => {
+      const json = { id: randomUUID(), email: 'jo@example.com', confirmation_sent_at: new Date() };
+      await page.route('**/auth/v1/signup*', (route) => route.fulfill({ json }));
+      await page.getByLabel('Full name').fill('Jo Example');
+      await page.getByLabel('Email address').fill('jo@example.com');
+      await page.getByLabel('Password').fill(`${PASSWORD} battery`);
+      await page.getByRole('checkbox').check();
+      await button(page, 'Create account').click();
+      await heading(page, 'Check your email').waitFor();
+    },
+  },
+  { name: 'login-code', as: 'guest', path: ROUTES.login.path, prepare: requestCode },
+  {
+    name: 'login-code-sent',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page) => {
+      await requestCode(page);
+      await button(page, 'Email me a code').click();
+      await heading(page, 'Check your email').waitFor();
+    },
+  },
+  {
+    name: 'login-link-expired',
+    as: 'guest',
+    path: '/#error=access_denied&error_code=otp_expired',
+    prepare: (page) => heading(page, 'This link does not work').waitFor(),
+  },
+  {
+    name: 'login-provider-denied',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page) => {
+      await button(page, 'Continue with Google').click();
+      await button(page, 'Deny access').click();
+      await page.getByText('You did not finish signing in with Google.').waitFor();
+    },
+  },
+  {
+    name: 'second-step',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page, server) => {
+      const email = `${randomUUID()}@example.com`;
+      await signUp(server, 'Jo Example', email);
+      await enterPassword(page, email);
+      await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+      await addApp(page);
+      await page.evaluate(() => localStorage.clear());
+      await enterPassword(page, email);
+      await heading(page, 'Two-step verification').waitFor();
+    },
+  },
+  {
+    name: 'two-step-app',
+    as: 'guest',
+    path: ROUTES.login.path,
+    fullPage: true,
+    prepare: async (page, server) => {
+      await signInAsNewAccount(page, server);
+      await startApp(page);
+    },
+  },
+  {
+    name: 'two-step-codes',
+    as: 'guest',
+    path: ROUTES.login.path,
+    fullPage: true,
+    prepare: async (page, server) => {
+      await signInAsNewAccount(page, server);
+      await addApp(page);
+    },
+  },
+  { name: 'deletion-archive', as: 'free', path: ROUTES.profile.path, prepare: openDeletion },
+  { name: 'deletion-final', as: 'free', path: ROUTES.profile.path, prepare: openFinalStep },
+  {
+    name: 'deletion-pending',
+    as: 'guest',
+    path: ROUTES.login.path,
+    prepare: async (page, server) => {
+      await signInAsNewAccount(page, server);
+      await page.goto(ROUTES.profile.path);
+      await openFinalStep(page);
+      await page.getByRole('dialog').getByLabel('Your password').fill(PASSWORD);
+      await button(page, 'Delete my account').click();
+      await page.getByText('Your account will be deleted at').waitFor();
+    },
+  },
+];
