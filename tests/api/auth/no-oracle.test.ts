@@ -43,6 +43,7 @@ const byPhone: [string, Probe][] = [
   ['a repeated change of number', (address) => ['/resend', { ...address, type: 'phone_change' }]],
   ['a guessed code', (address) => ['/verify', { ...address, type: 'sms', token: '123456' }]],
   ['a sign-up', (address) => ['/signup', { ...address, password: PASSWORD }]],
+  ['a sign-up with another password', (address) => ['/signup', { ...address, password: OTHER_PASSWORD }]],
 ];
 
 const signUp = async (address: Address): Promise<void> => {

@@ -2,8 +2,8 @@
  * POST /signup: creates an account (docs/specification/wire.md 8).
  *
  * Threat: account enumeration. Without autoconfirm the response is the same for a new, an unconfirmed and a taken
- * address (docs/specification/accounts.md 2). So is its timing: a password is hashed or verified in each case, and
- * every response takes a minimum time. For a taken address supabase/auth returns an "obfuscated user" without
+ * address (docs/specification/accounts.md 2). So is its timing: a password is hashed or verified in each case, and the
+ * rest is padded. For a taken address supabase/auth returns an "obfuscated user" without
  * identities and with a new id at each call, which gives the address away. Here the response looks like a new user,
  * with ids that are stable per address.
  */
@@ -25,7 +25,7 @@ import { startSession } from '../accounts/sessions.ts';
 import { requireCaptcha } from '../captcha/require-captcha.ts';
 import { createAccountIfFree, createAnonymousAccount } from '../codes/create-account.ts';
 import { signUpByPhone } from '../phone/sign-up-by-phone.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 import { readBody } from '../wire/body.ts';
 import { checkMetadata, checkNewPassword, checkPasswordFormat, parseEmail } from '../wire/credentials.ts';
 import { deviceOf } from '../wire/client-device.ts';
@@ -91,22 +91,18 @@ async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, new
   return context.json(await respondWithSession(context, deps, signedUp));
 }
 
-/** Every sign-up response takes at least this long. */
-const MIN_SIGN_UP_MS = 150;
-/** The writes after the password was hashed take at least this long, so a slow hash does not bring their time to light. */
-const MIN_WRITES_MS = 60;
-
 async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
   const { database, clock, passwords, secrets } = deps;
   const { email, data, request } = newUser;
-  const startedAt = performance.now();
+  const padding = startPadding();
   const now = clock.now();
   const service = database.asService('sign up');
   const existing = await findUserByEmail(service, email);
   // Verifying takes as long as hashing the password of a new account.
-  const matches = existing !== null && (await passwords.matches(newUser.password, existing.password_hash));
-  const passwordHash = existing ? null : await passwords.hash(newUser.password);
-  const hashedAt = performance.now();
+  const { matches, passwordHash } = await padding.exclude(async () => ({
+    matches: existing !== null && (await passwords.matches(newUser.password, existing.password_hash)),
+    passwordHash: existing ? null : await passwords.hash(newUser.password),
+  }));
   let created: Account | null = null;
   if (existing && !matches) await clearUnconfirmedPassword(service, existing.id);
   if (!existing) {
@@ -126,8 +122,7 @@ async function signUpWithConfirmation(context: Context<AppEnv>, deps: AuthDeps, 
       ? mailConfirmation(deps, user, request)
       : mailAccountExists(deps, deps.database.asService('notify an owner'), user),
   );
-  await padResponseTime(hashedAt, MIN_WRITES_MS);
-  await padResponseTime(startedAt, MIN_SIGN_UP_MS);
+  await padding.finish();
   const facts = { ...data, ...emailIdentityData(ids.userId, email, false) };
   return context.json(signUpResponse({ ids, address: { email }, facts, appMetadata: EMAIL_APP_METADATA, now }));
 }

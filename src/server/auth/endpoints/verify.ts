@@ -9,7 +9,7 @@ import type { RedeemResult } from '../accounts/redeem-token.ts';
 import { isUniqueViolation } from '../codes/create-account.ts';
 import type { Device } from '../accounts/device.ts';
 import { verifyPhone } from '../phone/verify-phone.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 import { readBody } from '../wire/body.ts';
 import type { Body } from '../wire/body.ts';
 import { parseEmail } from '../wire/credentials.ts';
@@ -29,9 +29,6 @@ const PURPOSES: ReadonlyMap<string, readonly OneTimePurpose[]> = new Map<string,
 const PHONE_TYPES = new Set(['sms', 'phone_change']);
 
 export const FIRST_LINK_ACCEPTED = 'Confirmation link accepted. Please proceed to confirm link sent to the other email';
-
-/** Threat: timing. A wrong code takes at least this long, which hides whether the address has a pending code. */
-const MIN_WRONG_CODE_MS = 60;
 
 export const verify: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);
@@ -69,7 +66,7 @@ export async function findTokenByLink(deps: AuthDeps, type: string, linkToken: s
 }
 
 async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device: Device): Promise<OneTimeRow> {
-  const startedAt = performance.now();
+  const padding = startPadding();
   const [email, phone] = [body.text('email'), body.text('phone')];
   if ((email === '') === (phone === '')) throw new AuthError('verify_with_both');
   const purposes = PURPOSES.get(type);
@@ -79,7 +76,8 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device:
   const lookup = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes, device };
   const token = await findByCode(deps.database.asService('verify a code'), lookup);
   if (token) return token;
-  await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
+  // Threat: timing would reveal whether the address has a pending code.
+  await padding.finish();
   throw new AuthError('code_expired');
 }
 

@@ -9,7 +9,7 @@ import type { ExternalIdentity, IdentityOutcome } from '../accounts/external-ide
 import type { AuthDeps } from '../auth-deps.ts';
 import { mailAccountExists, mailConfirmation, mailIdentityLinked } from '../mails/account-mails.ts';
 import { AuthError } from '../wire/errors.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 
 type ProviderSignIn = {
   provider: OAuthProvider;
@@ -34,7 +34,7 @@ export async function signInWithProvider<T>(
   },
 ): Promise<T> {
   const { database, config } = deps;
-  const startedAt = performance.now();
+  const padding = startPadding();
   const { signups, autoconfirm } = config.auth;
   const { result, completed } = await database.transactAsService('sign in with a provider', async (transaction) => {
     await steps.prepare?.(transaction);
@@ -47,7 +47,7 @@ export async function signInWithProvider<T>(
   await mailAboutIdentity(deps, result, { label: provider.label, redirectTo });
   if (completed) return completed.value;
   // Threat: timing. Creating an account takes longer than finding one that has the address.
-  if (isUnproven(result)) await padResponseTime(startedAt, MIN_UNPROVEN_MS);
+  if (isUnproven(result)) await padding.finish();
   const problem = explainOutcome(result, provider.name);
   await recordAuditEvent(database.asService('record a failed sign-in'), {
     at: now,
@@ -59,8 +59,6 @@ export async function signInWithProvider<T>(
   });
   throw problem;
 }
-
-const MIN_UNPROVEN_MS = 150;
 
 const isUnproven = ({ outcome }: IdentityOutcome): boolean =>
   outcome === 'needs_verification' || outcome === 'address_taken';

@@ -7,53 +7,59 @@
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
+import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { updateUser } from '../accounts/accounts.ts';
+import type { Device } from '../accounts/device.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { checkMetadata } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 import { clearUnprovenPassword, createPhoneAccount, findUserByPhone } from './phone-accounts.ts';
 import { checkChannel, issuePhoneCode, issueSignInCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
 import { consumeRecipientBudget, sendText, sendTextLater, undoOnFailure } from './send-text.ts';
 import type { Recipient } from './send-text.ts';
 
-/** Hides whether an account was created before the text. */
-const MIN_BEFORE_TEXT_MS = 60;
-
 export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
-  const startedAt = performance.now();
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('unsupported_phone_provider');
   const phone = parsePhone(body.text('phone'));
   const data = checkMetadata(body.object('data') ?? {});
   const createsUser = body.flag('create_user', true) && deps.config.auth.signups;
-  const device = deviceOf(context, deps);
-  const service = deps.database.asService('sign in by phone');
-  // Before the budget: the owner may enter the code of a stranger's sign-up while their own request has to wait.
-  await clearUnprovenPassword(service, phone);
-  await consumeRecipientBudget(deps, { phone, ip: device.ip });
-  if (!createsUser) {
-    sendTextLater(deps, () => prepareSignInText(deps, phone));
-    return context.json({});
-  }
-
-  const newAccount = { phone, passwordHash: null, data, device, now: deps.clock.now() };
-  const existing = await findUserByPhone(service, phone);
-  const created = existing
-    ? null
-    : await deps.database.transactAsService('sign up by phone', (transaction) =>
-        createPhoneAccount(transaction, newAccount),
-      );
-  const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
-  if (!user) throw new AuthError('try_again');
-  const text = await issueSignInCode(deps, service, user, phone);
-  await padResponseTime(startedAt, MIN_BEFORE_TEXT_MS);
-  await undoOnFailure(deps, created, () => sendText(deps, phone, text));
+  const request = { phone, data, createsUser, device: deviceOf(context, deps) };
+  const prepared = await prepareRequestedText(deps, request);
+  if (prepared === null) sendTextLater(deps, () => prepareSignInText(deps, phone));
+  else await undoOnFailure(deps, prepared.created, () => sendText(deps, phone, prepared.text));
   return context.json({});
+}
+
+type TextRequest = { phone: string; data: JsonObject; createsUser: boolean; device: Device };
+
+/** Null if the account is looked up after the response. Padded, also where a budget refuses the text. */
+async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, device }: TextRequest) {
+  const padding = startPadding();
+  try {
+    const service = deps.database.asService('sign in by phone');
+    // Before the budget: the owner may enter the code of a stranger's sign-up while their own request has to wait.
+    await clearUnprovenPassword(service, phone);
+    await consumeRecipientBudget(deps, { phone, ip: device.ip });
+    if (!createsUser) return null;
+    const newAccount = { phone, passwordHash: null, data, device, now: deps.clock.now() };
+    const existing = await findUserByPhone(service, phone);
+    const created = existing
+      ? null
+      : await deps.database.transactAsService('sign up by phone', (transaction) =>
+          createPhoneAccount(transaction, newAccount),
+        );
+    const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
+    if (!user) throw new AuthError('try_again');
+    return { created, text: await issueSignInCode(deps, service, user, phone) };
+  } finally {
+    await padding.finish();
+  }
 }
 
 async function prepareSignInText(deps: AuthDeps, phone: string) {

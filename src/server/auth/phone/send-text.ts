@@ -11,6 +11,7 @@ import type { SmsFailure } from '#server/sms/sms-sender.ts';
 import type { Account } from '../accounts/accounts.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { AuthError } from '../wire/errors.ts';
+import { startPadding } from '../response-padding.ts';
 import { deleteUnconfirmedAccount } from './phone-accounts.ts';
 import { isInAllowedCountry } from './phone-number.ts';
 
@@ -55,12 +56,17 @@ const FAILURES: Readonly<Record<SmsFailure, string>> = {
   unavailable: NOT_NOW,
 };
 
-/** Deletes the account that this request has created if its text cannot be sent. */
+/**
+ * Deletes the account that this request has created if its text cannot be sent. Threat: once the server's budget is used up,
+ * the time of the refusal would reveal which numbers have an account; it is padded.
+ */
 export async function undoOnFailure(deps: AuthDeps, created: Account | null, send: () => Promise<void>): Promise<void> {
   try {
     await send();
   } catch (error) {
+    const padding = startPadding();
     if (created) await deleteUnconfirmedAccount(deps.database.asService('undo a sign-up'), created.user.id);
+    await padding.finish();
     throw error;
   }
 }

@@ -16,7 +16,7 @@ import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { checkMetadata, checkNewPassword } from '../wire/credentials.ts';
 import { AuthError } from '../wire/errors.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 import { idsOfTaken, signUpResponse } from '../wire/sign-up-response.ts';
 import type { SignUpIds } from '../wire/sign-up-response.ts';
 import {
@@ -31,9 +31,6 @@ import { parsePhone } from './phone-number.ts';
 import { consumeRecipientBudget, sendText, undoOnFailure } from './send-text.ts';
 import { accountExistsText } from './texts.ts';
 
-/** Hides how long the database writes of a case take. */
-const MIN_BEFORE_TEXT_MS = 150;
-
 export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
   checkChannel(body);
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
@@ -43,33 +40,29 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   const password = body.text('password');
   await checkNewPassword(deps.passwords, password, { email: null, phone, data });
   await consumeRecipientBudget(deps, { phone, ip: device.ip });
-  const startedAt = performance.now();
-
+  const padding = startPadding();
   const service = deps.database.asService('sign up');
   const now = deps.clock.now();
   const existing = await findUserByPhone(service, phone);
+  // Verifying takes as long as hashing the password of a new account.
+  const { matches, passwordHash } = await padding.exclude(async () => ({
+    matches: existing !== null && (await deps.passwords.matches(password, existing.password_hash)),
+    passwordHash: existing ? null : await deps.passwords.hash(password),
+  }));
+  if (existing && !matches) await clearUnprovenPassword(service, phone);
+  const newAccount = { phone, passwordHash, data, device, now };
   const created = existing
-    ? await checkPassword(deps, service, existing, password)
-    : await createAccount(deps, { phone, passwordHash: await deps.passwords.hash(password), data, device, now });
+    ? null
+    : await deps.database.transactAsService('sign up', (transaction) => createPhoneAccount(transaction, newAccount));
   const user = created?.user ?? existing ?? (await findUserByPhone(service, phone));
   if (!user) throw new AuthError('try_again');
   const text = await issueText(deps, service, user, phone);
   const ids = await findIds(deps, service, { user, created, phone });
-  await padResponseTime(startedAt, MIN_BEFORE_TEXT_MS);
+  await padding.finish();
   await undoOnFailure(deps, created, () => sendText(deps, phone, text));
   const facts = { ...data, ...phoneIdentityData(ids.userId, phone, false) };
   return context.json(signUpResponse({ ids, address: { phone }, facts, appMetadata: PHONE_APP_METADATA, now }));
 }
-
-/** Verifying takes as long as hashing the password of a new account. */
-async function checkPassword(deps: AuthDeps, service: AsService, user: UserRow, password: string): Promise<null> {
-  const matches = await deps.passwords.matches(password, user.password_hash);
-  if (!matches && user.phone !== null) await clearUnprovenPassword(service, user.phone);
-  return null;
-}
-
-const createAccount = (deps: AuthDeps, account: Parameters<typeof createPhoneAccount>[1]): Promise<Account | null> =>
-  deps.database.transactAsService('sign up', (transaction) => createPhoneAccount(transaction, account));
 
 /** The owner of a taken number gets a notice instead of a code. */
 function issueText(deps: AuthDeps, service: AsService, user: UserRow, phone: string): Promise<string> | string {

@@ -11,7 +11,7 @@ import { mailPhoneChanged } from '../mails/account-mails.ts';
 import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { padResponseTime } from '../wire/min-response-time.ts';
+import { startPadding } from '../response-padding.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { parsePhone } from './phone-number.ts';
 import { redeemPhoneCode } from './redeem-phone-code.ts';
@@ -24,18 +24,16 @@ const PURPOSES: ReadonlyMap<string, OneTimePurpose> = new Map([
   ['phone_change', 'phone_change'],
 ]);
 
-/** Threat: timing. A wrong code takes at least this long, which hides whether the number has a pending code. */
-const MIN_WRONG_CODE_MS = 60;
-
 /** The caller has checked that the body has a code and no address. */
 export async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<Response> {
-  const startedAt = performance.now();
+  const padding = startPadding();
   const purpose = PURPOSES.get(body.text('type'));
   if (purpose === undefined) throw new AuthError('verify_unsupported_type');
   const phone = parsePhone(body.text('phone'));
   const token = deps.sms === null ? null : await findToken(deps, { phone, purpose, code: body.text('token') });
   if (!token) {
-    await padResponseTime(startedAt, MIN_WRONG_CODE_MS);
+    // Threat: timing would reveal whether the number has a pending code.
+    await padding.finish();
     throw new AuthError('code_expired');
   }
   const result = await redeem(context, deps, token);
