@@ -318,6 +318,8 @@ test('a rate limit disables the button for the time of the wait and leaves the f
   await page.goto('/reviews');
   await failModel(request, limit);
   const generate = page.getByRole('button', { name: 'Generate 7-Day Analysis' });
+  // The button is disabled until the entries are counted, and `press` does not wait for that.
+  await expect(generate).toBeEnabled();
   await generate.press('Enter');
   await expect(page.getByText(/You can try again in \d+ s/)).toBeVisible();
   await expect(generate).toBeDisabled();

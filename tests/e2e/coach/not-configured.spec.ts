@@ -24,63 +24,66 @@ async function withoutCoach(page: Page): Promise<void> {
   });
 }
 
-test('without a coach, panel, reviews and offers say so instead of selling it', async ({
+async function expectOfferWithoutCoach(page: Page): Promise<void> {
+  await expect(offer(page).getByRole('heading', { level: 3 })).toHaveText(UPGRADE_OFFERS.default.title);
+  await expect(offer(page).getByRole('listitem')).toHaveText(WITHOUT_COACH);
+  await expect(offer(page)).toContainText(AI_MESSAGES.notConfigured);
+  await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toBeEnabled();
+  await page.keyboard.press('Escape');
+  await expect(offer(page)).toHaveCount(0);
+}
+
+test('without a coach, panel and reviews tell a Closer that it is not set up', async ({
   page,
   signUpCloser,
-  admin,
   request,
   expectAccessible,
 }) => {
-  const upgrade = page.getByRole('button', { name: 'Upgrade to Closer' });
-  const expectOfferWithoutCoach = async (): Promise<void> => {
-    await expect(offer(page).getByRole('heading', { level: 3 })).toHaveText(UPGRADE_OFFERS.default.title);
-    await expect(offer(page).getByRole('listitem')).toHaveText(WITHOUT_COACH);
-    await expect(offer(page)).toContainText(AI_MESSAGES.notConfigured);
-    await expect(offer(page).getByRole('button', { name: 'Upgrade with PayPal' })).toBeEnabled();
-    await page.keyboard.press('Escape');
-    await expect(offer(page)).toHaveCount(0);
-  };
-  const { email } = await signUpCloser();
+  await signUpCloser();
   await withoutCoach(page);
+  await page.goto('/journal');
+  await openPanel(page);
+  await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
+  await expect(panel(page)).not.toContainText(AI_MESSAGES.noEntry);
+  await inBothThemes(page, expectAccessible);
+  await storeLog(request, await sessionOf(page), today(), log('Sent the offer to two customers'));
+  await page.goto('/reviews');
+  await expect(page.getByText(AI_MESSAGES.notConfigured)).toBeVisible();
+  await expect(page.getByText('No scores in this period.', { exact: true })).toBeVisible();
+  await expectAccessible(page);
+});
 
-  await test.step('a Closer', async () => {
-    await page.goto('/journal');
-    await openPanel(page);
-    await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
-    await expect(panel(page)).not.toContainText(AI_MESSAGES.noEntry);
-    await inBothThemes(page, expectAccessible);
-    await storeLog(request, await sessionOf(page), today(), log('Sent the offer to two customers'));
-    await page.goto('/reviews');
-    await expect(page.getByText(AI_MESSAGES.notConfigured)).toBeVisible();
-    await expect(page.getByText('No scores in this period.', { exact: true })).toBeVisible();
-    await expectAccessible(page);
-  });
+test('without a coach, panel, menu and reviews offer a Dabbler no coach', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  await withoutCoach(page);
+  await page.goto('/journal');
+  await openPanel(page);
+  await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
+  await expect(panel(page)).not.toContainText(COACH_PITCH);
+  await panel(page).getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await inBothThemes(page, expectAccessible);
+  await expectOfferWithoutCoach(page);
+  await openOffer(page);
+  await expectOfferWithoutCoach(page);
+  await page.goto('/reviews');
+  await expect(page.getByRole('main')).toContainText(AI_MESSAGES.notConfigured);
+  await expect(page.getByRole('main')).not.toContainText(COACH_PITCH);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Upgrade to Closer' }).click();
+  await expectOfferWithoutCoach(page);
+});
 
-  await test.step('a Dabbler', async () => {
-    await admin('plan:revoke', email);
-    await page.goto('/journal');
-    await openPanel(page);
-    await expect(panel(page)).toContainText(AI_MESSAGES.notConfigured);
-    await expect(panel(page)).not.toContainText(COACH_PITCH);
-    await panel(page).getByRole('button', { name: 'Upgrade to Closer' }).click();
-    await inBothThemes(page, expectAccessible);
-    await expectOfferWithoutCoach();
-    await openOffer(page);
-    await expectOfferWithoutCoach();
-    await page.goto('/reviews');
-    await expect(page.getByRole('main')).toContainText(AI_MESSAGES.notConfigured);
-    await expect(page.getByRole('main')).not.toContainText(COACH_PITCH);
-    await expectAccessible(page);
-    await upgrade.click();
-    await expectOfferWithoutCoach();
-  });
-
-  await test.step('a renewal', async () => {
-    await admin('plan:grant', email, '--days', '10');
-    await page.goto('/profile');
-    await page.getByRole('button', { name: 'Renew for another year' }).click();
-    const renewal = page.getByRole('dialog', { name: 'Renew Closer' });
-    await expect(renewal.getByRole('listitem')).toHaveText(WITHOUT_COACH);
-    await expect(renewal).toContainText(AI_MESSAGES.notConfigured);
-  });
+test('without a coach, a renewal does not include it', async ({ page, signUp, admin }) => {
+  const { email } = await signUp(page);
+  await withoutCoach(page);
+  await admin('plan:grant', email, '--days', '10');
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Renew for another year' }).click();
+  const renewal = page.getByRole('dialog', { name: 'Renew Closer' });
+  await expect(renewal.getByRole('listitem')).toHaveText(WITHOUT_COACH);
+  await expect(renewal).toContainText(AI_MESSAGES.notConfigured);
 });
