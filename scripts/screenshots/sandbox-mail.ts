@@ -19,7 +19,7 @@ async function waitForMail(page: Page, address: string, matches: (mail: Mail) =>
 export async function waitForMailedLink(
   page: Page,
   address: string,
-  type: 'signup' | 'recovery' | 'email_change',
+  type: 'signup' | 'recovery' | 'magiclink' | 'email_change',
 ): Promise<string> {
   const isLink = (link: string) => link.includes('token_hash=') && link.includes(`type=${type}`);
   const mail = await waitForMail(page, address, ({ links }) => links.some(isLink));

@@ -13,6 +13,8 @@ export type ClientConfig = {
   };
   /** Ways to sign in besides a mail address with a password. */
   signIn: {
+    /** New accounts can be created. */
+    signups: boolean;
     /** `name` is the provider of the wire, `label` completes "Continue with …". */
     providers: readonly { name: string; label: string }[];
     linking: boolean;

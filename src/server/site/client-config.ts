@@ -17,6 +17,7 @@ export function clientConfig(config: Config): ClientConfig {
       sandbox: config.sandbox.url !== null,
     },
     signIn: {
+      signups: auth.signups,
       providers: auth.oauthProviders.map(({ name, label }) => ({ name, label })),
       linking: auth.manualLinking,
       passkeys: auth.passkeys,

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
-import { waitForMailedCode, waitForUndoLink } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { waitForMailedCode, waitForMailedLink, waitForUndoLink } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { forgetPassword, writeLockedLog } from '../support/database.ts';
 import { daysAgo, editor } from '../support/journal.ts';
 import { expectSignsIn } from '../support/session.ts';
@@ -126,6 +126,38 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
     await page.reload();
     await expect(editor(page)).toBeVisible();
     await expect(page.getByText(OWN_ACCOUNT_MESSAGES.deletionUndone)).toHaveCount(0);
+  });
+});
+
+test('a mailed sign-in link and a new password undo the deletion and say so', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+
+  await test.step('the link of a sign-in mail', async () => {
+    await deleteAccount(page, password);
+    await page.goto('/login');
+    await page.getByLabel('Email address').fill(email);
+    await button(page, 'Email me a code').click();
+    await button(page, 'Email me a code').click();
+    await page.goto(await waitForMailedLink(page, email, 'magiclink'));
+    await button(page, 'Confirm').click();
+    await button(page, 'Continue').click();
+    await expectToast(page, OWN_ACCOUNT_MESSAGES.deletionUndone);
+    await expect(page).toHaveURL('/journal');
+  });
+
+  await test.step('the link of a recovery mail', async () => {
+    await page.evaluate(() => sessionStorage.clear());
+    await deleteAccount(page, password);
+    await page.goto('/forgot-password');
+    await page.getByLabel('Email address').fill(email);
+    await button(page, 'Send Reset Link').click();
+    await page.goto(await waitForMailedLink(page, email, 'recovery'));
+    await button(page, 'Continue').click();
+    await page.getByLabel('New password', { exact: true }).fill('another long horse');
+    await page.getByLabel('Confirm new password').fill('another long horse');
+    await button(page, 'Update Password').click();
+    await expectToast(page, OWN_ACCOUNT_MESSAGES.deletionUndone);
+    await expect(page).toHaveURL('/journal');
   });
 });
 

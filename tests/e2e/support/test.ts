@@ -21,6 +21,8 @@ export type { Person };
 export type AxeRules = 'all' | 'contrast';
 
 type WorkerFixtures = {
+  /** Settings of the server. A file that changes them has a worker, and so a server, of its own. */
+  serverSettings: Readonly<Record<string, string>>;
   /** The worker's own server, so that no test meets the mails, payments or model faults of another worker's test. */
   server: WorkerServer;
   accounts: Accounts;
@@ -69,10 +71,11 @@ export async function expectToast(page: Page, text: string): Promise<void> {
 }
 
 export const test = base.extend<Fixtures, WorkerFixtures>({
+  serverSettings: [{}, { option: true, scope: 'worker' }],
+
   server: [
-    // oxlint-disable-next-line no-empty-pattern -- Playwright insists on a destructured first parameter
-    async ({}, use) => {
-      const server = await startWorkerServer();
+    async ({ serverSettings }, use) => {
+      const server = await startWorkerServer(serverSettings);
       await use(server);
       await server.stop();
     },

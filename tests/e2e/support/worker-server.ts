@@ -6,11 +6,14 @@ import { freePort } from '#server/free-port.ts';
 
 export type WorkerServer = { readonly url: string; stop(): Promise<void> };
 
-/** @throws Error if the server exits before it is ready; its reason is on stderr */
-export async function startWorkerServer(): Promise<WorkerServer> {
+/**
+ * @param settings environment variables besides those of every worker
+ * @throws Error if the server exits before it is ready; its reason is on stderr
+ */
+export async function startWorkerServer(settings: Readonly<Record<string, string>>): Promise<WorkerServer> {
   const port = await freePort();
   const server = spawn(process.execPath, [join(import.meta.dirname, 'server.ts')], {
-    env: { ...process.env, PORT: String(port) },
+    env: { ...process.env, ...settings, PORT: String(port) },
     // The server exits when this IPC channel closes, so it does not outlive a worker that is killed.
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -72,12 +72,16 @@ function LoginForm() {
     <AccountLayout
       title="Sign in"
       footer={
-        <>
-          New here?{' '}
-          <Link to={ROUTES.signup.path} state={state}>
-            Create an account
-          </Link>
-        </>
+        signIn.signups ? (
+          <>
+            New here?{' '}
+            <Link to={ROUTES.signup.path} state={state}>
+              Create an account
+            </Link>
+          </>
+        ) : (
+          'New accounts are closed here.'
+        )
       }
     >
       <form id={confirmationForm} onSubmit={confirmation.onSubmit} />
@@ -85,7 +89,7 @@ function LoginForm() {
         {outcome && (
           <Notice kind={outcome.kind}>
             {outcome.text}
-            {outcome.text === MESSAGES.invalidCredentials && (
+            {outcome.text === MESSAGES.invalidCredentials && signIn.signups && (
               <>
                 {' '}
                 <Link to={ROUTES.signup.path} state={state}>

@@ -19,7 +19,7 @@ import { SecondStep } from '#client/ui/second-step/second-step.tsx';
 import { EmailField } from './email-field.tsx';
 import { NewPasswordForm } from './password/new-password-form.tsx';
 import { RecoveryCodeForm } from './password/recovery-code-form.tsx';
-import { adoptSession } from './link/use-link-verification.ts';
+import { useAdoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
 import { AfterSecondStep } from './second-step/after-second-step.tsx';
@@ -57,7 +57,7 @@ export function SignInOverlay() {
 
 /** The first step: the password, or a new one after a mailed code. */
 function FirstStep() {
-  const { auth } = useSupabase();
+  const adoptSession = useAdoptSession();
   const email = useUser().email ?? '';
   const [step, setStep] = useState<'password' | 'code' | OverlayForm | VerifiedAccount>('password');
   const FormView = step === 'mailCode' || step === 'phoneCode' ? OVERLAY_FORMS[step].View : null;
@@ -76,7 +76,7 @@ function FirstStep() {
               address={step.user.email ?? ''}
               onAccepted={async () => {
                 // A stored session closes the overlay.
-                const error = await adoptSession(auth, step);
+                const error = await adoptSession(step);
                 if (error) setStep('password');
                 return null;
               }}

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateSignUp } from '#domain/account/account.ts';
 import { providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useRestoreCount } from '#client/lib/hooks/use-restore-count.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -18,6 +18,21 @@ import { ProviderWays } from './ways/sign-in-ways.tsx';
 import styles from './account.module.css';
 
 export function SignupScreen() {
+  const { signups } = useClientConfig().signIn;
+  return signups ? <SignupForm /> : <SignupsClosed />;
+}
+
+function SignupsClosed() {
+  return (
+    <AccountLayout
+      title="New accounts are closed"
+      lead="Nobody can create an account here at the moment. If you already have one, sign in."
+      footer={<Link to={ROUTES.login.path}>Sign in</Link>}
+    />
+  );
+}
+
+function SignupForm() {
   const { auth } = useSupabase();
   const [acceptsTerms, setAcceptsTerms] = useState(false);
   const restoreCount = useRestoreCount();

@@ -23,10 +23,6 @@ export type Supabase = {
   apiUrl: string;
   /**
    * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
-    if (!data.session || needsSecondStep(data.session)) {
-      if (isAuthRetryableFetchError(error)) throw new TypeError('the session could not be renewed');
-      // Before its second step a session cannot be renewed to one that the server accepts.
-      if (!data.session) void renewOrEndSession(auth);
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */

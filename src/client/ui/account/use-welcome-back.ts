@@ -1,22 +1,36 @@
 /** Tells a user who signs in, while it happens, that the sign-in has undone the deletion of the account. */
 import type { Session } from '@supabase/auth-js';
-import { useEffect } from 'react';
+import { useCallback, useEffect } from 'react';
 import { OWN_ACCOUNT_MESSAGES } from '#domain/account/own-account-messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { DELETION_KEY } from '#client/lib/session/storage-keys.ts';
 import { useToast } from '../toast.tsx';
 
-/** For the screens that sign in: the client stores the session with the mark until its first renewal. */
+/** Only the session of the answer has the mark: a client that adopts its tokens does not take it over. */
+export const hasUndoneDeletion = (session: (Session & { deletion_undone?: true }) | null): boolean =>
+  session?.deletion_undone ?? false;
+
+/** For the screens that sign in. */
 export function useWelcomeBack(): void {
   const { auth } = useSupabase();
-  const toast = useToast();
+  const welcome = useWelcome();
   useEffect(() => {
-    const { data } = auth.onAuthStateChange((event, session: (Session & { deletion_undone?: true }) | null) => {
-      if (event !== 'SIGNED_IN' || !session) return;
-      // The landing page must not offer to undo the deletion any more, nor do so to another user.
-      sessionStorage.removeItem(DELETION_KEY);
-      if (session.deletion_undone) toast({ kind: 'success', text: OWN_ACCOUNT_MESSAGES.deletionUndone });
+    const { data } = auth.onAuthStateChange((event, session) => {
+      if (event === 'SIGNED_IN' && session) welcome(hasUndoneDeletion(session));
     });
     return () => data.subscription.unsubscribe();
-  }, [auth, toast]);
+  }, [auth, welcome]);
+}
+
+/** Returns a function to call after a sign-in. */
+export function useWelcome(): (isDeletionUndone: boolean) => void {
+  const toast = useToast();
+  return useCallback(
+    (isDeletionUndone) => {
+      // The landing page must not offer to undo the deletion any more, nor do so to another user.
+      sessionStorage.removeItem(DELETION_KEY);
+      if (isDeletionUndone) toast({ kind: 'success', text: OWN_ACCOUNT_MESSAGES.deletionUndone });
+    },
+    [toast],
+  );
 }

@@ -4,7 +4,6 @@ import type { ReactNode } from 'react';
 import { MESSAGES, providerMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSession } from '#client/lib/session/session.ts';
-import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -14,7 +13,7 @@ import { AccountLayout } from '../account-layout.tsx';
 import { BrokenLink } from './broken-link.tsx';
 import type { MailLink } from './arrived-link.ts';
 import { SignedInAs } from '../signed-in-as.tsx';
-import { adoptSession, useLinkVerification } from './use-link-verification.ts';
+import { useAdoptSession, useLinkVerification } from './use-link-verification.ts';
 import type { VerifiedAccount } from './use-link-verification.ts';
 import styles from '../account.module.css';
 
@@ -37,7 +36,7 @@ const TEXTS: Readonly<Record<string, typeof SIGN_IN>> = {
 };
 
 export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
-  const { auth } = useSupabase();
+  const adoptSession = useAdoptSession();
   const { user } = useSession();
   const toast = useToast();
   const navigate = useNavigate();
@@ -51,7 +50,7 @@ export function ConfirmLink({ link, onDrop }: ConfirmLinkProps) {
     onDrop();
   };
   const adopt = async (account: VerifiedAccount): Promise<Outcome> => {
-    const error = await adoptSession(auth, account);
+    const error = await adoptSession(account);
     if (error) return { kind: 'error', text: providerMessage(error) };
     if (isAddressChange) toast({ kind: 'success', text: 'Your email address was changed.' });
     await leave(isAddressChange ? ROUTES.profile.path : ROUTES.journal.path);

@@ -13,6 +13,7 @@ import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useSession } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Notice } from '#client/ui/notice.tsx';
+import { hasUndoneDeletion, useWelcome } from '#client/ui/account/use-welcome-back.ts';
 import { useToast } from '#client/ui/toast.tsx';
 import { AccountLayout } from '../account-layout.tsx';
 import type { ProviderReturn as Arrived } from './arrived-link.ts';
@@ -87,6 +88,7 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
   const { status, user, expired } = useSession();
   const navigate = useNavigate();
   const toast = useToast();
+  const welcome = useWelcome();
   const { history } = useRouter();
   const [state, setState] = useState<FlowState>(arrived.kind === 'code' ? 'working' : { failed: arrived.code });
   const isStarted = useRef(false);
@@ -117,8 +119,9 @@ function useFinishedFlow(arrived: Arrived, label: string, onDrop: () => void): F
       if (user?.id === data.user.id && !expired) history.replace(from);
     }
     const adopted = await auth.setSession(data.session);
-    if (adopted.error) setState({ failed: adopted.error.code ?? adopted.error.name });
-    else if (arrived.flow === 'tab') setState('done');
+    if (adopted.error) return setState({ failed: adopted.error.code ?? adopted.error.name });
+    welcome(hasUndoneDeletion(data.session));
+    if (arrived.flow === 'tab') setState('done');
   };
 
   useEffect(() => {

@@ -2,21 +2,35 @@
  * Verifies a mailed link with a session in memory, so the screen can name the account before a session is stored.
  *
  * Threat (login CSRF): an attacker sends a link to the attacker's own account, and everything the victim then writes is
- * stored there. So opening a link never signs in: only `adoptSession` stores the session, after the screen has named the
+ * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the screen has named the
  * account and the user has confirmed.
  */
 import { AuthSessionMissingError } from '@supabase/auth-js';
-import type { AuthError, User } from '@supabase/auth-js';
+import type { AuthError, Session, User } from '@supabase/auth-js';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isRetryable, linkMessage, providerMessage } from '#domain/messages.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import type { Auth } from '#client/lib/api/supabase.ts';
 import type { Outcome } from '#client/lib/hooks/use-submit.ts';
 import { needsSecondStep } from '#client/lib/session/second-step.ts';
+import { hasUndoneDeletion, useWelcome } from '#client/ui/account/use-welcome-back.ts';
 import type { MailLink } from './arrived-link.ts';
 
 /** The account that a link or a code was verified for. `auth` holds its session in memory. */
-export type VerifiedAccount = { auth: Auth; user: User; needsSecondStep: boolean };
+export type VerifiedAccount = {
+  auth: Auth;
+  user: User;
+  needsSecondStep: boolean;
+  /** The link or code has undone the deletion of the account. */
+  isDeletionUndone: boolean;
+};
+
+export const verifiedAccount = (auth: Auth, user: User, session: Session): VerifiedAccount => ({
+  auth,
+  user,
+  needsSecondStep: needsSecondStep(session),
+  isDeletionUndone: hasUndoneDeletion(session),
+});
 
 type LinkState =
   | { step: 'checking' }
@@ -59,7 +73,7 @@ export function useLinkVerification(link: MailLink): LinkState {
       if (error) setStep({ rejected: linkMessage(error.code) });
       else if (!data.session || !data.user) setStep('firstConfirmed');
       else {
-        const account = { auth, user: data.user, needsSecondStep: needsSecondStep(data.session) };
+        const account = verifiedAccount(auth, data.user, data.session);
         const adopted = adopt?.(account) ?? null;
         // The link cannot be used again, so the next click uses the session of this account.
         if (adopted === null || (await adopted) !== null) setStep({ account });
@@ -80,9 +94,15 @@ export function useLinkVerification(link: MailLink): LinkState {
   return 'rejected' in step ? { step: 'rejected', text: step.rejected } : { step: 'verified', account: step.account };
 }
 
-/** Stores the session of a verified account, which signs this browser in. */
-export async function adoptSession(auth: Auth, account: VerifiedAccount): Promise<AuthError | null> {
-  const { data, error } = await account.auth.getSession();
-  if (!data.session) return error ?? new AuthSessionMissingError();
-  return (await auth.setSession(data.session)).error;
+/** Returns a function that stores the session of a verified account, which signs this browser in. */
+export function useAdoptSession(): (account: VerifiedAccount) => Promise<AuthError | null> {
+  const { auth } = useSupabase();
+  const welcome = useWelcome();
+  return async (account) => {
+    const { data, error } = await account.auth.getSession();
+    if (!data.session) return error ?? new AuthSessionMissingError();
+    const adopted = await auth.setSession(data.session);
+    if (!adopted.error) welcome(account.isDeletionUndone);
+    return adopted.error;
+  };
 }

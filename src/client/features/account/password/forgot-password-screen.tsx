@@ -13,7 +13,7 @@ import { AccountLayout } from '../account-layout.tsx';
 import { EmailField } from '../email-field.tsx';
 import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
-import { adoptSession } from '../link/use-link-verification.ts';
+import { useAdoptSession } from '../link/use-link-verification.ts';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
 import { AfterSecondStep } from '../second-step/after-second-step.tsx';
 import { PasswordAccount } from './password-account.tsx';
@@ -82,7 +82,7 @@ function RequestResetForm({ onSent }: { onSent: (address: string) => void }) {
 }
 
 function NewPassword({ account }: { account: VerifiedAccount }) {
-  const { auth } = useSupabase();
+  const adoptSession = useAdoptSession();
   const toast = useToast();
   const navigate = useNavigate();
   return (
@@ -95,7 +95,7 @@ function NewPassword({ account }: { account: VerifiedAccount }) {
           onAccepted={async () => {
             toast({ kind: 'success', text: MESSAGES.passwordUpdated });
             // On success the route guard sees the session and redirects to the journal.
-            const error = await adoptSession(auth, account);
+            const error = await adoptSession(account);
             if (error) await navigate({ to: ROUTES.login.path, replace: true });
             return null;
           }}

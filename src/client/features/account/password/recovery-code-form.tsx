@@ -2,9 +2,9 @@
 import { validateEmail } from '#domain/account/account.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf } from '#client/lib/hooks/use-submit.ts';
-import { needsSecondStep } from '#client/lib/session/second-step.ts';
 import { CodeForm } from '#client/ui/form/code-form.tsx';
 import { EmailField } from '../email-field.tsx';
+import { verifiedAccount } from '../link/use-link-verification.ts';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
 import styles from '../account.module.css';
 
@@ -28,7 +28,7 @@ export function RecoveryCodeForm({ address, onVerified }: RecoveryCodeFormProps)
         const { data, error } = await auth.verifyOtp({ email, token, type: 'recovery' });
         if (error) return { error };
         const { user, session } = data;
-        if (user && session) onVerified({ auth, user, needsSecondStep: needsSecondStep(session) });
+        if (user && session) onVerified(verifiedAccount(auth, user, session));
         return { outcome: null };
       }}
     >

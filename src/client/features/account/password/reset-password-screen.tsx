@@ -16,7 +16,7 @@ import { NewPasswordForm } from './new-password-form.tsx';
 import { RecoveryCodeForm } from './recovery-code-form.tsx';
 import { SignedInAs } from '../signed-in-as.tsx';
 import { useArrivedLink } from '../link/use-arrived-link.ts';
-import { adoptSession, useLinkVerification } from '../link/use-link-verification.ts';
+import { useAdoptSession, useLinkVerification } from '../link/use-link-verification.ts';
 import type { VerifiedAccount } from '../link/use-link-verification.ts';
 import { AfterSecondStep } from '../second-step/after-second-step.tsx';
 import { PasswordAccount } from './password-account.tsx';
@@ -71,11 +71,11 @@ function WithLink({ link, onDone, onVerified }: ResetProps & { link: MailLink })
 }
 
 function VerifiedReset({ account, onDone }: Pick<ResetProps, 'onDone'> & { account: VerifiedAccount }) {
-  const { auth } = useSupabase();
+  const adoptSession = useAdoptSession();
   const { user } = useSession();
   const accept = async (): Promise<Outcome> => {
     // The password is already changed. If storing the session fails, the next screen asks the user to sign in.
-    await adoptSession(auth, account);
+    await adoptSession(account);
     return onDone();
   };
   return (

@@ -82,7 +82,7 @@ const TERMS = (
 );
 
 function ProviderButtons({ returnPath, terms }: { returnPath: string | undefined; terms: ReactNode }) {
-  const { providers } = useClientConfig().signIn;
+  const { providers, signups } = useClientConfig().signIn;
   if (providers.length === 0) return null;
   return (
     <>
@@ -90,7 +90,7 @@ function ProviderButtons({ returnPath, terms }: { returnPath: string | undefined
         <ProviderButton key={name} name={name} label={label} returnPath={returnPath} />
       ))}
       {/* A provider may open a new account, without the checkbox of the sign-up form. */}
-      <p className={styles.terms}>{terms}</p>
+      {signups && <p className={styles.terms}>{terms}</p>}
     </>
   );
 }

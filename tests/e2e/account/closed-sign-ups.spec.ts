@@ -1,0 +1,27 @@
+/** A server that creates no new accounts: the screens say so instead of offering a sign-up. */
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, test } from '../support/test.ts';
+
+test.use({ serverSettings: { AUTH_SIGNUPS: 'off' } });
+
+test('the sign-in page offers no sign-up, and the sign-up page says that new accounts are closed', async ({
+  page,
+  expectAccessible,
+}) => {
+  await page.goto('/login');
+  await expect(page.getByText('New accounts are closed here.')).toBeVisible();
+  await page.getByLabel('Email address').fill('nobody@example.com');
+  await page.getByLabel('Password').fill('not it at all');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page.getByRole('alert').filter({ hasText: 'incorrect' })).toBeVisible();
+  await expect(page.getByRole('link', { name: /sign up|create/i })).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+
+  await page.goto('/signup');
+  await expect(page.getByRole('heading', { level: 1, name: 'New accounts are closed' })).toBeVisible();
+  await expect(page.getByRole('textbox')).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await expect(page).toHaveURL('/login');
+});
