@@ -119,9 +119,10 @@ function RemoveIdentity({ identity, onClose }: { identity: UserIdentity; onClose
             request('DELETE', `/user/identities/${identity.identity_id}?${new URLSearchParams({ nonce }).toString()}`),
           );
           if (error === 'cancelled') return null;
-          if (error) return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };
-          // The stored user still has the identity.
+          // The stored user still has the identity, or another tab has removed one.
           await auth.refreshSession();
+          if (error && error.code !== 'identity_not_found')
+            return { kind: 'error', text: TEXTS[error.code ?? ''] ?? recoveryMessage(error) };
           toast({ kind: 'success', text: `Removed: ${label}.` });
           onClose();
           return null;

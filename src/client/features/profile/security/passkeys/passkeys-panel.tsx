@@ -44,7 +44,7 @@ export function PasskeysPanel() {
   const query = passkeysQuery(auth, userId);
   const passkeys = useQuery(query);
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: query.queryKey });
-  const [renaming, setRenaming] = useState<string | null>(null);
+  const [addedId, setAddedId] = useState<string | null>(null);
   const [removing, setRemoving] = useState<PasskeyListItem | null>(null);
   return (
     <PanelView>
@@ -67,13 +67,8 @@ export function PasskeysPanel() {
             <PasskeyRow
               key={passkey.id}
               passkey={passkey}
-              isRenaming={renaming === passkey.id}
-              onRename={() => setRenaming(passkey.id)}
-              onRenamed={async () => {
-                await reload();
-                setRenaming(null);
-              }}
-              onCancel={() => setRenaming(null)}
+              isNew={addedId === passkey.id}
+              onRenamed={reload}
               onRemove={() => setRemoving(passkey)}
             />
           ))}
@@ -82,8 +77,8 @@ export function PasskeysPanel() {
       <AddPasskey
         isFirst={!passkeys.data?.length}
         onAdded={async (id) => {
+          setAddedId(id);
           await reload();
-          setRenaming(id);
         }}
       />
       {removing && <RemovePasskey passkey={removing} onRemoved={reload} onClose={() => setRemoving(null)} />}
@@ -93,20 +88,27 @@ export function PasskeysPanel() {
 
 type PasskeyRowProps = {
   passkey: PasskeyListItem;
-  isRenaming: boolean;
-  onRename: () => void;
+  /** A new passkey asks for its name. */
+  isNew: boolean;
   onRenamed: () => Promise<void>;
-  onCancel: () => void;
   onRemove: () => void;
 };
 
-function PasskeyRow({ passkey, isRenaming, onRename, onRenamed, onCancel, onRemove }: PasskeyRowProps) {
+function PasskeyRow({ passkey, isNew, onRenamed, onRemove }: PasskeyRowProps) {
+  const [state, setState] = useState<'shown' | 'renaming' | 'renamed'>(isNew ? 'renaming' : 'shown');
   const name = passkey.friendly_name ?? FALLBACK_NAME;
   const dayLabelOf = (time: string): string => dateLabel(dayOf(new Date(time)));
   return (
     <li className={styles.item}>
-      {isRenaming ? (
-        <RenameForm passkey={passkey} onRenamed={onRenamed} onCancel={onCancel} />
+      {state === 'renaming' ? (
+        <RenameForm
+          passkey={passkey}
+          onRenamed={async () => {
+            await onRenamed();
+            setState('renamed');
+          }}
+          onCancel={() => setState('renamed')}
+        />
       ) : (
         <>
           <div>
@@ -117,7 +119,8 @@ function PasskeyRow({ passkey, isRenaming, onRename, onRenamed, onCancel, onRemo
             </p>
           </div>
           <div className={styles.buttons}>
-            <Button onClick={onRename}>
+            {/* Takes the focus from the form that it replaces. */}
+            <Button autoFocus={state === 'renamed'} onClick={() => setState('renaming')}>
               Rename<span className="unseen"> {name}</span>
             </Button>
             <Button onClick={onRemove}>
@@ -130,7 +133,9 @@ function PasskeyRow({ passkey, isRenaming, onRename, onRenamed, onCancel, onRemo
   );
 }
 
-function RenameForm({ passkey, onRenamed, onCancel }: Pick<PasskeyRowProps, 'passkey' | 'onRenamed' | 'onCancel'>) {
+type RenameFormProps = Pick<PasskeyRowProps, 'passkey' | 'onRenamed'> & { onCancel: () => void };
+
+function RenameForm({ passkey, onRenamed, onCancel }: RenameFormProps) {
   const { auth } = useSupabase();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const friendlyName = textOf(form, 'name').trim();

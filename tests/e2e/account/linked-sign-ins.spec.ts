@@ -1,0 +1,124 @@
+/** Linked sign-ins on the profile page: linked at the sandbox's providers, removed, and refused in words. */
+import type { Page } from '@playwright/test';
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { ageSessions } from '../support/database.ts';
+import { headersOf, sessionOf } from '../support/journal.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+const open = async (page: Page): Promise<void> => {
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Change: Linked sign-ins' }).click();
+};
+
+/** Links an account of the sandbox's Google or GitHub. */
+async function link(page: Page, provider: string, email: string): Promise<void> {
+  await page.getByRole('button', { name: `Link ${provider}` }).click();
+  await consent(page, provider, email);
+}
+
+async function consent(page: Page, provider: string, email: string): Promise<void> {
+  // The profile has a field of the same name.
+  await expect(page.getByRole('heading', { name: `Sign in with ${provider}` })).toBeVisible();
+  await page.getByLabel('Email address').fill(email);
+  await page.getByRole('button', { name: 'Continue with this address' }).click();
+}
+
+async function remove(page: Page, label: string): Promise<void> {
+  await page.getByRole('button', { name: `Remove ${label}` }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+}
+
+const newAddress = () => `${crypto.randomUUID()}@example.com`;
+
+test('the owner links a provider and removes it, by keyboard alone', async ({ page, signUp, expectAccessible }) => {
+  const { email } = await signUp(page);
+  await open(page);
+  await expect(page.getByText('This is the only one, so it cannot be removed. Link another one first.')).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  const address = newAddress();
+  await link(page, 'Google', address);
+  await expectToast(page, 'You can now sign in with Google.');
+  await expect(page).toHaveURL('/profile');
+  await expect(page.getByText('Google', { exact: true })).toBeVisible();
+  await page.getByRole('button', { name: 'Change: Linked sign-ins' }).click();
+  const list = page.getByRole('list', { name: 'Linked sign-ins' });
+  await expect(list).toContainText(email);
+  await expect(list).toContainText(address);
+  await expectNoHorizontalScroll(page);
+
+  await page.getByRole('button', { name: 'Remove Google' }).focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Remove Google?' });
+  await expect(dialog.getByRole('button', { name: 'Remove' })).toBeFocused();
+  await inBothThemes(page, expectAccessible);
+  await page.keyboard.press('Enter');
+  await expectToast(page, 'Removed: Google.');
+  await expect(list).not.toContainText('Google');
+  // The button that had the focus is gone.
+  await expect(list.locator('..')).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Link Google' })).toBeVisible();
+});
+
+test('a sign-in that cannot be linked or removed says why', async ({
+  page,
+  browser,
+  baseURL,
+  signUp,
+  accounts,
+  expectAccessible,
+}) => {
+  const address = newAddress();
+  await signUp(page);
+  await open(page);
+  await link(page, 'GitHub', address);
+  await expectToast(page, 'You can now sign in with GitHub.');
+
+  await test.step('the account at the provider opens another account', async () => {
+    const other = await browser.newPage({ baseURL: baseURL! });
+    await signUp(other);
+    await open(other);
+    await link(other, 'GitHub', address);
+    await expect(other.getByText('This account at GitHub already opens another account here.')).toBeVisible();
+    await inBothThemes(other, expectAccessible);
+    await other.getByRole('button', { name: 'Back to your profile' }).click();
+    await expect(other).toHaveURL('/profile');
+    await other.close();
+  });
+
+  await test.step('the address of the remaining sign-in belongs to another account', async () => {
+    await accounts.create({ email: address });
+    await page.getByRole('button', { name: 'Change: Linked sign-ins' }).click();
+    await remove(page, 'Email');
+    await expect(page.getByRole('dialog').getByText(/an address that belongs to another account/)).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await page.keyboard.press('Escape');
+  });
+
+  await test.step('another tab has removed the others meanwhile', async () => {
+    const session = await sessionOf(page);
+    const headers = headersOf(session);
+    const { identities } = (await (await page.request.get('/auth/v1/user', { headers })).json()) as {
+      identities: { identity_id: string; provider: string }[];
+    };
+    const github = identities.find(({ provider }) => provider === 'github')!;
+    const answer = await page.request.delete(`/auth/v1/user/identities/${github.identity_id}`, { headers });
+    expect(answer.status()).toBe(200);
+    await remove(page, 'Email');
+    await expect(page.getByRole('dialog').getByText(/This is the only way left to sign in/)).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('list', { name: 'Linked sign-ins' })).not.toContainText('GitHub');
+  });
+});
+
+test('linking after a day asks for a mailed code first', async ({ page, signUp, baseURL }) => {
+  const { email } = await signUp(page);
+  await ageSessions(baseURL!, email, 25);
+  await open(page);
+  await page.getByRole('button', { name: 'Link Google' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await dialog.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));
+  await page.keyboard.press('Enter');
+  await consent(page, 'Google', newAddress());
+  await expectToast(page, 'You can now sign in with Google.');
+});

@@ -1,0 +1,93 @@
+/** Passkeys on the profile page: added, named and removed, and what the page shows when that fails. */
+import { ageSessions } from '../support/database.ts';
+import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
+import { addAuthenticator } from '../support/second-factors.ts';
+import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
+import { expect, expectToast, test } from '../support/test.ts';
+
+test('the owner adds, names and removes a passkey, which signs in meanwhile', async ({
+  page,
+  signUp,
+  expectAccessible,
+}) => {
+  await signUp(page);
+  const authenticator = await addAuthenticator(page, { verifiesUser: true });
+  await page.goto('/profile');
+  const open = page.getByRole('button', { name: 'Set up: Passkeys' });
+  await open.focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('button', { name: 'Close: Passkeys' })).toBeFocused();
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await expect(page.getByText('The passkey was added. From now on it can sign you in.')).toBeVisible();
+  expect(await authenticator.listCredentials()).toHaveLength(1);
+
+  await test.step('a new passkey asks for a name', async () => {
+    const name = page.getByLabel('Name of this passkey');
+    await expect(name).toBeFocused();
+    await inBothThemes(page, expectAccessible);
+    await name.fill(' ');
+    await page.keyboard.press('Enter');
+    await expect(name).toHaveAccessibleDescription(/Enter a name/);
+    await name.fill('Work laptop');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('list', { name: 'Your passkeys' })).toContainText('Work laptop');
+    await expect(page.getByRole('button', { name: 'Rename Work laptop' })).toBeFocused();
+  });
+
+  await test.step('a device holds one passkey for an account', async () => {
+    await page.getByRole('button', { name: 'Add another passkey' }).click();
+    await expect(page.getByRole('alert').filter({ hasText: 'This device already has a passkey' })).toBeVisible();
+    await inBothThemes(page, expectAccessible);
+    await expectNoHorizontalScroll(page);
+  });
+
+  await test.step('the passkey signs in', async () => {
+    await page.evaluate(() => localStorage.clear());
+    // The authenticator answers the offer of the page's autofill at once.
+    await page.goto('/login');
+    await expect(page).toHaveURL('/journal');
+    await page.goto('/profile');
+    await expect(page.getByText('1 passkey', { exact: true })).toBeVisible();
+  });
+
+  await test.step('a removal asks first', async () => {
+    await page.getByRole('button', { name: 'Change: Passkeys' }).click();
+    await expect(page.getByText(/Last used/)).toBeVisible();
+    const remove = page.getByRole('button', { name: 'Remove Work laptop' });
+    await remove.click();
+    const dialog = page.getByRole('dialog', { name: 'Remove “Work laptop”?' });
+    await inBothThemes(page, expectAccessible);
+    await page.keyboard.press('Escape');
+    await expect(dialog).toHaveCount(0);
+    await expect(remove).toBeFocused();
+    await remove.click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await expectToast(page, 'Removed: Work laptop.');
+    await expect(page.getByRole('button', { name: 'Add a passkey' })).toBeVisible();
+  });
+});
+
+test('a passkey needs a recent sign-in, and a list that cannot be loaded offers a retry', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await addAuthenticator(page, { verifiesUser: true });
+  await ageSessions(baseURL!, email, 25);
+  await page.route('**/auth/v1/passkeys', (route) => route.fulfill({ status: 400, body: '{}' }));
+  await page.goto('/profile');
+  await page.getByRole('button', { name: 'Set up: Passkeys' }).click();
+  await expect(page.getByText("Couldn't load your passkeys. They still work.")).toBeVisible({ timeout: 20_000 });
+  await inBothThemes(page, expectAccessible);
+  await page.unroute('**/auth/v1/passkeys');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByText("Couldn't load your passkeys.")).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await dialog.getByLabel('Code from your email').fill(await waitForMailedCode(page, email));
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('The passkey was added. From now on it can sign you in.')).toBeVisible();
+});
