@@ -7,6 +7,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, latestToday } from '#domain/day/day.ts';
 import { createTestDatabase } from '../../tests/support/test-database.ts';
+import { runAdminCommand } from './admin.ts';
 
 const EMAIL = 'ada@example.com';
 let world: Awaited<ReturnType<typeof createTestDatabase>>;
@@ -24,8 +25,18 @@ afterAll(async () => {
 
 type Outcome = { code: number; stdout: string; stderr: string };
 
-async function admin(...args: string[]): Promise<Outcome> {
-  const env = { PATH: process.env['PATH'], DATABASE_URL: world.url, DATA_DIR: dataDir };
+const environment = () => ({ PATH: process.env['PATH'], DATABASE_URL: world.url, DATA_DIR: dataDir });
+
+/** In this process: starting a process takes longer than most commands. */
+const admin = (...args: string[]): Promise<Outcome> =>
+  runAdminCommand(args, environment()).then(
+    (text) => ({ code: 0, stdout: `${text}\n`, stderr: '' }),
+    (error: Error) => ({ code: 1, stdout: '', stderr: `${error.message}\n` }),
+  );
+
+/** As the operator runs a command: in a process of its own, with the environment of that process. */
+async function adminProcess(...args: string[]): Promise<Outcome> {
+  const env = environment();
   const run = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'admin.ts'), ...args], { env });
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -87,6 +98,23 @@ test('days that are granted shorten no plan; without end is longer than any', as
   expect(await plan()).toEqual({ subscription_plan: 'premium', access_valid_until: null });
 });
 
+describe('as a process', () => {
+  test.each([
+    [['plan:grant', EMAIL], /^ada@example\.com is a Closer without end\.\n$/],
+    [['key:rotate', '--print'], /^\{\n[^]*\n\}\n$/],
+  ] as const)('%j prints its result alone', async (args, words) => {
+    await writeFile(join(dataDir, 'signing-key.json'), (await admin('key:create')).stdout);
+    expect(await adminProcess(...args)).toEqual({ code: 0, stdout: expect.stringMatching(words), stderr: '' });
+  });
+
+  test.each([
+    [['plan:grants', EMAIL], /^Commands:\n {2}user:show/],
+    [['plan:grant', 'nobody@example.com'], /^There is no account with the address nobody@example\.com\.\n$/],
+  ] as const)('%j prints why it fails, without a stack', async (args, words) => {
+    expect(await adminProcess(...args)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(words) });
+  });
+});
+
 test.each([
   [[], 'Commands:'],
   [['plan:grant'], 'Commands:'],
@@ -102,7 +130,6 @@ test.each([
   const { code, stderr } = await admin(...args);
   expect(code).toBe(1);
   expect(stderr).toContain(words);
-  expect(stderr).not.toContain('    at ');
 });
 
 test('key:create prints one line that the server accepts', async () => {

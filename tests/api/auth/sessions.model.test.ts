@@ -17,6 +17,7 @@ afterAll(() => world.close());
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
+const ACCESS_TOKEN_MS = HOUR;
 const REUSE_WINDOW_MS = 10 * SECOND;
 const LOST_ANSWER_MS = 48 * HOUR;
 const RECENT_MS = 24 * HOUR;
@@ -29,6 +30,8 @@ type Session = {
   tokens: Token[];
   /** Tokens before this index are from before a second step. */
   firstValid: number;
+  /** The newest access token, and the one before, which a client holds whose answer was lost. */
+  access: { value: string; issuedAt: number }[];
   aal: 'aal1' | 'aal2';
   createdAt: number;
   /** Null without a second step. */
@@ -60,11 +63,28 @@ const isRecent = ({ createdAt, secondStepAt }: Session): boolean =>
 const lacksSecondStep = ({ totp }: Model, { aal }: Session): boolean => totp !== null && aal === 'aal1';
 
 function addToken(session: Session, body: WireBody): void {
-  const { access_token, refresh_token } = body;
+  const { refresh_token } = body;
   expect(session.tokens.map(({ value }) => value)).not.toContain(refresh_token);
   session.tokens.push({ value: refresh_token, issuedAt: now(), isReissued: false });
-  const claims = claimsOf(access_token);
+  addAccessToken(session, body);
+}
+
+function addAccessToken(session: Session, { access_token: value }: WireBody): void {
+  const claims = claimsOf(value);
   expect([claims.session_id, claims.aal]).toEqual([session.id, session.aal]);
+  session.access = [...session.access.slice(-1), { value, issuedAt: now() }];
+}
+
+/** An access token opens the account while its session lives, whatever other clients have done. */
+async function checkAccess({ sessions }: Model): Promise<void> {
+  for (const { access, isAlive } of sessions) {
+    for (const { value, issuedAt } of access) {
+      // A busy machine must not decide whether the token has expired.
+      if (now() - issuedAt > ACCESS_TOKEN_MS / 2) continue;
+      const { status, body } = await world.request('GET', '/user', { token: value });
+      expect([status, body.code]).toEqual(isAlive ? [200, undefined] : [403, 'session_not_found']);
+    }
+  }
 }
 
 /** A live session's active token always renews. Returns an access token. */
@@ -101,7 +121,7 @@ async function presentToken(session: Session, age: number): Promise<void> {
     successor.isReissued = true;
   }
   expect([status, body.refresh_token]).toEqual([200, session.tokens.at(-1)!.value]);
-  expect(claimsOf(body.access_token).aal).toBe(session.aal);
+  addAccessToken(session, body);
 }
 
 async function verifyTotp(token: string, totp: { id: string; secret: string }, isRight = true) {
@@ -128,7 +148,14 @@ const command = (
   name: string,
   check: (model: Readonly<Model>) => boolean,
   run: (model: Model) => Promise<void>,
-): SessionCommand => ({ check, run, toString: () => name });
+): SessionCommand => ({
+  check,
+  run: async (model) => {
+    await run(model);
+    await checkAccess(model);
+  },
+  toString: () => name,
+});
 /** A command of a live session, which gets an access token by renewing. */
 const bySession = (
   name: string,
@@ -160,6 +187,7 @@ function toSession(body: WireBody): Session {
     id: claims.session_id,
     tokens: [{ value: body.refresh_token, issuedAt: now(), isReissued: false }],
     firstValid: 0,
+    access: [{ value: body.access_token, issuedAt: now() }],
     aal: 'aal1',
     createdAt: now(),
     secondStepAt: null,
@@ -302,6 +330,11 @@ async function checkEnd(model: Model, userId: string): Promise<void> {
       .toSorted(),
   );
   for (const session of model.sessions) await presentToken(session, 0);
+  for (const { tokens, firstValid } of model.sessions) {
+    for (const { value } of tokens.slice(0, firstValid)) {
+      expect((await renew(value)).body.code).toBe('refresh_token_not_found');
+    }
+  }
 }
 
 const LONG = process.env['TEST_LONG'] !== undefined;
