@@ -43,6 +43,8 @@ export type AuthWorld = TestServer & {
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest mail to an address with this subject, once it has arrived. */
   mailWith(subject: string, address: string): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
+  /** Resolves once exactly `count` sign-in notices have arrived at an address, and lets the next one leave at once. */
+  signInNotices(address: string, count: number): Promise<void>;
 };
 
 export async function startAuthWorld(
@@ -106,6 +108,16 @@ export async function startAuthWorld(
         },
         { timeout: 5_000, interval: 20 },
       ),
+    async signInNotices(address, count) {
+      await vi.waitFor(
+        () => {
+          const notices = server.mailbox.messagesTo(address).filter(({ subject }) => subject === SIGN_IN_NOTICE);
+          expect(notices).toHaveLength(count);
+        },
+        { timeout: 5_000, interval: 20 },
+      );
+      await server.admin.query('update auth.users set new_device_notice_sent_at = null where email = $1', [address]);
+    },
   };
 }
 

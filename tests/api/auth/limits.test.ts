@@ -114,7 +114,7 @@ describe('an account', () => {
       headers: newNetwork(),
     });
     expect(signedUp.headers.get('set-cookie')).toMatch(
-      /^hustle-forge-device=[\w-]+\.[\w-]+; Max-Age=34560000; Path=\/auth\/v1; HttpOnly; SameSite=Strict$/,
+      /^hustle-forge-device=[\w-]+\.[\w-]+; Max-Age=34560000; Path=\/auth\/v1; HttpOnly; SameSite=Lax$/,
     );
     const limited = await guessUntilLimited(email);
     expect(limited.body.code).toBe('over_request_rate_limit');

@@ -1,8 +1,6 @@
 /**
  * Tells the owner of an account by mail that an unknown device has signed in (docs/specification/accounts.md 16).
- *
- * A device is known by its cookie (`wire/device-cookie.ts`). A provider that returns tokens in a redirect, without PKCE,
- * sends no notice: its redirect is cross-site, so the browser keeps the cookie back and every device would look unknown.
+ * A device is known by its cookie (`wire/device-cookie.ts`).
  */
 import { ROUTES } from '#domain/routes.ts';
 import { newDeviceMail } from '#server/mail/account-emails.ts';

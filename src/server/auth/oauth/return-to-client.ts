@@ -14,9 +14,8 @@ import { startSession } from '../accounts/sessions.ts';
 import type { SignInMethod, StartedSession } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { seal } from '../keys/sealed.ts';
-import { mailDeletionUndone } from '../mails/deletion-mails.ts';
 import type { AuthError } from '../wire/errors.ts';
-import { sessionResponse } from '../wire/session-response.ts';
+import { respondWithSession } from '../wire/session-response.ts';
 
 /** Tokens of the third party that the client asked for, by their names on the wire. */
 type ThirdPartyTokens = { provider_token?: string; provider_refresh_token?: string };
@@ -48,6 +47,7 @@ export async function completeFlow(
   return { account: await getAccount(transaction, userId), started, tokens };
 }
 
+/** Tokens leave only for the browser that started the flow: the caller has checked `isBoundBrowser`. */
 export async function redirectToClient(
   context: Context<AppEnv>,
   deps: AuthDeps,
@@ -56,12 +56,8 @@ export async function redirectToClient(
 ): Promise<Response> {
   if ('code' in completed) return redirect(context, addToUrl(redirectTo, { query: { code: completed.code } }), 302);
   const { account, started, tokens } = completed;
-  if (started.undidDeletion && account.user.email !== null) mailDeletionUndone(deps, account.user.email);
-  const { access_token, refresh_token, expires_in, token_type } = await sessionResponse(
-    deps.accessTokens,
-    account,
-    started,
-  );
+  const signedIn = await respondWithSession(context, deps, { account, started, isBrowserBound: true });
+  const { access_token, refresh_token, expires_in, token_type } = signedIn;
   const session = { access_token, refresh_token, expires_in: String(expires_in), token_type };
   return redirect(context, addToUrl(redirectTo, { fragment: { ...session, ...tokens } }), 302);
 }

@@ -12,7 +12,8 @@
  * another account, and an address without an account is limited like any other.
  *
  * Threat: login CSRF. A page of another site signs the browser in to the attacker's account and overwrites the owner's
- * cookie. A response to a cross-site request therefore sets no cookie. Threat: a session thief renews the session to
+ * cookie. A response to a cross-site request therefore sets no cookie, unless the browser itself began the sign-in
+ * (`oauth/browser-binding.ts`). Threat: a session thief renews the session to
  * get one new cookie after another, each with its own guesses. All renewals of a session therefore set the same cookie.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
@@ -66,23 +67,27 @@ export function isKnownDevice(
 type DeviceUser = Pick<UserRow, 'email' | 'phone'> & {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
+  /** The browser has proven that it began this sign-in, so a cross-site redirect may set the cookie. */
+  isBrowserBound?: boolean;
 };
 
 /** Call with every response that signs a user in or renews a session. A known device keeps its cookie. */
 export function rememberDevice(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  { email, phone, sessionId }: DeviceUser,
+  { email, phone, sessionId, isBrowserBound = false }: DeviceUser,
 ): void {
   const key = deps.secrets.devices;
   const address = email ?? phone;
-  if (address === null || readDevice(context, key, address) !== null || isCrossSiteRequest(context, deps.config))
-    return;
+  if (address === null || readDevice(context, key, address) !== null) return;
+  if (!isBrowserBound && isCrossSiteRequest(context, deps.config)) return;
   const device =
     sessionId === undefined ? randomBytes(16).toString('base64url') : computeMac(key, 'session', sessionId);
   setCookie(context, COOKIE, `${device}.${computeMac(key, device, address)}`, {
     httpOnly: true,
-    sameSite: 'Strict',
+    // A provider's redirect is a cross-site navigation, for which `Strict` would withhold the cookie: each of these
+    // sign-ins would look like one from an unknown device. Guesses are POST requests, which never carry it across sites.
+    sameSite: 'Lax',
     secure: deps.config.publicUrl.startsWith('https:'),
     path: PATH,
     maxAge: MAX_AGE_SECONDS,

@@ -45,6 +45,8 @@ type SignIn = {
   started: StartedSession;
   /** The person has just proven to read the account's mail: a notice to the same mailbox would tell nothing new. */
   provesMailbox?: boolean;
+  /** See `rememberDevice`. */
+  isBrowserBound?: boolean;
 };
 
 /**
@@ -52,11 +54,11 @@ type SignIn = {
  * of an undone deletion, and returns the response body.
  */
 export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, signIn: SignIn) {
-  const { account, started, provesMailbox = false } = signIn;
+  const { account, started, provesMailbox = false, isBrowserBound = false } = signIn;
   const { user } = account;
   if (!provesMailbox && !isKnownDevice(context, deps, user))
     mailNewDevice(deps, { user, started, device: deviceOf(context, deps) });
-  rememberDevice(context, deps, user);
+  rememberDevice(context, deps, { email: user.email, phone: user.phone, isBrowserBound });
   // Threat: another person who knows the password keeps an account alive that its owner believes deleted.
   if (started.undidDeletion && user.email !== null) mailDeletionUndone(deps, user.email);
   return sessionResponse(deps.accessTokens, account, started);

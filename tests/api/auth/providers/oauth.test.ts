@@ -115,6 +115,23 @@ describe('the implicit flow', () => {
     expect((await world.mailTo(String(peer.claims['email']))).subject).toContain('deleted');
   });
 
+  test('is told to the owner for each browser that was not signed in before', async () => {
+    const email = String(peer.claims['email']);
+    const [own, other, third] = [new Browser(), new Browser(), new Browser()];
+    const steps = [
+      [own, 0],
+      [own, 0],
+      [other, 1],
+      [other, 1],
+      [own, 1],
+      [third, 2],
+    ] as const;
+    for (const [browser, count] of steps) {
+      await signIn(browser);
+      await world.signInNotices(email, count);
+    }
+  });
+
   test('the redirect to the provider carries state, nonce, PKCE and the requested scopes, and nothing is cached', async () => {
     const parameters = { scopes: 'calendar.read,"bad openid', prompt: 'select_account', login_hint: 'ana' };
     const page = await new Browser().open(

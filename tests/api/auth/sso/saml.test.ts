@@ -76,7 +76,7 @@ async function post({ relayState, browser }: Omit<Started, 'id'>, samlResponse: 
   });
   const location = new URL(page.headers.get('location')!, world.url);
   if (location.pathname !== '/auth/v1/sso/saml/continue') return location;
-  return browser.follow(location, `${world.url}/journal`);
+  return browser.follow(location, `${world.url}/journal`, { isCrossSite: true });
 }
 
 type Overrides = Partial<ResponseFields>;
@@ -148,6 +148,24 @@ describe('a sign-in', () => {
     const second = await userOf(await signIn({ nameId: 'BEN@corp.example', attributes }, { sign: 'both' }));
     expect(second.id).toBe(first.id);
     expect(second.identities[0].identity_data.full_name).toBe('Ben');
+  });
+
+  test('is told to the owner for each browser that was not signed in before', async () => {
+    const email = newAddress();
+    const [own, other, third] = [new Browser(), new Browser(), new Browser()];
+    const steps = [
+      [own, 0],
+      [own, 0],
+      [other, 1],
+      [other, 1],
+      [own, 1],
+      [third, 2],
+    ] as const;
+    for (const [browser, count] of steps) {
+      const started = await start({}, browser);
+      await post(started, await peer.respond(ourMetadata, { requestId: started.id, nameId: email }));
+      await world.signInNotices(email, count);
+    }
   });
 
   test('prefers the subject id to the name', async () => {
