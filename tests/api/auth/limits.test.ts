@@ -1,5 +1,7 @@
 /** Rate limits of the auth wire (docs/specification/accounts.md 9). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createLog } from '#server/log.ts';
+import { serve } from '#server/serve.ts';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
@@ -52,6 +54,42 @@ describe('a network', () => {
     for (let count = 0; count < 160; count += 1) limited += (await renew('a'.repeat(43))).status === 429 ? 1 : 0;
     expect(limited).toBe(10);
     expect((await renew(body.refresh_token)).status).toBe(200);
+  });
+});
+
+describe('two servers of one database', () => {
+  let other: Awaited<ReturnType<typeof serve>>;
+  beforeAll(async () => {
+    const { config, database, clock } = world;
+    other = await serve({ config: { ...config, port: 0 }, database, clock, log: createLog('error') });
+  });
+  afterAll(() => other.stop());
+
+  /** Sends the requests in turns to both servers and returns the statuses. */
+  async function alternate(count: number, path: string, { body, headers }: { body: object; headers?: object }) {
+    const statuses: number[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const url = index % 2 === 0 ? world.url : `http://localhost:${other.port}`;
+      const response = await fetch(`${url}/auth/v1${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...(headers ?? newNetwork()) },
+        body: JSON.stringify(body),
+      });
+      await response.text();
+      statuses.push(response.status);
+    }
+    return statuses;
+  }
+  const repeat = (status: number, count: number) => Array.from({ length: count }, () => status);
+
+  test('share the requests of a network', async () => {
+    const statuses = await alternate(32, '/recover', { body: { email: newAddress() }, headers: newNetwork() });
+    expect(statuses).toEqual([...repeat(200, 30), 429, 429]);
+  });
+
+  test('share the wrong passwords of an account', async () => {
+    const body = { email: newAddress(), password: 'not this one' };
+    expect(await alternate(12, '/token?grant_type=password', { body })).toEqual([...repeat(400, 10), 429, 429]);
   });
 });
 
