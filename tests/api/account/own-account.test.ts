@@ -11,6 +11,7 @@ import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
 import { createPayments } from '#server/payments/payments.ts';
 import { PASSWORD, newAddress, startAuthWorld } from '../auth/fixture.ts';
 import type { AuthWorld, WireBody } from '../auth/fixture.ts';
+import { findMarks, findPersonalTables, markPersonalColumns } from './personal-data.ts';
 
 const HOUR_MS = 3_600_000;
 const CHROME =
@@ -309,6 +310,39 @@ describe('a requested deletion is undone', () => {
   });
 });
 
+/** No column leads to a user. Rows of `rate_limits` and `payment_events` name users in texts. */
+const TABLES_WITHOUT_USER = [
+  'auth.rate_limits',
+  'auth.sso_domains',
+  'auth.sso_providers',
+  'auth.used_id_tokens',
+  'auth.web3_nonces',
+  'public.coach_reader',
+  'public.payment_events',
+];
+/** Tables whose rows outlive the account: figures and the kinds of events, under a random id or none. */
+const KEPT_TABLE = /^(auth\.audit_log|public\.(payment|plan_change|plan_use)\w*)\./;
+const KEPT_TEXTS = [
+  'auth.audit_log.event',
+  'public.payment_changes.status',
+  'public.payment_ledger.currency',
+  'public.payment_ledger.provider_ref',
+  'public.payments.order_id',
+  'public.payments.capture_id',
+  'public.plan_changes.reason',
+];
+/** Constraints allow no other text in them. The country is set to null. */
+const KEPT_CHOICES = [
+  'auth.audit_log.actor',
+  'public.payment_ledger.kind',
+  'public.payments.provider',
+  'public.payments.currency',
+  'public.payments.country',
+  'public.payments.status',
+  'public.plan_changes.plan',
+  'public.plan_uses.kind',
+];
+
 describe('the job delete-accounts', () => {
   test('deletes an account an hour after the request and tells its owner', async () => {
     const [ana, ben] = await Promise.all([world.signedUp(), world.signedUp()]);
@@ -342,6 +376,27 @@ describe('the job delete-accounts', () => {
       paymentId,
     ]);
     expect(changes).toEqual([{ user_id: payment!['user_id'] }]);
+  });
+
+  test('leaves no text of the user in any column, as the catalogue of the database lists them', async () => {
+    const ana = await world.signedUp();
+    await fillEveryTable(ana);
+    const { conditions, impersonal } = await findPersonalTables(world.admin);
+    const empty: string[] = [];
+    for (const [table, condition] of conditions) {
+      if ((await rows(`select 1 from ${table} where ${condition}`, [ana.id])).length === 0) empty.push(table);
+    }
+    expect(empty, 'fillEveryTable leaves these tables empty').toEqual([]);
+    expect(impersonal).toEqual(TABLES_WITHOUT_USER);
+
+    const mark = `mark${randomUUID().replaceAll('-', '')}`;
+    const { marked, refused } = await markPersonalColumns(world.admin, { userId: ana.id, mark, conditions });
+    expect(await findMarks(world.admin, mark)).toEqual(marked);
+    expect(marked).toEqual(expect.arrayContaining(['auth.users.raw_user_meta_data', 'auth.audit_log.details']));
+    expect(refused.filter((column) => KEPT_TABLE.test(column))).toEqual(KEPT_CHOICES);
+    await world.admin.query('update auth.users set deletion_due_at = $2 where id = $1', [ana.id, world.clock.now()]);
+    await deleteDue();
+    expect(await findMarks(world.admin, mark)).toEqual(KEPT_TEXTS);
   });
 
   test('every table that names a user is deleted with the account or erased', async () => {
@@ -649,6 +704,12 @@ async function fillEveryTable(user: SignedUp): Promise<string> {
     `insert into auth.passkey_challenges (user_id, challenge, expires_at) values ($1, 'x', now() + interval '1 day')`,
     `insert into auth.identities (user_id, provider, provider_id, identity_data)
      values ($1, 'google', $1::uuid::text, jsonb_build_object('sub', $1::uuid::text))`,
+    `insert into auth.earlier_links (link_hash, user_id, purpose, address, expires_at)
+     select sha256(link_hash), user_id, purpose, address, expires_at from auth.one_time_tokens where user_id = $1`,
+    `with provider as (
+       insert into auth.sso_providers (entity_id, metadata_xml) values (gen_random_uuid()::text, '<x/>') returning id)
+     insert into auth.saml_requests (id, flow_id, provider_id, expires_at)
+     select 'id' || flows.id, flows.id, provider.id, flows.expires_at from auth.flows, provider where user_id = $1`,
     `insert into auth.rate_limits (key, points) values ('archive:' || $1::uuid::text, 1)`,
   ];
   for (const statement of statements) await world.admin.query(statement, [id]);

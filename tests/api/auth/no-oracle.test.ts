@@ -34,7 +34,6 @@ const byEmail: [string, Probe][] = [
 ];
 const byPhone: [string, Probe][] = [
   ['a sign-in with a wrong password', (address) => [passwordGrant, { ...address, password: OTHER_PASSWORD }]],
-  ['a texted code without a new account', (address) => ['/otp', { ...address, create_user: false }]],
   ['a repeated confirmation', (address) => ['/resend', { ...address, type: 'sms' }]],
   ['a repeated change of number', (address) => ['/resend', { ...address, type: 'phone_change' }]],
 ];
@@ -49,6 +48,7 @@ const padded: [string, Kind, Probe][] = [
   ['a sign-up', 'email', (address) => ['/signup', { ...address, password: PASSWORD }]],
   ['a sign-up with another password', 'email', (address) => ['/signup', { ...address, password: OTHER_PASSWORD }]],
   ['a texted code', 'phone', (address) => ['/otp', address]],
+  ['a texted code without a new account', 'phone', (address) => ['/otp', { ...address, create_user: false }]],
   ['a guessed code', 'phone', (address) => ['/verify', { ...address, type: 'sms', token: '123456' }]],
   ['a sign-up', 'phone', (address) => ['/signup', { ...address, password: PASSWORD }]],
   ['a sign-up with another password', 'phone', (address) => ['/signup', { ...address, password: OTHER_PASSWORD }]],
