@@ -83,6 +83,21 @@ describe('Markdown is converted to HTML', () => {
     ['**x** [bad](javascript:alert(1)) [rel](/a)', '<p><strong>x</strong> bad rel</p>'],
     ['![shot](https://a.example/x.png)', '<p>shot (https://a.example/x.png)</p>'],
     ['**x** ![shot](https://a.example/x.png)', '<p><strong>x</strong> shot (https://a.example/x.png)</p>'],
+    // No link lies in a link, nor an image in an image.
+    ['[a [b](https://b.example) c](https://c.example)', '<p>[a b (https://b.example) c](https://c.example)</p>'],
+    ['[a [b](https://b.example)] [c](https://c.example)', '<p>[a b (https://b.example)] c (https://c.example)</p>'],
+    [
+      '[![badge](https://b.example/x.png)](https://c.example)',
+      '<p>badge (https://b.example/x.png) (https://c.example)</p>',
+    ],
+    ['![a ![b](https://b.example) c](https://c.example)', '<p>![a b (https://b.example) c](https://c.example)</p>'],
+    [
+      '**x** ![[b](https://b.example)](https://c.example)',
+      '<p><strong>x</strong> b (https://b.example) (https://c.example)</p>',
+    ],
+    // An escaped backtick ends a code span all the same.
+    ['**x** `a\\` b', '<p><strong>x</strong> <code>a\\</code> b</p>'],
+    ['**x** ``a`b`` `c', '<p><strong>x</strong> <code>a`b</code> `c</p>'],
     ['| Task | Hours |\n|---|:-:|\n| Import | 3 |\n| Rest | |', '<p>Task · Hours</p><p>Import · 3</p><p>Rest</p>'],
     ['**b** <script>alert(1)</script>', '<p><strong>b</strong> &lt;script&gt;alert(1)&lt;/script&gt;</p>'],
   ])('%j', (text, html) => {

@@ -277,8 +277,12 @@ describe('for any log', () => {
         ' '.repeat(200_000),
         '> '.repeat(90_000),
       ];
+      const links = ['[', '![', '![['].map((open) => open.repeat(20_000) + 'x' + '](https://a.b)'.repeat(20_000));
       for (const text of [
         ...hostile,
+        ...links,
+        `[](${' '.repeat(90_000)}b c`,
+        '\\``'.repeat(60_000),
         '- '.repeat(90_000),
         '\\'.repeat(200_000),
         '`a'.repeat(90_000),

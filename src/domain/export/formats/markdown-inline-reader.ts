@@ -1,6 +1,7 @@
 /**
  * Parses inline Markdown of one line with CommonMark's delimiter rules: the `*` in `2 * 3` and the `_` in `snake_case`
- * are plain text. Logs contain no link elements, so a link becomes `text (address)`. Linear in the length of the line.
+ * are plain text. Logs contain no link elements, so a link becomes `text (address)`. Linear in the length of the line: each
+ * closed link copies its label, and a label lies in at most one link and one image.
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { escapeHtml } from '../escape-html.ts';
@@ -14,6 +15,7 @@ type Delimiter = {
   canOpen: boolean;
   canClose: boolean;
   closes: Mark[];
+  /** In the order of pairing: the innermost first. */
   opens: Mark[];
 };
 type Part =
@@ -24,8 +26,9 @@ type Part =
 
 const TOKENS =
   /\\([!-/:-@[-`{-~])|(\\)$|(`+)|(\*+|_+|~+)|(!?\[)|(\])|<(\/?)(strong|em|u|s|code)>|<(https?:[^\s<>]*|mailto:[^\s<>]*)>|&(#32|#9|amp|lt|gt|quot|nbsp);|[^\\`*_~!<&[\]]+|[^]/giu;
+/** `(?!\s)` keeps a run of spaces from being divided in every way before the match fails. */
 const DESTINATION =
-  /\(\s*(?:<([^<>\n]*)>|([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/y;
+  /\(\s*(?!\s)(?:<([^<>\n]*)>|([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/y;
 const REFERENCES: Readonly<Record<string, string>> = {
   '#32': ' ',
   '#9': '\t',
@@ -39,8 +42,8 @@ const REFERENCES: Readonly<Record<string, string>> = {
 /** `breaks`: the line ends with a hard line break. */
 export function readInline(text: string): { html: string; breaks: boolean } {
   const parts: Part[] = [];
-  /** Indexes of the parts of unclosed `[`. */
-  const brackets: number[] = [];
+  const brackets = new Brackets();
+  const codeEnds = new CodeEnds(text);
   let breaks = false;
   const add = (literalText: string): void => void parts.push({ kind: 'text', text: literalText });
   TOKENS.lastIndex = 0;
@@ -50,7 +53,7 @@ export function readInline(text: string): { html: string; breaks: boolean } {
     else if (hardBreak !== undefined) breaks = true;
     else if (ticks !== undefined) {
       const from = TOKENS.lastIndex;
-      const to = endOfCode(text, ticks, from);
+      const to = codeEnds.find(ticks.length, from);
       if (to === -1) add(ticks);
       else {
         parts.push({ kind: 'code', text: text.slice(from, to) });
@@ -58,15 +61,16 @@ export function readInline(text: string): { html: string; breaks: boolean } {
       }
     } else if (run !== undefined) parts.push(delimiter(text, run, match.index));
     else if (bracket !== undefined) {
-      brackets.push(parts.length);
+      brackets.open(bracket, parts.length);
       add(bracket);
     } else if (end !== undefined) {
-      const from = brackets.pop();
+      const opened = brackets.close();
       DESTINATION.lastIndex = TOKENS.lastIndex;
-      const target = from === undefined ? null : DESTINATION.exec(text);
-      if (target === null) add(end);
+      const target = opened && DESTINATION.exec(text);
+      if (opened === null || target === null) add(end);
       else {
-        closeLink(parts, from!, target[1] ?? target[2]!);
+        brackets.deactivate(opened.sign);
+        closeLink(parts, opened.part, target[1] ?? target[2]!);
         TOKENS.lastIndex += target[0].length;
       }
     } else if (tag !== undefined) parts.push({ kind: 'tag', mark: tag.toLowerCase() as Mark, on: slash === '' });
@@ -77,14 +81,63 @@ export function readInline(text: string): { html: string; breaks: boolean } {
   return { html: htmlOf(parts), breaks };
 }
 
-function endOfCode(text: string, ticks: string, from: number): number {
-  let at = text.indexOf(ticks, from);
-  while (at !== -1 && text[at + ticks.length] === '`') {
-    let next = at;
-    while (text[next] === '`') next += 1;
-    at = text.indexOf(ticks, next);
+type Bracket = { sign: string; part: number };
+
+/**
+ * The unclosed `[` and `![` of a line. CommonMark allows no link in a link, so each link makes the `[` before it plain text.
+ * In the same way each image makes the `![` before it plain text, where CommonMark would nest them.
+ */
+class Brackets {
+  readonly #unclosed: Bracket[] = [];
+  /** Below this depth the brackets of a sign are plain text. */
+  readonly #inactiveDepths: Record<string, number> = { '[': 0, '![': 0 };
+
+  /** `part` is the index of the bracket's part. */
+  open(sign: string, part: number): void {
+    this.#unclosed.push({ sign, part });
   }
-  return at;
+
+  /** Removes the last bracket. Null if that bracket is plain text, or without a bracket. */
+  close(): Bracket | null {
+    const last = this.#unclosed.pop();
+    const depth = this.#unclosed.length;
+    const isActive = last !== undefined && depth >= this.#inactiveDepths[last.sign]!;
+    for (const [sign, inactiveDepth] of Object.entries(this.#inactiveDepths))
+      this.#inactiveDepths[sign] = Math.min(inactiveDepth, depth);
+    return isActive ? last : null;
+  }
+
+  deactivate(sign: string): void {
+    this.#inactiveDepths[sign] = this.#unclosed.length;
+  }
+}
+
+/** Finds the run of backticks that ends a code span: the next one of the same length. */
+class CodeEnds {
+  readonly #text: string;
+  /** Start of the runs by their length, the last run first; built at the first use. */
+  #starts: Map<number, number[]> | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** -1 without such a run. `from` must not decrease from call to call. */
+  find(length: number, from: number): number {
+    const starts = (this.#starts ??= this.#readRuns()).get(length) ?? [];
+    while (starts.length > 0 && starts.at(-1)! < from) starts.pop();
+    return starts.at(-1) ?? -1;
+  }
+
+  #readRuns(): Map<number, number[]> {
+    const starts = new Map<number, number[]>();
+    for (const { 0: run, index } of [...this.#text.matchAll(/`+/g)].toReversed()) {
+      const ofLength = starts.get(run.length) ?? [];
+      ofLength.push(index);
+      starts.set(run.length, ofLength);
+    }
+    return starts;
+  }
 }
 
 const SPACE = /^$|\s/u;
@@ -136,7 +189,7 @@ function pairDelimiters(parts: readonly Part[]): void {
       openers.length = at + 1;
       const width = part.sign === '~' || (part.count >= 2 && opener.count >= 2) ? 2 : 1;
       const mark: Mark = part.sign === '~' ? 's' : width === 2 ? 'strong' : 'em';
-      opener.opens.unshift(mark);
+      opener.opens.push(mark);
       part.closes.push(mark);
       opener.count -= width;
       part.count -= width;
@@ -169,7 +222,7 @@ function htmlOf(parts: readonly Part[]): string {
     } else {
       for (const mark of part.closes) html.setMark(mark, false);
       html.text(part.sign.repeat(part.count));
-      for (const mark of part.opens) html.setMark(mark, true);
+      for (const mark of part.opens.toReversed()) html.setMark(mark, true);
     }
   }
   return html.end();
