@@ -17,7 +17,8 @@ export type NewPerson = Partial<Omit<Person, 'password'>>;
 export type SeededAccount = { person: Person; session: Awaited<ReturnType<typeof sessionResponse>> };
 
 export type Accounts = {
-  create(given?: NewPerson): Promise<SeededAccount>;
+  /** @param tokenAgeMs how long ago the server issued the access token */
+  create(given?: NewPerson, tokenAgeMs?: number): Promise<SeededAccount>;
   /** Makes an account's user a Closer without end. */
   upgrade(account: SeededAccount): Promise<void>;
   close(): Promise<void>;
@@ -33,9 +34,10 @@ export async function openAccounts(baseURL: string): Promise<Accounts> {
   const database = await joinDatabase(dataDir);
   const keys = await loadSigningKeys({ signingKeyFile: null, dataDir, clock: systemClock, log: createLog('error') });
   const issuer = `${baseURL}/auth/v1`;
-  const accessTokens = createAccessTokens({ keys, issuer, clock: systemClock, database });
   return {
-    async create(given = {}) {
+    async create(given = {}, tokenAgeMs = 0) {
+      const clock = { now: () => new Date(Date.now() - tokenAgeMs) };
+      const accessTokens = createAccessTokens({ keys, issuer, clock, database });
       const person = { name: 'Ada Smith', email: `${randomUUID()}@example.com`, password: PASSWORD, ...given };
       const now = systemClock.now();
       const { account, started } = await database.transactAsService('seed an account', async (transaction) => {

@@ -13,14 +13,18 @@ import type { AccountState } from './account-state.ts';
 import { useProfile } from './use-profile.ts';
 
 const AUTH_TIMEOUT_MS = 15_000;
+/** auth-js tries to renew a session for up to 30 seconds before it reports anything. */
+const RENEWAL_TIMEOUT_MS = 3_000;
 
 /** Trusts a stored session that needs no renewal. The first auth event corrects it. */
 function initialAccount(apiUrl: string): AccountState {
-  const session = readStoredSession(apiUrl);
+  const session = readStoredSession(apiUrl, true);
   // The mark of an unfinished sign-out would turn an expiry of this session into a sign-out, which wipes local data.
   if (session) localStorage.removeItem(SIGNED_OUT_KEY);
-  return session ? { ...LOADING, status: 'signedIn', user: session.user } : LOADING;
+  return session ? signedInAs(session) : LOADING;
 }
+
+const signedInAs = ({ user }: Session): AccountState => ({ ...LOADING, status: 'signedIn', user });
 
 /** The time at which this user asked any tab of this browser to sign out; null without such a request. */
 function readSignOutTime(userId: string): number | null {
@@ -58,10 +62,17 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       }
       change((before) => reduceAccount(before, session, signedOutUserId));
     };
-    const timeout = setTimeout(() => change((now) => (now.status === 'loading' ? SIGNED_OUT : now)), AUTH_TIMEOUT_MS);
+    // Only the server ends a session, and auth-js then removes it: a stored session counts while it cannot be renewed.
+    const stored = () => readStoredSession(apiUrl, false);
+    const stopWaiting = (): void => {
+      const session = stored();
+      change((now) => (now.status !== 'loading' ? now : session ? signedInAs(session) : SIGNED_OUT));
+    };
+    const timeout = setTimeout(stopWaiting, stored() ? RENEWAL_TIMEOUT_MS : AUTH_TIMEOUT_MS);
     // Deadlock: auth-js holds its lock during this callback, so the callback must not await an auth call.
-    const { data } = auth.onAuthStateChange((_event, session) => {
+    const { data } = auth.onAuthStateChange((event, session) => {
       clearTimeout(timeout);
+      if (!session && event === 'INITIAL_SESSION' && stored()) return stopWaiting();
       // Threat: the next user of the same tab would see the email address that this user typed.
       if (session) sessionStorage.removeItem(TYPED_ADDRESS_KEY);
       const now = latest.current;
@@ -83,7 +94,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
       removeEventListener('storage', onStorage);
       data.subscription.unsubscribe();
     };
-  }, [auth]);
+  }, [apiUrl, auth]);
 
   useEffect(() => {
     if (leaving) location.replace('/');

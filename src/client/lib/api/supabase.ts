@@ -22,7 +22,8 @@ export type Supabase = {
   createMemoryAuth: () => Auth;
   apiUrl: string;
   /**
-   * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session.
+   * Adds the publishable key and the signed-in user's token to a request. On a 401 it renews or ends the session, and
+   * repeats the request with the new token.
    */
   withSession: (base: Fetch) => Fetch;
   /** Renews the session after the server has rejected it, or ends it locally; the page then asks to sign in. */
@@ -52,6 +53,17 @@ export function createSupabase(config: ClientConfig): Supabase {
   const createMemoryAuth = (): Auth => createAuth(`memory-${++memoryClients}`, false);
 
   let renewedAt = -Infinity;
+  let renewal: Promise<void> | undefined;
+  /** Single-flight. Undefined if there is no other token than the rejected one. */
+  const replaceToken = async (rejected: string): Promise<string | undefined> => {
+    if (Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
+      renewedAt = Date.now();
+      renewal = renewOrEndSession(auth);
+    }
+    await renewal;
+    const token = (await auth.getSession()).data.session?.access_token;
+    return token === rejected ? undefined : token;
+  };
   const withSession: Supabase['withSession'] = (base) => async (input, init) => {
     const { data, error } = await auth.getSession();
     if (!data.session || needsSecondStep(data.session)) {
@@ -64,13 +76,14 @@ export function createSupabase(config: ClientConfig): Supabase {
     }
     const headers = new Headers(init?.headers);
     headers.set('apikey', config.publishableKey);
-    headers.set('authorization', `Bearer ${data.session.access_token}`);
-    const response = await base(input, { ...init, headers });
-    if (response.status === 401 && Date.now() - renewedAt > MIN_RENEWAL_INTERVAL_MS) {
-      renewedAt = Date.now();
-      void renewOrEndSession(auth);
-    }
-    return response;
+    const send = (token: string): Promise<Response> => {
+      headers.set('authorization', `Bearer ${token}`);
+      return base(input, { ...init, headers });
+    };
+    const { access_token: token } = data.session;
+    const response = await send(token);
+    const newToken = response.status === 401 ? await replaceToken(token) : undefined;
+    return newToken === undefined ? response : send(newToken);
   };
 
   const callFunction: Supabase['callFunction'] = async (name, body, signal) => {
@@ -96,7 +109,9 @@ export function createSupabase(config: ClientConfig): Supabase {
 /** auth-js keeps a session until its token expires by the clock, even after the server has rejected the token. */
 async function renewOrEndSession(auth: Auth): Promise<void> {
   const { error } = await auth.refreshSession();
-  if (error && !isAuthRetryableFetchError(error)) await auth.signOut({ scope: 'local' });
+  if (!error || isAuthRetryableFetchError(error)) return;
+  // Another tab has stored a newer session meanwhile: a sign-out would end that one.
+  if (error.name !== 'AuthRefreshDiscardedError') await auth.signOut({ scope: 'local' });
 }
 
 export const SupabaseContext = createContext<Supabase | null>(null);

@@ -56,7 +56,7 @@ function settings(): Settings {
  * `use-profile.ts`.
  */
 function prefetchJournal({ apiUrl, publishableKey }: Settings): void {
-  const session = publishableKey === '' ? null : readStoredSession(apiUrl);
+  const session = publishableKey === '' ? null : readStoredSession(apiUrl, true);
   if (!session) return;
   const { id } = session.user;
   const paths = [

@@ -10,16 +10,16 @@ import { sessionStorageKey } from './storage-keys.ts';
 const EXPIRY_MARGIN_MS = 90_000;
 
 /**
- * Null when the caller must wait for auth-js: no session, an invalid one, a token that is about to expire, or a sign-in
- * without its second step.
+ * Null without a session, and for an invalid one or a sign-in without its second step. `isFresh`: also null for a token
+ * that is about to expire, because the server may refuse to renew it.
  */
-export function readStoredSession(apiUrl: string): Session | null {
+export function readStoredSession(apiUrl: string, isFresh: boolean): Session | null {
   try {
     const session = JSON.parse(localStorage.getItem(sessionStorageKey(apiUrl)) ?? 'null') as Partial<Session> | null;
     const { access_token: token, refresh_token: refreshToken, expires_at: expiresAt, user } = session ?? {};
     const isComplete = typeof token === 'string' && typeof refreshToken === 'string' && typeof user?.id === 'string';
-    const isFresh = typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS;
-    return isComplete && isFresh && !needsSecondStep(session as Session) ? (session as Session) : null;
+    const isUsable = !isFresh || (typeof expiresAt === 'number' && expiresAt * 1000 - Date.now() > EXPIRY_MARGIN_MS);
+    return isComplete && isUsable && !needsSecondStep(session as Session) ? (session as Session) : null;
   } catch {
     return null;
   }

@@ -1,0 +1,231 @@
+/**
+ * The session in the browser: two tabs, sleep, wrong clocks, a server that cannot be reached or has ended the session, and
+ * the events of a tab that gets the focus (docs/specification/wire.md 18).
+ */
+import type { Page } from '@playwright/test';
+import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';
+import { daysAgo, editor, expectSaved, items, log, openDay, sessionOf, storedLog, today } from '../support/journal.ts';
+import { expect, test } from '../support/test.ts';
+
+const RENEWAL = /\/auth\/v1\/token\?grant_type=refresh_token/;
+const HOUR_MS = 3_600_000;
+
+const overlay = (page: Page) => page.getByRole('dialog', { name: 'Sign in again' });
+
+/** Lets the stored access token end in this time, by the clock of the page. */
+const expireIn = (page: Page, seconds: number): Promise<void> =>
+  page.evaluate(
+    ({ key, left }) => {
+      const session = JSON.parse(localStorage.getItem(key)!) as object;
+      localStorage.setItem(key, JSON.stringify({ ...session, expires_at: Math.floor(Date.now() / 1000) + left }));
+    },
+    { key: sessionStorageKey(page.url()), left: seconds },
+  );
+
+const focusTab = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    dispatchEvent(new Event('focus'));
+  });
+
+function countRenewals(page: Page): { count: number } {
+  const renewals = { count: 0 };
+  page.on('request', (request) => void (RENEWAL.test(request.url()) && (renewals.count += 1)));
+  return renewals;
+}
+
+async function expectWorks(page: Page, text: string): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.type(text);
+  await expectSaved(page);
+  await expect(overlay(page)).toHaveCount(0);
+}
+
+/** Holds the renewals of all pages until each of them has sent one. */
+async function meetAtRenewal(pages: readonly Page[]): Promise<void> {
+  const everyone = Promise.withResolvers<void>();
+  let waiting = 0;
+  for (const page of pages) {
+    await page.route(RENEWAL, async (route) => {
+      waiting += 1;
+      if (waiting === pages.length) everyone.resolve();
+      await everyone.promise;
+      await route.continue();
+    });
+  }
+}
+
+test('two tabs that renew one session at once stay signed in', async ({ page, context, signUp }) => {
+  await signUp(page);
+  const other = await context.newPage();
+  await openDay(other, daysAgo(1));
+  await meetAtRenewal([page, other]);
+  await expireIn(page, 30);
+  const answers = [page, other].map((tab) => tab.waitForResponse(RENEWAL));
+  await Promise.all([focusTab(page), focusTab(other)]);
+  for (const answer of await Promise.all(answers)) expect(answer.status()).toBe(200);
+  await expectWorks(page, 'Written in one tab');
+  await expectWorks(other, 'Written in the other tab');
+  await Promise.all([page.unroute(RENEWAL), other.unroute(RENEWAL)]);
+
+  // The family of refresh tokens is still alive.
+  await expireIn(page, 30);
+  const renewed = page.waitForResponse(RENEWAL);
+  await focusTab(page);
+  expect((await renewed).status()).toBe(200);
+});
+
+test('two tabs whose access token the server refuses at once stay signed in', async ({
+  page,
+  context,
+  accounts,
+  openJournalAs,
+}) => {
+  const account = await accounts.create({}, 2 * HOUR_MS);
+  const other = await context.newPage();
+  await meetAtRenewal([page, other]);
+  await Promise.all([openJournalAs(page, account), openJournalAs(other, account)]);
+  await expectWorks(page, 'Written in one tab');
+  await openDay(other, daysAgo(1));
+  await expectWorks(other, 'Written in the other tab');
+  expect((await sessionOf(page)).access_token).not.toBe(account.session.access_token);
+});
+
+test('a page that slept for a night renews once and saves what is typed then', async ({ page, signUp, request }) => {
+  await page.clock.install();
+  await signUp(page);
+  await expectWorks(page, 'Before the night');
+  const renewals = countRenewals(page);
+  await page.clock.fastForward(9 * HOUR_MS);
+  await focusTab(page);
+  await editor(page).click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.keyboard.type(', and after it');
+  const session = await sessionOf(page);
+  await expect.poll(() => storedLog(request, session, today())).toBe(log('Before the night, and after it'));
+  await expect(overlay(page)).toHaveCount(0);
+  expect(renewals.count).toBe(1);
+});
+
+for (const [name, hours] of [
+  ['ahead', 3],
+  ['behind', -3],
+] as const) {
+  test(`a clock that is three hours ${name} signs in, saves and renews nothing`, async ({ page, accounts }) => {
+    const { person } = await accounts.create();
+    await page.clock.install({ time: Date.now() + hours * HOUR_MS });
+    const renewals = countRenewals(page);
+    await page.goto('/login');
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await expect(page).toHaveURL('/journal');
+    await expectWorks(page, 'By my watch');
+    await page.reload();
+    await expect(items(page)).toHaveText(['By my watch']);
+    await page.clock.fastForward(60_000);
+    await focusTab(page);
+    await expect(overlay(page)).toHaveCount(0);
+    expect(renewals.count).toBe(0);
+  });
+}
+
+test('a token that has ended by the clock of the server alone is renewed before the page is used', async ({
+  page,
+  accounts,
+  openJournalAs,
+}) => {
+  const renewals = countRenewals(page);
+  // The clock was wrong at the sign-in and right afterwards.
+  await openJournalAs(page, await accounts.create({}, 2 * HOUR_MS));
+  await expectWorks(page, 'Right on time');
+  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveCount(0);
+  expect(renewals.count).toBe(1);
+});
+
+test.describe('without a server', () => {
+  test.use({ expectedErrors: /net::ERR_FAILED|status of 50[03]/ });
+
+  test('the journal opens with a session that cannot be renewed, and loads once it can', async ({
+    page,
+    accounts,
+    baseURL,
+  }) => {
+    const account = await accounts.create();
+    const entry = {
+      key: sessionStorageKey(baseURL!),
+      value: JSON.stringify({ ...account.session, expires_at: Math.floor(Date.now() / 1000) - 60 }),
+    };
+    const script = await page.addInitScript(({ key, value }) => localStorage.setItem(key, value), entry);
+    await page.route(/\/(auth|rest)\/v1\//, (route) => route.abort());
+    await page.goto('/journal');
+    await script.dispose();
+    await expect(page.getByRole('button', { name: 'Open menu' })).toBeVisible();
+    await expect(page).toHaveURL('/journal');
+    await page.unrouteAll();
+    await expect(editor(page)).toBeVisible({ timeout: 60_000 });
+    await expectWorks(page, 'Written after the tunnel');
+    expect((await sessionOf(page)).user.id).toBe(account.session.user.id);
+  });
+
+  for (const [name, fault] of [
+    ['500', { status: 500, body: '' }],
+    ['503', { status: 503, json: { code: 'request_timeout', message: 'Later.' } }],
+    ['no answer', null],
+  ] as const) {
+    test(`a renewal that gets ${name} keeps the session and the text`, async ({ page, signUp, request }) => {
+      await signUp(page);
+      await expectWorks(page, 'One');
+      const { refresh_token } = await sessionOf(page);
+      await page.route(RENEWAL, (route) => (fault ? route.fulfill(fault) : route.abort()));
+      await expireIn(page, -60);
+      const tried = page.waitForRequest(RENEWAL);
+      await focusTab(page);
+      await tried;
+      await page.keyboard.type(' and two');
+      await page.waitForRequest(RENEWAL);
+      expect((await sessionOf(page)).refresh_token).toBe(refresh_token);
+      await expect(overlay(page)).toHaveCount(0);
+      await page.unroute(RENEWAL);
+      await expect
+        .poll(async () => storedLog(request, await sessionOf(page), today()), { timeout: 30_000 })
+        .toBe(log('One and two'));
+      await expect(overlay(page)).toHaveCount(0);
+    });
+  }
+});
+
+test('a session that ended while the page was closed asks for a sign-in and leads back', async ({ page, signUp }) => {
+  const { email, password } = await signUp(page);
+  await page.evaluate((key) => {
+    const session = JSON.parse(localStorage.getItem(key)!) as object;
+    localStorage.setItem(key, JSON.stringify({ ...session, expires_at: 1, refresh_token: 'ended' }));
+  }, sessionStorageKey(page.url()));
+  await page.goto('/profile');
+  await expect(page).toHaveURL('/login');
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await expect(page).toHaveURL('/profile');
+});
+
+test('the focus of a tab keeps the page, its caret and its undo history, and asks for no session', async ({
+  page,
+  signUp,
+}) => {
+  await signUp(page);
+  await expectWorks(page, 'One two');
+  await page.keyboard.press('ArrowLeft');
+  await editor(page).evaluate((element) => (element.dataset['kept'] = 'yes'));
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  for (let turn = 0; turn < 3; turn += 1) await focusTab(page);
+  // The profile is read for a plan that has changed elsewhere.
+  await expect.poll(() => requests).toContain('/rest/v1/profiles');
+  await page.keyboard.type('X');
+  await expect(items(page)).toHaveText(['One twXo']);
+  await expect(editor(page)).toHaveAttribute('data-kept', 'yes');
+  await page.keyboard.press('ControlOrMeta+z');
+  await expect(items(page)).toHaveText([/^One twX?o$/]);
+  expect(requests.filter((path) => path.startsWith('/auth/') || path === '/journal')).toEqual([]);
+});
