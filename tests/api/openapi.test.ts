@@ -232,6 +232,10 @@ describe('responses match the document', () => {
     const { sessions } = (await call(200, 'GET', '/auth/v1/sessions', { as })) as { sessions: { id: string }[] };
     await call(401, 'GET', '/auth/v1/sessions');
     await call(404, 'DELETE', '/auth/v1/sessions/x', { as });
+    await call(200, 'PUT', '/auth/v1/user', { as, body: { email: 'new-emil@example.com' } });
+    await call(200, 'GET', '/auth/v1/account', { as });
+    await call(204, 'DELETE', '/auth/v1/account/address-change', { as });
+    await call(401, 'DELETE', '/auth/v1/account/address-change');
     await call(200, 'GET', '/auth/v1/account', { as });
     await call(400, 'POST', '/functions/v1/archive', { as, body: {} });
     await call(422, 'POST', '/functions/v1/archive', { as, body: { nonce: '000000' } });

@@ -128,6 +128,14 @@ describe('GET /account', () => {
       aal,
     ]);
 
+  test('tells whether the account has a password', async () => {
+    const { id, access } = await world.signedUp();
+    const read = async () => (await world.request('GET', '/account', { token: access })).body;
+    expect(await read()).toEqual({ required_proof: 'password', has_password: true, address_change: null });
+    await setUser(id, 'password_hash = null');
+    expect(await read()).toMatchObject({ has_password: false });
+  });
+
   test('says what the user has to prove', async () => {
     const { id, access } = await world.signedUp();
     expect(await proofOf(access)).toBe('password');

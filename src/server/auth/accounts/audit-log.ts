@@ -14,6 +14,7 @@ export type AuditEvent =
   | 'recovery_requested'
   | 'password_changed'
   | 'address_change_requested'
+  | 'address_change_cancelled'
   | 'address_changed'
   | 'phone_changed'
   | 'identity_linked'

@@ -238,6 +238,24 @@ export async function endCode(
 }
 
 /**
+ * Ends the user's links and codes of these purposes. The rows stay: a mail that replaces them must not start with fresh
+ * guesses.
+ */
+export async function endTokens(
+  service: AsService,
+  { userId, purposes, now }: { userId: string; purposes: readonly OneTimePurpose[]; now: Date },
+): Promise<void> {
+  await service.run(
+    queryBuilder
+      .updateTable('auth.one_time_tokens')
+      .set({ expires_at: now })
+      .where('user_id', '=', userId)
+      .where('purpose', 'in', purposes)
+      .returning('user_id'),
+  );
+}
+
+/**
  * Deletes the token. Returns true to one of several concurrent callers, and to none if a newer token has replaced it.
  */
 export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {

@@ -12,7 +12,8 @@ import { findUserByEmail, updateUser } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { AuditEntry } from '../accounts/audit-log.ts';
-import { endCode, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
+import type { Device } from '../accounts/device.ts';
+import { endCode, endTokens, issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { IssuedToken } from '../accounts/one-time-tokens.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
@@ -23,15 +24,18 @@ import type { MailRequest } from '../mails/mail-request.ts';
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
 type IssuedHalf = Half & IssuedToken;
 
-export type AddressChange = {
+type PendingChange = {
   user: Pick<UserRow, 'id' | 'email'>;
   newEmail: string;
+};
+
+export type AddressChange = PendingChange & {
   request: MailRequest;
   /** For the audit log; the user unless set. */
   actor?: AuditEntry['actor'];
 };
 
-const halvesOf = ({ user, newEmail }: AddressChange): Half[] => [
+const halvesOf = ({ user, newEmail }: PendingChange): Half[] => [
   ...(user.email === null ? [] : [{ purpose: 'email_change_current', address: user.email } as const]),
   { purpose: 'email_change_new', address: newEmail },
 ];
@@ -59,17 +63,41 @@ export async function repeatAddressChange(
   transaction: AsService,
   change: AddressChange,
 ): Promise<IssuedHalf[]> {
-  const confirmed = await transaction.run(
+  const halves = await findOpenHalves(transaction, change, deps.clock.now());
+  return issueHalves(deps, transaction, change, { halves, keepsEarlierLinks: true });
+}
+
+/** The halves that have not been confirmed, or whose confirmation has expired. */
+export async function findOpenHalves(service: AsService, change: PendingChange, now: Date): Promise<Half[]> {
+  const confirmed = await service.run(
     queryBuilder
       .selectFrom('auth.one_time_tokens')
       .select(['purpose', 'address'])
       .where('user_id', '=', change.user.id)
       .where('confirmed_at', 'is not', null)
-      .where('expires_at', '>', deps.clock.now()),
+      .where('expires_at', '>', now),
   );
-  const isOpen = (half: Half): boolean =>
-    !confirmed.some(({ purpose, address }) => purpose === half.purpose && address === half.address);
-  return issueHalves(deps, transaction, change, { halves: halvesOf(change).filter(isOpen), keepsEarlierLinks: true });
+  return halvesOf(change).filter(
+    (half) => !confirmed.some(({ purpose, address }) => purpose === half.purpose && address === half.address),
+  );
+}
+
+/** Requires a transaction. No-op if no change is pending. */
+export async function cancelAddressChange(
+  transaction: AsService,
+  { userId, device, now }: { userId: string; device: Device; now: Date },
+): Promise<void> {
+  const cancelled = await transaction.run(
+    queryBuilder
+      .updateTable('auth.users')
+      .set({ new_email: null, updated_at: now })
+      .where('id', '=', userId)
+      .where('new_email', 'is not', null)
+      .returning('id'),
+  );
+  if (cancelled.length === 0) return;
+  await endTokens(transaction, { userId, purposes: ['email_change_current', 'email_change_new'], now });
+  await recordAuditEvent(transaction, { at: now, userId, actor: 'user', event: 'address_change_cancelled', device });
 }
 
 async function issueHalves(

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { lazyEndpoint } from '../lazy-endpoint.ts';
 
+const account = () => import('./show-account.ts');
 const sessions = () => import('./sessions.ts');
 const deletion = () => import('./request-deletion.ts');
 const undoing = () => import('./undo-deletion.ts');
@@ -9,7 +10,8 @@ const undoing = () => import('./undo-deletion.ts');
 export const OWN_ACCOUNT_ENDPOINTS: readonly (readonly ['GET' | 'POST' | 'DELETE', string, Endpoint])[] = [
   ['GET', '/sessions', lazyEndpoint(async () => (await sessions()).showSessions)],
   ['DELETE', '/sessions/:id', lazyEndpoint(async () => (await sessions()).endOwnSession)],
-  ['GET', '/account', lazyEndpoint(async () => (await deletion()).showAccount)],
+  ['GET', '/account', lazyEndpoint(async () => (await account()).showAccount)],
+  ['DELETE', '/account/address-change', lazyEndpoint(async () => (await account()).endAddressChange)],
   ['DELETE', '/account', lazyEndpoint(async () => (await deletion()).requestDeletion)],
   ['GET', '/account/undo-deletion', lazyEndpoint(async () => (await undoing()).showUndoDeletion)],
   ['POST', '/account/undo-deletion', lazyEndpoint(async () => (await undoing()).undoDeletion)],

@@ -1,6 +1,6 @@
 /**
- * GET /account: what the user has to prove first. DELETE /account: marks the account for deletion in an hour and ends all
- * its sessions (docs/specification/accounts.md 12).
+ * DELETE /account: marks the account for deletion in an hour and ends all its sessions (docs/specification/accounts.md
+ * 12).
  */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
@@ -17,11 +17,8 @@ import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { requireUser } from '../wire/require-user.ts';
 import type { AuthenticatedUser } from '../wire/require-user.ts';
-import { proveIdentity, requiredProof } from './prove-identity.ts';
+import { proveIdentity } from './prove-identity.ts';
 import type { Proof } from './prove-identity.ts';
-
-export const showAccount: Endpoint = async (context, deps) =>
-  context.json({ required_proof: requiredProof(await requireUser(context, deps), deps.clock.now()) });
 
 export const requestDeletion: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);

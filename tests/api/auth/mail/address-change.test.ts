@@ -115,6 +115,69 @@ test('a new request begins again: earlier links and confirmations end, wrong gue
   expect((await confirm(toOld)).body.user.email).toBe(newEmail);
 });
 
+describe('a cancelled change', () => {
+  const account = async (token: string) => (await world.request('GET', '/account', { token })).body.address_change;
+  const cancel = (token: string) => world.request('DELETE', '/account/address-change', { token });
+
+  test('ends the links, codes and confirmations of both addresses, and is logged once', async () => {
+    const { email, access, id } = await world.signedUp();
+    const newEmail = newAddress();
+    expect(await account(access)).toBeNull();
+    await change(access, newEmail);
+    expect(await account(access)).toEqual({ new_email: newEmail, unconfirmed: [email, newEmail] });
+    const [toOld, toNew] = [await world.mailTo(email), await world.mailTo(newEmail)];
+    await confirm(toOld);
+    expect(await account(access)).toEqual({ new_email: newEmail, unconfirmed: [newEmail] });
+    await resend(email);
+    const repeated = await world.mailTo(newEmail, 2);
+
+    for (let count = 0; count < 2; count += 1) expect((await cancel(access)).status).toBe(204);
+    expect(await account(access)).toBeNull();
+    expect((await world.request('GET', '/user', { token: access })).body).toMatchObject({ email });
+    expect((await world.request('GET', '/user', { token: access })).body.new_email).toBeUndefined();
+    for (const mail of [toOld, toNew, repeated]) expect((await confirm(mail)).body.code).toBe('otp_expired');
+    const body = { type: 'email_change', email: newEmail, token: repeated.code };
+    expect((await world.request('POST', '/verify', { body })).body.code).toBe('otp_expired');
+    expect(await addressOf(access)).toBe(email);
+    expect((await eventsOf(id)).filter((event) => event.startsWith('address_change'))).toEqual([
+      'address_change_requested',
+      'address_change_cancelled',
+    ]);
+  });
+
+  test('leaves the guesses of its codes counted, and makes way for another address', async () => {
+    const { email, access, id } = await world.signedUp();
+    await change(access, newAddress());
+    for (let guess = 0; guess < 3; guess += 1) {
+      await world.request('POST', '/verify', { body: { type: 'email_change', email, token: 'x' } });
+    }
+    await cancel(access);
+    const wanted = newAddress();
+    await change(access, wanted);
+    const { rows } = await world.admin.query(
+      `select earlier_wrong_codes from auth.one_time_tokens where user_id = $1 and purpose = 'email_change_current'`,
+      [id],
+    );
+    expect(rows).toEqual([{ earlier_wrong_codes: 3 }]);
+    expect((await confirm(await world.mailTo(wanted))).body.code).toBe('200');
+    expect((await confirm(await world.mailTo(email, 2))).body.user.email).toBe(wanted);
+  });
+
+  test('needs the second step of a user with a second factor, and concerns nobody else', async () => {
+    const ana = await world.signedUp();
+    await change(ana.access, newAddress());
+    expect((await cancel('')).status).toBe(401);
+    expect((await cancel((await world.signedUp()).access)).status).toBe(204);
+    await world.admin.query(
+      `insert into auth.mfa_factors (user_id, factor_type, status, friendly_name) values ($1, 'phone', 'verified', 'x')`,
+      [ana.id],
+    );
+    const { status, body } = await cancel(ana.access);
+    expect([status, body.code]).toEqual([401, 'insufficient_aal']);
+    expect(await account(ana.access)).not.toBeNull();
+  });
+});
+
 test('a pending change ends when the password changes', async () => {
   const { email, access } = await world.signedUp();
   await change(access, newAddress());

@@ -1,0 +1,39 @@
+/**
+ * GET /account: facts that the user object of the wire leaves out. DELETE /account/address-change: keeps the current
+ * address (docs/specification/wire.md 34).
+ */
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
+import type { UserRow } from '../accounts/accounts.ts';
+import { cancelAddressChange, findOpenHalves } from '../codes/address-change.ts';
+import { deviceOf } from '../wire/client-device.ts';
+import { AuthError } from '../wire/errors.ts';
+import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
+import { requiredProof } from './prove-identity.ts';
+
+export const showAccount: Endpoint = async (context, deps) => {
+  const signedIn = await requireUser(context, deps);
+  const { user } = signedIn.account;
+  return context.json({
+    required_proof: requiredProof(signedIn, deps.clock.now()),
+    has_password: user.password_hash !== null,
+    address_change: await describeAddressChange(deps, user),
+  });
+};
+
+async function describeAddressChange(deps: AuthDeps, user: UserRow) {
+  if (user.new_email === null) return null;
+  const service = deps.database.asService('describe an address change');
+  const open = await findOpenHalves(service, { user, newEmail: user.new_email }, deps.clock.now());
+  return { new_email: user.new_email, unconfirmed: open.map(({ address }) => address) };
+}
+
+export const endAddressChange: Endpoint = async (context, deps) => {
+  const device = deviceOf(context, deps);
+  await deps.limits.consume('user', device.ip);
+  const { account, session } = await requireUser(context, deps);
+  if (lacksSecondStep(account, session)) throw new AuthError('user_change_needs_second_step');
+  await deps.database.transactAsService('cancel an address change', (transaction) =>
+    cancelAddressChange(transaction, { userId: account.user.id, device, now: deps.clock.now() }),
+  );
+  return context.body(null, 204);
+};
