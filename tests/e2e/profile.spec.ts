@@ -1,11 +1,11 @@
 /** The profile page: the plan, and changes of name, address and password. */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
-import { ageSessions } from './support/database.ts';
+import { ageSessions, forgetPassword } from './support/database.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
 import { expectSignsIn } from './support/session.ts';
 import { expectNoHorizontalScroll, inBothThemes } from './support/themes.ts';
-import { expect, test } from './support/test.ts';
+import { expect, expectToast, test } from './support/test.ts';
 
 const update = (page: Page) => page.getByRole('button', { name: 'Update Profile' }).click();
 const accepted = (page: Page) => page.getByRole('status').filter({ hasText: 'Profile updated successfully' });
@@ -72,24 +72,52 @@ test('a session older than a day needs a code from the mailbox to change the pas
   await page.getByLabel('New Password', { exact: true }).fill('a new horse');
   await page.getByLabel('Confirm New Password').fill('a new horse');
   await update(page);
-  await expect(
-    page
-      .getByRole('alert')
-      .filter({ hasText: 'You signed in more than a day ago. Enter the code that we sent to your email address' }),
-  ).toBeVisible();
-  const code = page.getByLabel('Code from your email');
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const code = dialog.getByLabel('Code from your email');
   await expect(code).toBeFocused();
   await expectAccessible(page);
 
   const sent = await waitForMailedCode(page, email);
-  expect(sent, 'the code in the mail').toMatch(/^\d{6}$/);
   await code.fill(sent === '000000' ? '000001' : '000000');
-  await update(page);
+  await code.press('Enter');
   await expect(code).toHaveAttribute('aria-invalid', 'true');
   await code.fill(sent);
-  await update(page);
+  await code.press('Enter');
   await expect(accepted(page)).toBeVisible();
-  await expect(code).toBeHidden();
+  await expect(dialog).toHaveCount(0);
+
+  // A cancelled question changes nothing.
+  await page.getByLabel('New Password', { exact: true }).fill('a newer horse');
+  await page.getByLabel('Confirm New Password').fill('a newer horse');
+  await update(page);
+  await expect(dialog).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Update Profile' })).toBeFocused();
+  await expectSignsIn(page, email, 'a new horse');
+});
+
+test('an account without a password sets one, which must be hard to guess', async ({
+  page,
+  signUp,
+  baseURL,
+  expectAccessible,
+}) => {
+  const { email } = await signUp(page);
+  await forgetPassword(baseURL!, email);
+  await page.goto('/profile');
+  await expect(page.getByRole('group', { name: 'Set a password' })).toBeVisible();
+  await inBothThemes(page, expectAccessible);
+  const choose = async (password: string): Promise<void> => {
+    await page.getByLabel('New Password', { exact: true }).fill(password);
+    await page.getByLabel('Confirm New Password').fill(password);
+    await update(page);
+  };
+  await choose('ada.smith.1');
+  await expect(page.getByRole('alert').filter({ hasText: 'This password is easy to guess' })).toBeVisible();
+  await choose('a new horse');
+  await expect(accepted(page)).toBeVisible();
+  await expect(page.getByRole('group', { name: 'Change Password' })).toBeVisible();
   await expectSignsIn(page, email, 'a new horse');
 });
 
@@ -101,6 +129,7 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await update(page);
   await expect(accepted(page)).toBeVisible();
   await expect(page.getByText(`To change your email address to ${newEmail}`)).toBeVisible();
+  await expect(page.getByLabel('Email Address')).toHaveValue(email);
 
   await page.goto(await waitForMailedLink(page, email, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -127,12 +156,60 @@ test('a new address takes effect after the codes of both mails are entered', asy
     await code.press('Enter');
   };
   await enterCode(email);
-  await expect(page.getByText('Confirmed. Now enter the code that we sent to your other address.')).toBeVisible();
+  await expectToast(page, 'Confirmed. Now enter the code that we sent to your other address.');
+  await expect(page.getByText(`Confirmed: ${email}`)).toBeVisible();
+  await page.reload();
+  await expect(page.getByText(`Confirmed: ${email}`)).toBeVisible();
+  await expect(page.getByText(`the link that we sent to ${newEmail}`)).toBeVisible();
   await inBothThemes(page, expectAccessible);
   await expectNoHorizontalScroll(page);
   await enterCode(newEmail);
   await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
   await expect(page.getByText('To change your email address to')).toHaveCount(0);
+  await expect(page.getByRole('group', { name: 'Your details' })).toBeFocused();
+});
+
+test('a pending address is mailed again, corrected and cancelled', async ({ page, context, signUp }) => {
+  const { email } = await signUp(page);
+  const [typo, wanted] = [`typo-${email}`, `new-${email}`];
+  const pending = (target: Page) => target.getByRole('group', { name: 'Your details' }).getByText(/^To change your/);
+  await page.goto('/profile');
+  await page.getByLabel('Email Address').fill(typo);
+  await update(page);
+  await expect(pending(page)).toContainText(typo);
+  const link = await waitForMailedLink(page, typo, 'email_change');
+
+  await test.step('the mails are sent again after a minute', async () => {
+    await page.clock.install();
+    await page.reload();
+    await expect(page.getByRole('button', { name: /^Send again in \d+ s$/ })).toBeDisabled();
+    await page.clock.fastForward(60_000);
+    await page.getByRole('button', { name: 'Send Again' }).click();
+    await expect(page.getByText('We sent both emails again.')).toBeVisible();
+  });
+
+  await test.step('another address replaces the first one', async () => {
+    await page.getByRole('button', { name: 'Use another address' }).click();
+    await expect(page.getByLabel('Email Address')).toBeFocused();
+    await expect(page.getByLabel('Email Address')).toHaveValue(typo);
+    await page.getByLabel('Email Address').fill(wanted);
+    await update(page);
+    await expect(pending(page)).toContainText(wanted);
+    await expect(page.getByLabel(`Code sent to ${typo}`)).toHaveCount(0);
+  });
+
+  await test.step('a cancellation on one page reaches the others', async () => {
+    const other = await context.newPage();
+    await other.goto('/profile');
+    await expect(pending(other)).toContainText(wanted);
+    await page.getByRole('button', { name: 'Cancel the change' }).click();
+    await expectToast(page, `You keep ${email}.`);
+    for (const target of [page, other]) await expect(pending(target)).toHaveCount(0);
+    await expect(page.getByRole('group', { name: 'Your details' })).toBeFocused();
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await expect(page.getByText('This link has expired or was already used.')).toBeVisible();
+  });
 });
 
 test('a session that has ended, on the server or in the browser, asks for the password over the profile', async ({

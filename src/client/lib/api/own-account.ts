@@ -1,4 +1,4 @@
-/** The requests about the user's own sessions, deletion and archive (docs/specification/wire.md 34). */
+/** The requests about the user's own account: sessions, change of the address, deletion and archive (docs/specification/wire.md 34). */
 import { useMemo } from 'react';
 import { isSessionGone } from '#domain/messages.ts';
 import type { Refusal } from '#domain/account/own-account-messages.ts';
@@ -16,6 +16,10 @@ export type OwnSession = {
 
 /** The user's next step before a deletion or an archive. */
 export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
+/** A pending change. `unconfirmed`: the addresses that still have to confirm. */
+export type AddressChange = { new_email: string; unconfirmed: string[] };
+/** Facts that the user object leaves out. */
+type AccountFacts = { required_proof: RequiredProof; has_password: boolean; address_change: AddressChange | null };
 export type Proof = { password?: string; nonce?: string };
 
 export type RequestedDeletion = { deletion_due_at: string; undo_token: string };
@@ -60,9 +64,11 @@ function createOwnAccount({ apiUrl, withSession, renewOrEndSession }: Supabase) 
         if (!(error instanceof RefusedError && error.refusal.code === 'not_found')) throw error;
       });
     },
-    async readRequiredProof(signal: AbortSignal): Promise<RequiredProof> {
-      const response = await request('GET', '/auth/v1/account', undefined, signal);
-      return ((await response.json()) as { required_proof: RequiredProof }).required_proof;
+    async readFacts(signal: AbortSignal): Promise<AccountFacts> {
+      return (await (await request('GET', '/auth/v1/account', undefined, signal)).json()) as AccountFacts;
+    },
+    async cancelAddressChange(): Promise<void> {
+      await request('DELETE', '/auth/v1/account/address-change');
     },
     async requestDeletion(proof: Proof): Promise<RequestedDeletion> {
       return (await (await request('DELETE', '/auth/v1/account', proof)).json()) as RequestedDeletion;

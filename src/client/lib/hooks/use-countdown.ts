@@ -1,11 +1,11 @@
-/** Counts down whole seconds from the first render on, and again from each `restart`. */
+/** Counts down whole seconds from `startedAt` or the first render on, and again from each `restart`. */
 import { useEffect, useState } from 'react';
 
 const TICK_MS = 1_000;
 
-export function useCountdown(seconds: number): { left: number; restart: () => void } {
-  const [start, setStart] = useState(() => Date.now());
-  const [now, setNow] = useState(start);
+export function useCountdown(seconds: number, startedAt?: number): { left: number; restart: () => void } {
+  const [now, setNow] = useState(() => Date.now());
+  const [start, setStart] = useState(startedAt ?? now);
   // A clock that was set back must not extend the wait.
   const left = Math.min(seconds, Math.max(0, Math.ceil(seconds - (now - start) / 1_000)));
   const isRunning = left > 0;

@@ -1,5 +1,5 @@
 /** Submits a form: ignores a second submit while one is in flight, and keeps the field values when it fails. */
-import { startTransition, useActionState } from 'react';
+import { useRef, useState } from 'react';
 import type { SubmitEvent } from 'react';
 import { MESSAGES } from '#domain/messages.ts';
 
@@ -15,13 +15,23 @@ type Submission = {
 };
 
 export function useSubmit(send: (form: FormData) => Promise<Outcome>): Submission {
-  const [outcome, submit, busy] = useActionState(async (_before: Outcome, form: FormData): Promise<Outcome> => {
+  // Not `useActionState`: React holds the outcome back until every other pending action has ended, and one of them may
+  // wait for a dialog with a form of its own.
+  const [outcome, setOutcome] = useState<Outcome>(null);
+  const [busy, setBusy] = useState(false);
+  const isInFlight = useRef(false);
+
+  async function submit(form: FormData): Promise<void> {
+    isInFlight.current = true;
+    setBusy(true);
     try {
-      return await send(form);
+      setOutcome(await send(form));
     } catch {
-      return { kind: 'error', text: MESSAGES.unexpected };
+      setOutcome({ kind: 'error', text: MESSAGES.unexpected });
     }
-  }, null);
+    isInFlight.current = false;
+    setBusy(false);
+  }
 
   return {
     outcome,
@@ -29,9 +39,7 @@ export function useSubmit(send: (form: FormData) => Promise<Outcome>): Submissio
     // Not `<form action>`: React resets the fields after every action, also after a failed one.
     onSubmit: (event) => {
       event.preventDefault();
-      if (busy) return;
-      const form = new FormData(event.currentTarget);
-      startTransition(() => submit(form));
+      if (!isInFlight.current) void submit(new FormData(event.currentTarget));
     },
     errorOf: (field) => (outcome?.kind === 'error' && outcome.field === field ? outcome.text : null),
   };

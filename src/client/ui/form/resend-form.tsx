@@ -13,13 +13,15 @@ const RESEND_SECONDS = 60;
 type ResendFormProps = {
   className?: string | undefined;
   send: () => Promise<{ error: ProviderError | null }>;
+  /** When the last one was sent; the first render unless set. */
+  sentAt?: number | undefined;
   /** Shown after sending. */
   sentText: string;
   children?: ReactNode;
 };
 
-export function ResendForm({ className, send, sentText, children }: ResendFormProps) {
-  const { left, restart } = useCountdown(RESEND_SECONDS);
+export function ResendForm({ className, send, sentAt, sentText, children }: ResendFormProps) {
+  const { left, restart } = useCountdown(RESEND_SECONDS, sentAt);
   const isWaiting = left > 0;
   const { outcome, busy, onSubmit } = useSubmit(async () => {
     if (isWaiting) return null;

@@ -25,7 +25,7 @@ export function DeleteAccountDialog({ onClose }: { onClose: () => void }) {
   const queryKey = ['required-proof', user.id];
   const required = useQuery({
     queryKey,
-    queryFn: ({ signal }) => account.readRequiredProof(signal),
+    queryFn: async ({ signal }) => (await account.readFacts(signal)).required_proof,
     // A proof is fresh for minutes, so every dialog asks again.
     staleTime: 0,
     gcTime: 0,

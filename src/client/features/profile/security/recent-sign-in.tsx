@@ -70,6 +70,9 @@ function ConfirmDialog({ change, settle }: Pending) {
   );
 }
 
+/** The server sends one code a minute, and the latest one still works. */
+const SENT_ALREADY = new Set(['over_email_send_rate_limit', 'over_sms_send_rate_limit']);
+
 function MailedCode({ change, settle }: Pending) {
   const { auth } = useSupabase();
   const { email, phone } = useUser();
@@ -78,7 +81,9 @@ function MailedCode({ change, settle }: Pending) {
   useEffect(() => {
     if (isSent.current) return;
     isSent.current = true;
-    void auth.reauthenticate().then(({ error }) => setProblem(error && recoveryMessage(error)));
+    void auth
+      .reauthenticate()
+      .then(({ error }) => setProblem(error && !SENT_ALREADY.has(error.code ?? '') ? recoveryMessage(error) : null));
   }, [auth]);
   return (
     <>

@@ -1,0 +1,106 @@
+/** Name, address and password in one form (docs/specification/accounts.md 7). */
+import { useState } from 'react';
+import type { RefObject } from 'react';
+import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateProfile } from '#domain/account/account.ts';
+import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
+import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
+import { useSupabase } from '#client/lib/api/supabase.ts';
+import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
+import { Button } from '#client/ui/button.tsx';
+import { Field } from '#client/ui/form/field.tsx';
+import { Notice } from '#client/ui/notice.tsx';
+import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { useRecentSignIn } from '../security/recent-sign-in.tsx';
+import styles from './details.module.css';
+
+type ProfileFormProps = { hasPassword: boolean; emailField: RefObject<HTMLInputElement | null> };
+
+export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
+  const { auth, renewOrEndSession } = useSupabase();
+  const { expired } = useSession();
+  const user = useUser();
+  const now = { name: accountName(user), email: user.email ?? '' };
+  const { apply, dialog } = useRecentSignIn();
+  /** Incremented after a password change: a new key clears the fields. */
+  const [passwordsKey, setPasswordsKey] = useState(0);
+
+  const { outcome, busy, onSubmit } = useSubmit(async (data) => {
+    const form = {
+      name: textOf(data, 'name').trim(),
+      email: textOf(data, 'email').trim(),
+      password: textOf(data, 'password'),
+      confirmation: textOf(data, 'confirmation'),
+    };
+    const problem = validateProfile(form, now);
+    if (problem) return { kind: 'error', text: problem };
+
+    const error = await apply((nonce) =>
+      auth.updateUser({
+        ...(form.name === now.name ? {} : { data: { name: form.name } }),
+        ...(form.email === now.email ? {} : { email: form.email }),
+        ...(form.password === '' ? {} : { password: form.password }),
+        ...(nonce === '' ? {} : { nonce }),
+      }),
+    );
+    if (error === 'cancelled') return null;
+    if (error) {
+      if (isSessionGone(error)) await renewOrEndSession();
+      return { kind: 'error', text: passwordMessage(error, providerMessage) };
+    }
+
+    if (form.password !== '') setPasswordsKey((count) => count + 1);
+    return { kind: 'success', text: MESSAGES.profileUpdated };
+  });
+
+  // "No user is signed in" is shown under the sign-in overlay and hidden after the user has signed in again.
+  const isResolved = outcome?.text === MESSAGES.notSignedIn && !expired;
+
+  return (
+    <>
+      <form className={styles.form} onSubmit={onSubmit}>
+        {outcome && !isResolved && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
+        <Field
+          label="Full Name"
+          name="name"
+          autoComplete="name"
+          defaultValue={now.name}
+          required
+          pattern={NAME_PATTERN}
+          title="Enter your name"
+        />
+        {/* Shows the current address when a change begins, is confirmed or is cancelled. */}
+        <Field
+          key={`${now.email} ${user.new_email}`}
+          ref={emailField}
+          label="Email Address"
+          name="email"
+          type="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          maxLength={EMAIL_MAX_LENGTH}
+          defaultValue={now.email}
+          required
+        />
+        <fieldset key={passwordsKey} className={styles.passwords}>
+          <legend>{hasPassword ? 'Change Password' : 'Set a password'}</legend>
+          <p className={styles.hint}>
+            {hasPassword
+              ? 'Leave blank to keep your current password'
+              : 'Optional: with a password you can also sign in by email.'}
+          </p>
+          <PasswordField
+            label="New Password"
+            name="password"
+            autoComplete="new-password"
+            placeholder="New password (min. 6 characters)"
+          />
+          <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
+        </fieldset>
+        <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
+          Update Profile
+        </Button>
+      </form>
+      {dialog}
+    </>
+  );
+}

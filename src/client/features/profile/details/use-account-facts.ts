@@ -1,0 +1,17 @@
+/** Facts about the account that the user object leaves out. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useOwnAccount } from '#client/lib/api/own-account.ts';
+import { useUser } from '#client/lib/session/session.ts';
+
+export function useAccountFacts() {
+  const { id, updated_at: changedAt } = useUser();
+  const account = useOwnAccount();
+  return useQuery({
+    // A change of the address or the password changes the user.
+    queryKey: ['account-facts', id, changedAt],
+    queryFn: ({ signal }) => account.readFacts(signal),
+    placeholderData: keepPreviousData,
+    // A link of a mail, opened in another tab, confirms an address.
+    staleTime: 0,
+  });
+}
