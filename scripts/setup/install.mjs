@@ -35,7 +35,10 @@ export async function installIfNeeded(root) {
   writeFileSync(stampFile, stamp);
 }
 
-/** Detects a manual `npm install`: compares npm's record of the installed packages with the lock file. */
+/**
+ * True if npm's record of the installed packages has every version of the lock file, except optional packages for other
+ * platforms. So a manual `npm install` needs no second one.
+ */
 function isInstalled(root, lock) {
   const record = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(record)) return false;

@@ -1,6 +1,6 @@
 /**
- * Redirect targets of links in mails, limited to the origin of PUBLIC_URL and the operator's allow-list
- * (docs/specification/wire.md 6).
+ * Limits where a browser is sent after a mailed link, a provider or SAML, and the page that a wallet may sign in to, to the
+ * origin of PUBLIC_URL and the operator's allow-list (docs/specification/wire.md 6).
  */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';

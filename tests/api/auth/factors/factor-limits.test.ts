@@ -1,4 +1,7 @@
-/** Limits on guessing second factors (docs/specification/wire.md 31), with many client addresses. */
+/**
+ * Budgets of second factors and recovery codes, by network address and by factor (docs/specification/limits.md 2), and the
+ * network that may answer a challenge. A request that names no address comes from a new one.
+ */
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
