@@ -1,5 +1,9 @@
 /** Test fixture of the auth wire: a server, real clients, raw requests and received mail. */
 import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { createClient } from '@supabase/supabase-js';
 import { expect, vi } from 'vitest';
 import { signServiceToken } from '#server/auth/keys/service-token.ts';
@@ -117,6 +121,38 @@ export async function startAuthWorld(
         { timeout: 5_000, interval: 20 },
       );
       await server.admin.query('update auth.users set new_device_notice_sent_at = null where email = $1', [address]);
+    },
+  };
+}
+
+/**
+ * Sends a request without the last byte of its body, so that the server waits for it. `finish` sends the byte and returns
+ * the answer.
+ */
+export async function openRequest(
+  world: Pick<AuthWorld, 'url'>,
+  method: string,
+  path: string,
+  { token, body }: { token: string; body: unknown },
+) {
+  const text = JSON.stringify(body);
+  const headers = {
+    ...NEW_ERROR_FORMAT,
+    Authorization: `Bearer ${token}`,
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+    // The server answers this once it has called the handler.
+    Expect: '100-continue',
+  };
+  const request = httpRequest(`${world.url}/auth/v1${path}`, { method, headers });
+  request.flushHeaders();
+  await once(request, 'continue');
+  request.write(text.slice(0, -1));
+  return {
+    async finish(): Promise<{ status: number; body: WireBody }> {
+      request.end(text.slice(-1));
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      return { status: response.statusCode!, body: await json(response) };
     },
   };
 }

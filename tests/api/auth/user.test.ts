@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SignJWT, generateKeyPair, importJWK } from 'jose';
 import type { JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, newAddress, startAuthWorld } from './fixture.ts';
+import { PASSWORD, newAddress, openRequest, startAuthWorld } from './fixture.ts';
 import type { AuthWorld } from './fixture.ts';
 
 const HOUR = 3_600_000;
@@ -205,6 +205,19 @@ describe('PUT /user', () => {
     await world.request('PUT', '/user', { token: access, body: { password: 'quite another' } });
     const { status } = await world.request('POST', '/verify', { body: { type: 'recovery', email, token: code } });
     expect(status).toBe(403);
+  });
+
+  test.each(['password', 'email'])('a request whose body ends after the session changes no %s', async (field) => {
+    const { email, access } = await world.signedUp();
+    const { body: thief } = await world.request('POST', '/token?grant_type=password', {
+      body: { email, password: PASSWORD },
+    });
+    const value = field === 'password' ? 'quite another' : newAddress();
+    const open = await openRequest(world, 'PUT', '/user', { token: thief.access_token, body: { [field]: value } });
+    expect((await world.request('POST', '/logout?scope=others', { token: access })).status).toBe(204);
+    expect(await open.finish()).toMatchObject({ status: 403, body: { code: 'session_not_found' } });
+    const { body } = await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } });
+    expect(body.user.new_email).toBeUndefined();
   });
 
   test('an old session must reauthenticate with a code before it changes password or address', async () => {

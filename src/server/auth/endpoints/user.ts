@@ -16,7 +16,7 @@ import { beginAddressChange, mailAddressChange } from '../codes/address-change.t
 import { isUniqueViolation } from '../codes/create-account.ts';
 import { readBody } from '../wire/body.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
-import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
+import { lacksSecondStep, requireLiveSession, requireUser, requireUserWithBody } from '../wire/require-user.ts';
 import {
   checkMetadata,
   checkNewPassword,
@@ -41,9 +41,8 @@ export const showUser: Endpoint = async (context, deps) => {
 export const changeUser: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
   await deps.limits.consume('user', ip);
-  const { account, session } = await requireUser(context, deps);
+  const { account, session, body } = await requireUserWithBody(context, deps, readBody);
   const { user } = account;
-  const body = await readBody(context);
   if (body.has('app_metadata')) throw new AuthError('not_admin');
   const [data, password, nonce] = [body.object('data'), body.text('password'), body.text('nonce')];
   const newEmail = body.text('email') === '' ? user.email : parseEmail(body.text('email'));
@@ -79,12 +78,16 @@ export const changeUser: Endpoint = async (context, deps) => {
   if (passwordHash !== null) await changePassword(deps, user, { session, passwordHash, device: request.device });
   if (sendsAddressMail) {
     const change = { user, newEmail, request };
-    const halves = await deps.database.transactAsService('begin an address change', (transaction) =>
-      beginAddressChange(deps, transaction, change),
-    );
+    const halves = await deps.database.transactAsService('begin an address change', async (transaction) => {
+      await requireLiveSession(transaction, session);
+      return beginAddressChange(deps, transaction, change);
+    });
     deps.mailer.prepare(() => mailAddressChange(deps, change, halves));
   }
-  if (newPhone !== null) await requestPhoneChange(deps, user, newPhone);
+  if (newPhone !== null) {
+    await requireLiveSession(service, session);
+    await requestPhoneChange(deps, user, newPhone);
+  }
   return context.json(userJson(await getAccount(service, user.id)));
 };
 
@@ -169,6 +172,7 @@ async function changePassword(deps: AuthDeps, user: UserRow, { session, password
   const now = deps.clock.now();
   const ended = await deps.database.transactAsService('change a password', async (transaction) => {
     await updateUser(transaction, user.id, { password_hash: passwordHash, updated_at: now });
+    await requireLiveSession(transaction, session);
     await deleteOneTimeTokens(transaction, user.id);
     await recordAuditEvent(transaction, {
       at: now,

@@ -11,7 +11,7 @@ import { AuthError } from '../wire/errors.ts';
 import type { AuthErrorName } from '../wire/errors.ts';
 import { createFactor } from './factor-store.ts';
 import type { EnrolmentProblem } from './factor-store.ts';
-import { checkFriendlyName, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
+import { checkFriendlyName, requireFactorUserWithBody, requireRecentSignIn } from './require-factor-user.ts';
 import type { FactorUser } from './require-factor-user.ts';
 import { createTotpEnrolment } from './totp.ts';
 
@@ -25,8 +25,7 @@ const PROBLEMS = {
 } as const satisfies Record<EnrolmentProblem, AuthErrorName>;
 
 export const enroll: Endpoint = async (context, deps) => {
-  const user = await requireFactorUser(context, deps);
-  const body = await readBody(context);
+  const { user, body } = await requireFactorUserWithBody(context, deps, readBody);
   const type = parseType(deps, body);
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
   const id = randomUUID();

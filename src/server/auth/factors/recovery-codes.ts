@@ -8,6 +8,7 @@ import { mailRecoveryCodeUsed } from '../mails/factor-mails.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 import { completeSecondStep, countGuess, failSecondStep } from './complete-second-step.ts';
 import { RECOVERY_CODE_METHOD, endSecondStep, listFactors, lockUser } from './factor-store.ts';
 import {
@@ -19,7 +20,12 @@ import {
   useCode,
 } from './recovery-code-store.ts';
 import type { CodeSet, NewCodes } from './recovery-code-store.ts';
-import { checkFriendlyName, requireFactorUser, requireRecentSignIn } from './require-factor-user.ts';
+import {
+  checkFriendlyName,
+  requireFactorUser,
+  requireFactorUserWithBody,
+  requireRecentSignIn,
+} from './require-factor-user.ts';
 import type { FactorUser } from './require-factor-user.ts';
 
 const TYPE = 'recovery_code';
@@ -33,8 +39,8 @@ export const showRecoveryCodes: Endpoint = async (context, deps) => {
 };
 
 export const createRecoveryCodes: Endpoint = async (context, deps) => {
-  const user = await requireFactorUser(context, deps);
-  const friendlyName = checkFriendlyName((await readOptionalBody(context)).text('friendly_name')) || DEFAULT_NAME;
+  const { user, body } = await requireFactorUserWithBody(context, deps, readOptionalBody);
+  const friendlyName = checkFriendlyName(body.text('friendly_name')) || DEFAULT_NAME;
   return issueCodes(context, deps, user, async (transaction, codes) => {
     const factors = await listFactors(transaction, codes.userId);
     if (!factors.some((factor) => factor.status === 'verified')) throw new AuthError('recovery_codes_alone');
@@ -66,6 +72,7 @@ async function issueCodes(
   const [userId, now] = [user.account.user.id, deps.clock.now()];
   const { set, codes } = await deps.database.transactAsService('issue recovery codes', async (transaction) => {
     await lockUser(transaction, userId);
+    await requireLiveSession(transaction, user.session);
     const issued = await issue(transaction, { userId, now, key: deps.secrets.recoveryCodes });
     await recordAuditEvent(transaction, {
       at: now,

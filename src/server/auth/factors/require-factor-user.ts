@@ -6,9 +6,11 @@ import type { Account } from '../accounts/accounts.ts';
 import { consumeToken } from '../accounts/one-time-tokens.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import { UUID } from '../keys/access-tokens.ts';
+import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';
 import { requireReauthentication } from '../wire/reauthentication.ts';
-import { hasVerifiedFactor, requireUser } from '../wire/require-user.ts';
+import { hasVerifiedFactor, requireUser, requireUserWithBody } from '../wire/require-user.ts';
+import type { AuthenticatedUser } from '../wire/require-user.ts';
 import { findFactor } from './factor-store.ts';
 import type { StoredFactor } from './factor-store.ts';
 
@@ -16,7 +18,20 @@ export type FactorUser = { account: Account; session: SessionRow };
 
 /** Rejects anonymous users, and tokens without a session: there is nothing to raise to `aal2`. */
 export async function requireFactorUser(context: Context<AppEnv>, deps: AuthDeps): Promise<FactorUser> {
-  const { account, session } = await requireUser(context, deps);
+  return checkFactorUser(await requireUser(context, deps));
+}
+
+/** As `requireFactorUser`, once the body of the request has arrived (see `requireUserWithBody`). */
+export async function requireFactorUserWithBody(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  read: (context: Context<AppEnv>) => Promise<Body>,
+): Promise<{ user: FactorUser; body: Body }> {
+  const { body, ...signedIn } = await requireUserWithBody(context, deps, read);
+  return { user: checkFactorUser(signedIn), body };
+}
+
+function checkFactorUser({ account, session }: AuthenticatedUser): FactorUser {
   if (account.user.is_anonymous) throw new AuthError('anonymous_not_allowed');
   if (session === null) throw new AuthError('session_not_found');
   return { account, session };

@@ -17,6 +17,7 @@ import type { Body } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError, OAuthError } from '../wire/errors.ts';
 import { redirectTarget } from '../wire/redirects.ts';
+import { requireLiveSession } from '../wire/require-user.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { KNOWN_PROVIDERS } from './providers/known-providers.ts';
 import { identityFromClaims } from './providers/profile.ts';
@@ -43,6 +44,7 @@ export const grantIdToken: Endpoint = async (context, deps) => {
     { provider, identity, linkingUserId, redirectTo, device, now },
     {
       async prepare(transaction) {
+        if (linking) await requireLiveSession(transaction, linking.session);
         if (!(await claimToken(transaction, idToken, expiresAt))) throw badIdToken();
       },
       async complete(transaction, userId) {

@@ -2,13 +2,13 @@
 import type { Endpoint } from '../auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { lockUser } from '../factors/factor-store.ts';
-import { requireFactorUser, requireRecentSignIn } from '../factors/require-factor-user.ts';
+import { requireFactorUser, requireFactorUserWithBody, requireRecentSignIn } from '../factors/require-factor-user.ts';
 import type { FactorUser } from '../factors/require-factor-user.ts';
 import { mailPasskeyAdded } from '../mails/factor-mails.ts';
 import { readBody, readOptionalBody } from '../wire/body.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { lacksSecondStep } from '../wire/require-user.ts';
+import { lacksSecondStep, requireLiveSession } from '../wire/require-user.ts';
 import { checkNewCredential, creationOptions } from './check-credential.ts';
 import { saveCredential } from './credential-store.ts';
 import { listPasskeys, storeChallenge } from './passkey-store.ts';
@@ -42,10 +42,10 @@ export const registrationOptions: Endpoint = async (context, deps) => {
 };
 
 export const verifyRegistration: Endpoint = async (context, deps) => {
-  const factorUser = await requireFactorUser(context, deps);
+  const { user: factorUser, body } = await requireFactorUserWithBody(context, deps, readBody);
   requireMayRegister(factorUser);
   const { user } = factorUser.account;
-  const { challenge, answer } = await readCeremony(deps, await readBody(context), user.id);
+  const { challenge, answer } = await readCeremony(deps, body, user.id);
   const credential = await checkNewCredential(answer, {
     party: relyingPartyOf(deps.config),
     challenge,
@@ -55,6 +55,8 @@ export const verifyRegistration: Endpoint = async (context, deps) => {
   const now = deps.clock.now();
   const passkey = await deps.database.transactAsService('register a passkey', async (transaction) => {
     await lockUser(transaction, user.id);
+    // A second factor that was verified meanwhile has ended a session without a second step.
+    await requireLiveSession(transaction, factorUser.session);
     if ((await listPasskeys(transaction, user.id)).length >= MAX_PASSKEYS) throw new AuthError('too_many_passkeys');
     const saved = await saveCredential(transaction, { userId: user.id, purpose: 'passkey', credential, now });
     if (!saved) throw new AuthError('passkey_exists');

@@ -1,5 +1,7 @@
 /** Authenticates a request to a protected route, with the checks of docs/specification/wire.md 5 in its order. */
 import type { Context } from 'hono';
+import type { AsService } from '#server/database/database.ts';
+import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
 import { AccessTokenError, UUID } from '../keys/access-tokens.ts';
 import type { AccessClaims } from '../keys/access-tokens.ts';
@@ -8,6 +10,7 @@ import type { Account } from '../accounts/accounts.ts';
 import { findAccountAndSession } from '../accounts/sessions.ts';
 import type { SessionRow } from '../accounts/sessions.ts';
 import type { AuthDeps } from '../auth-deps.ts';
+import type { Body } from './body.ts';
 import { AuthError } from './errors.ts';
 
 /** `session` is null for a token without a `session_id` claim. */
@@ -33,9 +36,42 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
   return { account, session };
 }
 
+/**
+ * As `requireUser`, for a request with a body. Threat: the thief of a session keeps a request open, and sends the last byte
+ * of its body after the owner has signed out everywhere. The session is therefore looked up once the body has arrived;
+ * before, a valid signature is enough.
+ *
+ * @param read rejects a body that is not valid
+ */
+export async function requireUserWithBody(
+  context: Context<AppEnv>,
+  deps: AuthDeps,
+  read: (context: Context<AppEnv>) => Promise<Body>,
+): Promise<AuthenticatedUser & { body: Body }> {
+  await readBearer(context, deps);
+  const body = await read(context);
+  return { ...(await requireUser(context, deps)), body };
+}
+
+/**
+ * Requires a transaction, and locks the session: whoever ends it waits or came first. Throws `session_not_found`. Call it
+ * before a change that must not outlive the session, because hashing a password and checking a signature take time.
+ */
+export async function requireLiveSession(transaction: AsService, session: SessionRow | null): Promise<void> {
+  if (session === null) return;
+  const rows = await transaction.run(
+    queryBuilder.selectFrom('auth.sessions').select('id').where('id', '=', session.id).forKeyShare(),
+  );
+  if (rows.length === 0) throw new AuthError('session_not_found');
+}
+
+/** The token of the request's Authorization header, unchecked. */
+export const findBearer = (context: Context<AppEnv>): string | undefined =>
+  BEARER.exec(context.req.header('authorization') ?? '')?.[1];
+
 /** The claims of the request's token, whose session may have ended. Throws `no_authorization` or `bad_jwt`. */
 export async function readBearer(context: Context<AppEnv>, deps: AuthDeps): Promise<AccessClaims> {
-  const token = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
+  const token = findBearer(context);
   if (token === undefined) throw new AuthError('no_authorization');
   try {
     return await deps.accessTokens.readClaims(token);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { SoftwareAuthenticator } from '../../../support/software-authenticator.ts';
 import type { Forgery } from '../../../support/software-authenticator.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, newAddress, openRequest, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -153,6 +153,20 @@ describe('registration', () => {
       'webauthn_credential_exists',
       'This credential is already registered',
     ]);
+  });
+
+  test('is refused when the session ends before the body', async () => {
+    const { email, access } = await world.signedUp();
+    const thief = ok(
+      await world.request('POST', '/token?grant_type=password', { body: { email, password: PASSWORD } }),
+    );
+    const authenticator = new SoftwareAuthenticator(origin);
+    const { challenge_id, options } = await begin('registration', thief.access_token);
+    const body = { challenge_id, credential: authenticator.create(options) };
+    const open = await openRequest(world, 'POST', '/passkeys/registration/verify', { token: thief.access_token, body });
+    expect((await world.request('POST', '/logout?scope=others', { token: access })).status).toBe(204);
+    expect(await open.finish()).toMatchObject({ status: 403, body: { code: 'session_not_found' } });
+    expect((await signInWith(authenticator)).status).toBe(400);
   });
 
   test('keeps at most ten passkeys', async () => {
