@@ -12,6 +12,7 @@ import type { AuthDeps } from '../auth-deps.ts';
 import { AccessTokenError } from '../keys/access-tokens.ts';
 import type { Body } from '../wire/body.ts';
 import { AuthError } from '../wire/errors.ts';
+import { findBearer } from '../wire/require-user.ts';
 import { askSiteverify } from './siteverify.ts';
 
 const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
@@ -43,8 +44,9 @@ export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, b
 
 /** A service token needs no captcha. */
 async function isAdmin(context: Context<AppEnv>, { accessTokens }: AuthDeps): Promise<boolean> {
-  const token = /^Bearer +([^\s]+\.[^\s]+\.[^\s]+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
-  if (token === undefined) return false;
+  const token = findBearer(context);
+  // A client without a session sends its publishable key.
+  if (token?.split('.', 4).length !== 3) return false;
   try {
     return ADMIN_ROLES.has((await accessTokens.readClaims(token)).role);
   } catch (error) {

@@ -128,6 +128,15 @@ describe.each(['hcaptcha', 'turnstile'] as const)('with %s', (provider) => {
     expect(captcha.control.requests()).toHaveLength(1);
   });
 
+  test('a header that looks like a token costs no time', async () => {
+    const startedAt = performance.now();
+    const headers = { Authorization: `Bearer ${'.'.repeat(15_000)} x` };
+    const { body } = await world.request('POST', '/recover', { body: { email: 'a@example.com' }, headers });
+    expect(body).toEqual(refused('no captcha_token found'));
+    // A regular expression that backtracks over the dots takes hours.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   test('a service token needs no captcha, and a forged one does', async () => {
     const key = JSON.parse(await readFile(join(world.config.dataDir, 'signing-key.json'), 'utf8'));
     const claims = { role: 'service_role', exp: Math.floor(Date.now() / 1000) + 60 };
