@@ -131,13 +131,21 @@ describe('bodies', () => {
       413,
       { code: 'request_entity_too_large', message: 'Request body too large (max 1048576 bytes)' },
     ]);
-    const streamed = await fetch(`${world.url}/auth/v1/signup`, {
-      method: 'POST',
-      headers: { Connection: 'close' },
-      body: new Blob([large]).stream(),
-      duplex: 'half',
-    } as RequestInit);
-    expect(streamed.status).toBe(413);
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    for (const [path, headers] of [
+      ['/signup', {}],
+      ['/verify/continue', form],
+      ['/account/undo-deletion', form],
+      ['/callback', form],
+    ] as const) {
+      const streamed = await fetch(`${world.url}/auth/v1${path}`, {
+        method: 'POST',
+        headers: { Connection: 'close', ...headers },
+        body: new Blob([large]).stream(),
+        duplex: 'half',
+      } as RequestInit);
+      expect(streamed.status, path).toBe(413);
+    }
   });
 
   test('that are nested too deeply are rejected', async () => {

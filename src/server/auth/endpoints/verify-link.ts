@@ -7,6 +7,7 @@
  * or for a PKCE client an auth code in its query.
  */
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
+import { readText } from '#server/http/requests/limit-body.ts';
 import type { Endpoint } from '../auth-deps.ts';
 import { isPkceLink } from '../accounts/one-time-tokens.ts';
 import { FIRST_LINK_ACCEPTED, findTokenByLink, redeem } from './verify.ts';
@@ -35,7 +36,7 @@ const OAUTH_ERRORS: Readonly<Record<number, string>> = {
 };
 
 export const followLink: Endpoint = async (context, deps) => {
-  const form = new URLSearchParams(await context.req.text());
+  const form = new URLSearchParams(await readText(context));
   const { type, token } = parseLink(form.get('type'), form.get('token'));
   const target = redirectTarget(context, deps.config).replace(/#.*$/s, '');
   // Threat: login CSRF. A page of another site submits the form with a link of the attacker's account. Such a request

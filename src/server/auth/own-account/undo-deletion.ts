@@ -9,6 +9,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { escapeHtml } from '#server/escape-html.ts';
 import type { AppEnv } from '#server/http/app-env.ts';
+import { readText } from '#server/http/requests/limit-body.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { updateUser } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
@@ -36,7 +37,7 @@ export const undoDeletion: Endpoint = async (context, deps) => {
   await deps.limits.consume('verify', device.ip);
   const isForm = context.req.header('content-type')?.startsWith('application/x-www-form-urlencoded') ?? false;
   const linkToken = isForm
-    ? (new URLSearchParams(await context.req.text()).get('token_hash') ?? '')
+    ? (new URLSearchParams(await readText(context)).get('token_hash') ?? '')
     : (await readBody(context)).text('token_hash');
   const isUndone = await redeemUndoToken(deps, linkToken, device);
   if (isForm) return respondWithPage(context, isUndone ? UNDONE : UNUSABLE, isUndone ? 200 : 403);
