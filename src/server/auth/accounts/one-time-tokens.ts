@@ -271,14 +271,18 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
 }
 
 /**
- * Invalidates every link (earlier links by cascade) and code of the user, and cancels a pending change of address or
- * number and every pending link of a provider.
+ * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has not
+ * exchanged yet, and cancels a pending change of address or number and every pending link of a provider.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(
     queryBuilder
       .with('wiped', (query) => query.deleteFrom('auth.one_time_tokens').where('user_id', '=', userId))
-      .with('unlinked', (query) => query.deleteFrom('auth.flows').where('linking_user_id', '=', userId))
+      .with('flows', (query) =>
+        query
+          .deleteFrom('auth.flows')
+          .where((row) => row.or([row('linking_user_id', '=', userId), row('user_id', '=', userId)])),
+      )
       .updateTable('auth.users')
       .set({ new_email: null, new_phone: null })
       .where('id', '=', userId)

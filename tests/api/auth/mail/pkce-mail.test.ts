@@ -183,6 +183,21 @@ test('an auth code needs the verifier of its own flow, and expires after five mi
   expect((await exchange(code, verifier)).body.code).toBe('flow_state_expired');
 });
 
+test.each([
+  ['a new password', 'PUT', '/user', { password: 'quite another' }],
+  ['a deletion', 'DELETE', '/account', { password: PASSWORD }],
+] as const)('%s ends the auth code of a link that was opened before', async (_name, method, path, body) => {
+  const client = pkceClient();
+  const email = await confirmed();
+  await client.auth.signInWithOtp({ email });
+  const code = codeIn(await press(await world.mailTo(email, 2)));
+  const { body: owner } = await world.request('POST', '/token?grant_type=password', {
+    body: { email, password: PASSWORD },
+  });
+  expect((await world.request(method, path, { token: owner.access_token, body })).status).toBe(200);
+  expect((await client.auth.exchangeCodeForSession(code)).error?.code).toBe('flow_state_not_found');
+});
+
 test('a mailed link works for an hour although its flow began with it', async () => {
   const email = await confirmed();
   const { verifier, challenge } = newChallenge();
