@@ -39,7 +39,6 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
   const device = deviceOf(context, deps);
   const password = body.text('password');
   await checkNewPassword(deps.passwords, password, { email: null, phone, data });
-  await consumeRecipientBudget(deps, { phone, ip: device.ip });
   const padding = startPadding();
   const service = deps.database.asService('sign up');
   const now = deps.clock.now();
@@ -49,7 +48,12 @@ export async function signUpByPhone(context: Context<AppEnv>, deps: AuthDeps, bo
     matches: existing !== null && (await deps.passwords.matches(password, existing.password_hash)),
     passwordHash: existing ? null : await deps.passwords.hash(password),
   }));
+  // Before the budget: the owner may enter the code of a stranger's sign-up while their own request has to wait.
   if (existing && !matches) await clearUnprovenPassword(service, phone);
+  await consumeRecipientBudget(deps, { phone, ip: device.ip }).catch(async (error: unknown) => {
+    await padding.finish();
+    throw error;
+  });
   const newAccount = { phone, passwordHash, data, device, now };
   const created = existing
     ? null

@@ -58,6 +58,16 @@ describe('a number', () => {
     expect([...second[0]!.headers.keys()]).toEqual([...second[1]!.headers.keys()]);
   });
 
+  test('loses the password of a stranger’s sign-up although its owner has to wait for a text', async () => {
+    const phone = newNumber();
+    expect((await post('/signup', { phone, password: 'of the stranger' })).status).toBe(200);
+    expect((await post('/signup', { phone, password: PASSWORD })).status).toBe(429);
+    const { code: token } = control.messages(phone)[0]!;
+    expect((await post('/verify', { type: 'sms', phone, token })).status).toBe(200);
+    const stranger = await post('/token?grant_type=password', { phone, password: 'of the stranger' });
+    expect(stranger.body.code).toBe('invalid_credentials');
+  });
+
   test('gets ten texts a day', async () => {
     const phone = newNumber();
     for (let count = 0; count < 10; count += 1) {
