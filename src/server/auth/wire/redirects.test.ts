@@ -18,6 +18,13 @@ test.each([`${HOME}/reset-password`, `${HOME}?a=b#c`, `${HOME}/login?next=%2Fjou
   async (target) => expect(await targetOf(target)).toBe(target),
 );
 
+test('refuses a target of thousands of characters without matching it', async () => {
+  const startedAt = performance.now();
+  expect(await targetOf(`https://${'-'.repeat(14_000)}.x`, ['https://*-*-*-*.example.net/**'])).toBe(HOME);
+  // Each `*` multiplies the time by the length.
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
 test.each([
   'https://evil.example',
   'https://journal.example.com.evil.example/',

@@ -32,6 +32,11 @@ export function isAllowedTarget(target: string, { publicUrl, auth }: AuthDeps['c
   return auth.redirectPatterns.some((pattern) => matchesPattern(url, pattern));
 }
 
+/**
+ * Longer than any real target. Threat: a pattern with several `*` takes polynomial time for a host of thousands of
+ * characters.
+ */
+const MAX_TARGET_LENGTH = 2_048;
 /** A name, an IPv4 or an IPv6 address. `;` and `'` are legal in a URL's host but special in a CSP header. */
 const PLAIN_HOST = /^[a-z0-9_.-]*$|^\[[0-9a-f:]+\]$/i;
 /** A separator or control character that a server may decode after the path has been matched. */
@@ -42,7 +47,7 @@ const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
  * a backslash, a user name, or an obfuscated host (decimal, hexadecimal, full-width).
  */
 function parseUnambiguousUrl(target: string): URL | null {
-  if (/[^\x21-\x7e]|\\/.test(target)) return null;
+  if (target.length > MAX_TARGET_LENGTH || /[^\x21-\x7e]|\\/.test(target)) return null;
   const url = URL.parse(target);
   if (url === null || url.username !== '' || url.password !== '') return null;
   if (!PLAIN_HOST.test(url.hostname) || ENCODED_SEPARATOR.test(url.pathname)) return null;
