@@ -1,7 +1,7 @@
 /**
  * Compares signing in with argon2id alone, and renewing a session and reading the user with the bare server on one
- * database, interleaved. The targets are ratios, because other load affects both sides equally. Then measures the memory
- * while many sign-ins wait.
+ * database, interleaved. The targets are ratios, because other load affects both sides equally. Then measures the
+ * memory while many sign-ins wait.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';

@@ -1,7 +1,7 @@
 /**
- * The baseline of `auth.ts`: node:http, jose and pg without a framework. It sends the product's own statements, prepared,
- * and answers with the product's own bodies, but without roles, limits, logs and caches. Runs as a separate process with
- * DATABASE_URL and PORT in its environment.
+ * The baseline of `auth.ts`: node:http, jose and pg without a framework. It sends the product's own statements,
+ * prepared, and answers with the product's own bodies, but without roles, limits, logs and caches. Runs as a separate
+ * process with DATABASE_URL and PORT in its environment.
  */
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';

@@ -35,7 +35,8 @@ export async function startSandbox({
 
 /**
  * Drops the settings that the operator has set, a real mail server for example. The settings of PayPal, the model, text
- * messages and each sign-in provider are dropped as a group: a mix of real and simulated values would work with neither.
+ * messages and each sign-in provider are dropped as a group: a mix of real and simulated values would work with
+ * neither.
  */
 const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(

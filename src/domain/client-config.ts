@@ -28,7 +28,9 @@ export type ClientConfig = {
   };
   /** The coach uses the sandbox's simulated model, so its output must be labelled as simulated. */
   sandboxModel: boolean;
-  /** The recipient of the logs in the consent text ("are sent to …"): the model provider's name. Null without a coach. */
+  /**
+   * The recipient of the logs in the consent text ("are sent to …"): the model provider's name. Null without a coach.
+   */
   coachProvider: string | null;
   /** ISO 3166 alpha-2 codes of countries whose residents cannot pay. */
   paymentBlockedCountries: readonly string[];

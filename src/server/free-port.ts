@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ephemeral ports (Linux from 32768, others from 49152): the system could assign one of those before the caller
- * binds it.
+ * Below the ephemeral ports (Linux from 32768, others from 49152): the system could assign one of those before the
+ * caller binds it.
  */
 const PORTS = { from: 20_000, to: 30_000 };
 const MAX_TRIES = 50;

@@ -1,8 +1,8 @@
 /**
  * The server's log: one JSON object a line on standard output.
  *
- * Never log journal text, addresses, tokens or query strings. The redaction below is only a safety net: it knows just the
- * usual names of such values.
+ * Never log journal text, addresses, tokens or query strings. The redaction below is only a safety net: it knows just
+ * the usual names of such values.
  */
 import { destination as fileDestination, pino } from 'pino';
 import type { DestinationStream, Logger as PinoLogger } from 'pino';

@@ -1,6 +1,6 @@
 /**
- * Entry point: starts the server, then the jobs. Graceful shutdown: stop accepting requests, finish requests and jobs in
- * flight, send queued mail, close the database.
+ * Entry point: starts the server, then the jobs. Graceful shutdown: stop accepting requests, finish requests and jobs
+ * in flight, send queued mail, close the database.
  */
 import { ConfigError, readConfig } from './config/config.ts';
 import type { Config } from './config/config.ts';

@@ -1,6 +1,6 @@
 /**
- * Wires the server from its settings and a database, and starts listening. `main.ts` and the tests share it, so tests run
- * the production wiring.
+ * Wires the server from its settings and a database, and starts listening. `main.ts` and the tests share it, so tests
+ * run the production wiring.
  */
 import { join } from 'node:path';
 import { createApp } from './app.ts';

@@ -1,6 +1,6 @@
 /**
- * A WebAuthn authenticator in software: ES256 keys, no attestation. It answers the options of a server as a browser with a
- * platform authenticator would, and every part of an answer can be forged.
+ * A WebAuthn authenticator in software: ES256 keys, no attestation. It answers the options of a server as a browser
+ * with a platform authenticator would, and every part of an answer can be forged.
  */
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Starts the real server for a test, with its own port, database, mailbox, simulators of PayPal, the model and, on request,
- * text messages, and a movable clock.
+ * Starts the real server for a test, with its own port, database, mailbox, simulators of PayPal, the model and, on
+ * request, text messages, and a movable clock.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

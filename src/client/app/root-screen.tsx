@@ -1,4 +1,6 @@
-/** Wraps every screen. Moves the focus to the new heading after a navigation, so that screen readers announce the page. */
+/**
+ * Wraps every screen. Moves the focus to the new heading after a navigation, so that screen readers announce the page.
+ */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { useNavigationGuard } from './layout/use-navigation-guard.ts';

@@ -45,8 +45,8 @@ export function lazyChunk<Props extends object>(importView: () => Promise<Compon
 /**
  * Returns a function that loads a chunk and then calls `open`, or shows an error toast.
  *
- * Keys that the user types while a chunk loads are meant for it, so they are dropped instead of going into the log. With
- * `byUser` false, the page opens the chunk by itself and the user keeps typing.
+ * Keys that the user types while a chunk loads are meant for it, so they are dropped instead of going into the log.
+ * With `byUser` false, the page opens the chunk by itself and the user keeps typing.
  */
 export function useOpenChunk(): (chunk: Loadable, open: () => void, byUser?: boolean) => void {
   const loadChunk = useLoadChunk();

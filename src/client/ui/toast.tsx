@@ -9,7 +9,10 @@ import styles from './toast.module.css';
 const TOAST_MS = 5_000;
 /** For a toast with a link, or with a button unless it is an error. On a phone a toast covers the menu button. */
 const LONG_TOAST_MS = 20_000;
-/** A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is added. */
+/**
+ * A dialog often closes as its toast is shown. The live region must have moved out of the dialog before the text is
+ * added.
+ */
 const ANNOUNCE_DELAY_MS = 100;
 
 export type Toast = {
@@ -85,8 +88,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
 }
 
 /**
- * The element that contains the toasts. Everything outside a modal dialog is inert, so the region moves into the topmost
- * dialog. It is a popover, so that the dialog neither clips nor transforms it.
+ * The element that contains the toasts. Everything outside a modal dialog is inert, so the region moves into the
+ * topmost dialog. It is a popover, so that the dialog neither clips nor transforms it.
  */
 function useRegion() {
   const [region] = useState(() => {

@@ -76,7 +76,9 @@ export function validateProfile(form: ProfileForm, now: ProfileNow): string | nu
   return unchanged ? 'No changes to save' : null;
 }
 
-/** Parses a six-digit code from a mail, tolerating spaces, dashes and full-width digits; null if it has not six digits. */
+/**
+ * Parses a six-digit code from a mail, tolerating spaces, dashes and full-width digits; null if it has not six digits.
+ */
 export function parseCode(typed: string): string | null {
   const digits = typed.normalize('NFKC').replaceAll(/[\s\p{Pd}]/gu, '');
   return /^\d{6}$/.test(digits) ? digits : null;

@@ -1,4 +1,6 @@
-/** Messages about sessions and the deletion of the account. Not in `domain/messages.ts`, to keep the first loads small. */
+/**
+ * Messages about sessions and the deletion of the account. Not in `domain/messages.ts`, to keep the first loads small.
+ */
 import { MESSAGES } from '../messages.ts';
 
 export const OWN_ACCOUNT_MESSAGES = {

@@ -1,7 +1,8 @@
 /**
- * Citations of lines of a log. The coach cites a line by its ref: the list number that the page shows (`3`, or `3.2` for an
- * item nested in item 3), or the line's first words if it has no number or the number is not unique. The prompt, the reply
- * parser and the feedback panel share this rule. The numbers come from `logLines`, like those of the text export.
+ * Citations of lines of a log. The coach cites a line by its ref: the list number that the page shows (`3`, or `3.2`
+ * for an item nested in item 3), or the line's first words if it has no number or the number is not unique. The prompt,
+ * the reply parser and the feedback panel share this rule. The numbers come from `logLines`, like those of the text
+ * export.
  */
 import { isItem, logLines } from '../export/log-lines.ts';
 import type { Line } from '../export/log-lines.ts';
@@ -132,8 +133,8 @@ function replaceCitations(text: string, replace: (parts: string[]) => string | n
 }
 
 /**
- * Normalizes citations to refs and removes unknown ones. In a log of 12 items, `[2, 99]` becomes `[2]`, `[99]` is removed
- * and `[sic]` is kept.
+ * Normalizes citations to refs and removes unknown ones. In a log of 12 items, `[2, 99]` becomes `[2]`, `[99]` is
+ * removed and `[sic]` is kept.
  */
 export function resolveCitations(text: string, find: FindCitation): { text: string; cited: Citation[] } {
   const cited: Citation[] = [];
@@ -151,8 +152,8 @@ export const toCitations = (lines: readonly number[], refs: readonly string[] | 
   lines.map((line, index) => ({ line, ref: refs?.[index] ?? lineLabel(line) }));
 
 /**
- * Analyses of an earlier version cite the position of a line among all lines. Shows their `[4]` as `[line 4]`, because the
- * page may show a different number there.
+ * Analyses of an earlier version cite the position of a line among all lines. Shows their `[4]` as `[line 4]`, because
+ * the page may show a different number there.
  */
 export const labelLineNumbers = (text: string): string =>
   replaceCitations(text, (parts) => (parts.every(isNumber) ? `[${parts.map(lineLabel).join(', ')}]` : null));

@@ -87,8 +87,8 @@ export function parseCoachText(text: string, { isPartial = false, refs = NO_REFS
 }
 
 /**
- * Reduces quotes, code, tables and links to their text; links must not lead anywhere. Fences and rules become blank lines,
- * which end a paragraph.
+ * Reduces quotes, code, tables and links to their text; links must not lead anywhere. Fences and rules become blank
+ * lines, which end a paragraph.
  */
 function removeUnsupportedMarkdown(sourceLine: string, isPartial: boolean): string {
   let line = sourceLine.replace(QUOTE, '');

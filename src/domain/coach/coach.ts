@@ -1,6 +1,6 @@
 /**
- * The coach's limits, requests, results and messages (docs/specification/coach.md 2 and docs/specification/messages.md 7).
- * The database and `src/server/coach` enforce the limits.
+ * The coach's limits, requests, results and messages (docs/specification/coach.md 2 and docs/specification/messages.md
+ * 7). The database and `src/server/coach` enforce the limits.
  */
 import type { Citation } from './citations.ts';
 import type { Day } from '../day/day.ts';
@@ -104,7 +104,10 @@ export type TrendResult = {
   reused: boolean;
 };
 
-/** The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored), `problem` or neither. */
+/**
+ * The server-sent events of an analysis. A stream ends with `done` (sent after the result is stored), `problem` or
+ * neither.
+ */
 export type CoachEvent<Result = FeedbackResult | TrendResult> =
   | { event: 'score'; data: { score: number } }
   /** Appended to the previous deltas; never retracted during the stream. */
@@ -121,8 +124,8 @@ export function feedbackRefusal(text: string): 'too_short' | 'canned' | null {
 }
 
 /**
- * The message after `failures` consecutive failures (the first attempt and its retries). After several failures it names
- * the service instead of the last cause, except for a configuration error, which waiting does not fix.
+ * The message after `failures` consecutive failures (the first attempt and its retries). After several failures it
+ * names the service instead of the last cause, except for a configuration error, which waiting does not fix.
  */
 export function failureMessage(reason: string, message: string, failures: number): string {
   return failures - 1 > MAX_RETRIES_WITH_CAUSE && reason !== 'configuration' ? AI_MESSAGES.unavailableNote : message;

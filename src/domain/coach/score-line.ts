@@ -2,15 +2,17 @@
  * Parses `HustleScore: N/10` and `MissingFact: …` lines, for models without structured output
  * (docs/specification/coach.md 9).
  *
- * Threat: a user writes such a line into the log to choose the score. Only the model's reply is parsed, never the log. If
- * the reply has two different scores, one may be quoted from the log, so the reply is invalid. Two different facts are
- * both dropped, and the rest of the reply is used.
+ * Threat: a user writes such a line into the log to choose the score. Only the model's reply is parsed, never the log.
+ * If the reply has two different scores, one may be quoted from the log, so the reply is invalid. Two different facts
+ * are both dropped, and the rest of the reply is used.
  */
 import { isScore } from './coach.ts';
 
 /** A separate line; surrounding Markdown (emphasis, quote, heading) is ignored. */
 const SCORE_LINE = /^[\s*_#>"'`-]*Hustle ?Score[\s*_]*:[\s*_]*(\d{1,2})\s*\/\s*10[\s*_."'`]*$/i;
-/** Longer than any score line and than `MissingFact:`, so that a longer line can be classified before it is complete. */
+/**
+ * Longer than any score line and than `MissingFact:`, so that a longer line can be classified before it is complete.
+ */
 const MAX_SCORE_LINE_LENGTH = 80;
 const FACT_LINE = /^[\s*_#>"'`-]{0,20}Missing ?Fact[\s*_]{0,9}:[\s*_]{0,9}([^]*)$/i;
 

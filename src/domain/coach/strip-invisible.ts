@@ -5,8 +5,8 @@
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]--[\t\n\p{Join_C}[\u180b-\u180f][\ufe0e-\ufe0f]]]/gv;
 
 /**
- * Removes characters that users cannot see but models and browsers interpret. Threat: they hide instructions to the model
- * (prompt injection), or reverse the displayed text. Every text passes through this before it is sent to a model, and every
- * reply before it is shown.
+ * Removes characters that users cannot see but models and browsers interpret. Threat: they hide instructions to the
+ * model (prompt injection), or reverse the displayed text. Every text passes through this before it is sent to a model,
+ * and every reply before it is shown.
  */
 export const stripInvisible = (text: string): string => text.toWellFormed().replaceAll(INVISIBLE, '');

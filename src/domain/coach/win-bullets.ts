@@ -10,8 +10,8 @@ const BULLET_MAX_LENGTH = 160;
 export type DayText = { date: Day; text: string };
 
 /**
- * The first reported line of each log, oldest day first, as a substitute for wins. Skips quick entries. `html`: the stored
- * log.
+ * The first reported line of each log, oldest day first, as a substitute for wins. Skips quick entries. `html`: the
+ * stored log.
  */
 export function firstLines(logs: readonly { date: Day; html: string }[]): DayText[] {
   return logs
@@ -37,8 +37,8 @@ const DATED_LINE = /^\s*[-*•]\s+\**(\d{4}-\d{2}-\d{2})\**\s*[:–—-]\s*(\S.*
 const PARTIAL_LINE = /^\s*[-*•][\s\d*:–—-]*$/;
 
 /**
- * Splits an analysis into its text and its wins, oldest first. Wins are the dated lines `- 2026-11-20: …` below the heading;
- * other lists remain text.
+ * Splits an analysis into its text and its wins, oldest first. Wins are the dated lines `- 2026-11-20: …` below the
+ * heading; other lists remain text.
  */
 export function splitReview(analysis: string): { text: string; wins: DayText[] } {
   const lines = analysis.split('\n');

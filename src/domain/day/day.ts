@@ -1,8 +1,8 @@
 /**
  * Civil dates, `YYYY-MM-DD`, without a time or a time zone.
  *
- * A day is a string on purpose. A JavaScript `Date` is an instant, and converting an instant to a day needs a time zone:
- * journals that store instants shift old entries by a day when the user travels or daylight saving time changes.
+ * A day is a string on purpose. A JavaScript `Date` is an instant, and converting an instant to a day needs a time
+ * zone: journals that store instants shift old entries by a day when the user travels or daylight saving time changes.
  * The browser converts with `dayOf`, in the user's own zone. Afterwards days are only compared, counted and formatted.
  * The arithmetic below runs in UTC, where every day has 24 hours.
  */
@@ -92,7 +92,10 @@ const ISO_DATE = /(?<![\w./+-])\d{4}-\d{2}-\d{2}(?![\w/+-]|\.\w)/g;
 export const withDateLabels = (text: string): string =>
   text.replaceAll(ISO_DATE, (date) => (isDay(date) ? dateLabel(date) : date));
 
-/** `Saturday - November 21, 2026`: the journal's label and the header stored with a log (docs/specification/screens.md 5). */
+/**
+ * `Saturday - November 21, 2026`: the journal's label and the header stored with a log (docs/specification/screens.md
+ * 5).
+ */
 export const dayLabel = (of: Day): string => `${weekdayOf(of)} - ${dateLabel(of)}`;
 
 /**

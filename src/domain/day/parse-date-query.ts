@@ -65,7 +65,10 @@ function parseIsoDate(text: string): Day | null {
 
 const WEEKDAY_BEFORE = new RegExp(`^(?:${WEEKDAYS.join('|')})(?: -|,)? `, 'i');
 
-/** `14 March`, `March 14th`, `Mar 14, 2026`, or the label `Saturday - March 14, 2026`. Without a year: the most recent one. */
+/**
+ * `14 March`, `March 14th`, `Mar 14, 2026`, or the label `Saturday - March 14, 2026`. Without a year: the most recent
+ * one.
+ */
 function parseMonthAndDay(text: string, today: Day): Day | null {
   const rest = text.replace(WEEKDAY_BEFORE, '');
   const [, dateFirst, monthAfter, yearAfter] =

@@ -2,7 +2,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** `Just now`, `5m ago`, `3h ago`, then the local date (docs/specification/coach.md 5). A time in the future is `Just now`. */
+/**
+ * `Just now`, `5m ago`, `3h ago`, then the local date (docs/specification/coach.md 5). A time in the future is `Just
+ * now`.
+ */
 export function relativeTime(then: Date, now: Date): string {
   const elapsed = now.getTime() - then.getTime();
   if (elapsed < MINUTE_MS) return 'Just now';

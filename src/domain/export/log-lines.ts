@@ -1,9 +1,9 @@
 /**
- * Splits a log into lines, for line-based formats. The lines equal those of `entryText`, so that an export and its import
- * return identical text; each line also has its position (lists, quotes, heading).
+ * Splits a log into lines, for line-based formats. The lines equal those of `entryText`, so that an export and its
+ * import return identical text; each line also has its position (lists, quotes, heading).
  *
- * HTML that joins two blocks without a line end (`<li>a<ul><li>b`, which other clients may send and `entryText` reads as
- * `ab`) is one line here too. A line belongs to the container of its first non-blank character.
+ * HTML that joins two blocks without a line end (`<li>a<ul><li>b`, which other clients may send and `entryText` reads
+ * as `ab`) is one line here too. A line belongs to the container of its first non-blank character.
  */
 import { withoutDateHeader } from '../log/entry-html.ts';
 

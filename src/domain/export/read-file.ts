@@ -19,8 +19,8 @@ export class UnreadableFileError extends Error {
 }
 
 /**
- * Yields the number of parsed days after each day, so that the caller can yield to the main thread. `today` is the user's.
- * Throws an `UnreadableFileError`; a single bad day is only refused.
+ * Yields the number of parsed days after each day, so that the caller can yield to the main thread. `today` is the
+ * user's. Throws an `UnreadableFileError`; a single bad day is only refused.
  */
 export function* parseExportFile(text: string, today: Day): Generator<number, ImportedFile> {
   const { exact, reads } = readerOf(text.replace(/^\uFEFF/, ''));

@@ -1,6 +1,6 @@
 /**
- * The matching rules of the search in logs. All terms must match. The last term matches as a prefix, because results appear
- * while the user types. Case and accents are ignored. Scripts without spaces between words match as substrings.
+ * The matching rules of the search in logs. All terms must match. The last term matches as a prefix, because results
+ * appear while the user types. Case and accents are ignored. Scripts without spaces between words match as substrings.
  *
  * The server stores the normalized form of each log (`toSearchForm`) in `entry_words`. A search first updates the forms
  * of changed logs. A change of these rules requires a migration that empties `entry_words`, or stale forms remain.
@@ -34,8 +34,8 @@ const LETTER_SUBSTITUTES: Readonly<Record<string, string>> = {
 const SPECIAL = new RegExp(`[${Object.keys(LETTER_SUBSTITUTES).join('')}]`, 'g');
 
 /**
- * Threat: `normalize` sorts a run of combining marks in quadratic time; 128,000 of them blocked the server's event loop for
- * a minute. Unicode's stream-safe format allows 30. NFKD also turns the two half-width kana signs into marks.
+ * Threat: `normalize` sorts a run of combining marks in quadratic time; 128,000 of them blocked the server's event loop
+ * for a minute. Unicode's stream-safe format allows 30. NFKD also turns the two half-width kana signs into marks.
  */
 const EXCESS_MARKS = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 
@@ -63,8 +63,8 @@ const STARTS_UNSPACED = new RegExp(String.raw`^${UNSPACED}`, 'u');
 const tokenize = (folded: string): string[] => folded.match(ASCII.test(folded) ? ASCII_TOKEN : TOKEN) ?? [];
 
 /**
- * The distinct tokens of a text, surrounded by spaces, so that ` word` matches a prefix and ` word ` a whole word. Never
- * contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
+ * The distinct tokens of a text, surrounded by spaces, so that ` word` matches a prefix and ` word ` a whole word.
+ * Never contains NUL or lone surrogates, which PostgreSQL rejects: neither is a letter.
  */
 export const toSearchForm = (text: string): string => ` ${[...new Set(tokenize(fold(text)))].join(' ')} `;
 

@@ -41,7 +41,9 @@ const KINDS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...FLOWS.map((tag) => [tag, 'flow'] as const),
 ]);
 
-/** Lists contain items; text blocks and inline elements contain inline elements; the rest contains anything but items. */
+/**
+ * Lists contain items; text blocks and inline elements contain inline elements; the rest contains anything but items.
+ */
 function isAllowedIn(tag: string, kind: Kind, parent: Kind): boolean {
   if (parent === 'list') return tag === 'li';
   return tag !== 'li' && (parent === 'flow' || kind === 'inline');

@@ -12,9 +12,9 @@ const LINE_BREAKS = /[\r\n]+/g;
 const EDGES = /^[ \t\n]+|(?<![ \t\n])[ \t\n]+$/g;
 
 /**
- * One line per paragraph, heading or item. Steps, in this order: remove the date header; replace the end of each block and
- * each `<br>` by a line break; remove other tags; decode `&lt; &gt; &quot; &#39;`, `&nbsp;` (to a plain space) and last
- * `&amp;`; collapse runs of CR and LF to one LF; trim spaces, tabs and LFs.
+ * One line per paragraph, heading or item. Steps, in this order: remove the date header; replace the end of each block
+ * and each `<br>` by a line break; remove other tags; decode `&lt; &gt; &quot; &#39;`, `&nbsp;` (to a plain space) and
+ * last `&amp;`; collapse runs of CR and LF to one LF; trim spaces, tabs and LFs.
  */
 export function entryText(html: string): string {
   return withoutDateHeader(html)

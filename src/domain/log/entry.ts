@@ -33,8 +33,8 @@ export type Entry = {
 };
 
 /**
- * The optimistic lock of a write. The revision alone is not enough: a day that was deleted and created again restarts at
- * revision 1, but has a new id.
+ * The optimistic lock of a write. The revision alone is not enough: a day that was deleted and created again restarts
+ * at revision 1, but has a new id.
  */
 export type Version = Pick<Entry, 'id' | 'revision'>;
 

@@ -8,12 +8,15 @@ export type TextLink = {
   href: string;
 };
 
-/** A log holds pasted text from any source: its links send no referrer, give no opener and don't vouch for the target. */
+/**
+ * A log holds pasted text from any source: its links send no referrer, give no opener and don't vouch for the target.
+ */
 export const LINK_REL = 'noopener noreferrer nofollow';
 
 /**
  * Characters that terminate an address: blanks, quotes, angle brackets, Chinese and Japanese punctuation, and every
- * invisible character (`\p{C}`). Threat: a direction override (U+202E) displays a different host than the one that opens.
+ * invisible character (`\p{C}`). Threat: a direction override (U+202E) displays a different host than the one that
+ * opens.
  */
 const TERMINATORS = '\\s\\p{C}<>"“”„«»`|\\\\^，。、；：！？（）【】「」『』《》';
 const MAIL_LOCAL = '[a-z0-9._%+-]';
@@ -68,8 +71,8 @@ function trimTrailingPunctuation(address: string): string {
 export type LinkedText = { text: string; href: string | null };
 
 /**
- * Splits the consecutive texts of one block at link boundaries; a link may span several texts (half of it bold). Null if
- * there are no links, so that the caller can keep its nodes.
+ * Splits the consecutive texts of one block at link boundaries; a link may span several texts (half of it bold). Null
+ * if there are no links, so that the caller can keep its nodes.
  */
 export function linkTexts(texts: readonly string[]): LinkedText[][] | null {
   const links = findLinks(texts.join(''));
@@ -114,7 +117,9 @@ export function linkAsText(label: string, href: string): { suffix: string | null
   return { suffix: ` (${address})`, replacement: null };
 }
 
-/** An address that `findLinks` detects completely, also between parentheses; percent-encoded if necessary, else null. */
+/**
+ * An address that `findLinks` detects completely, also between parentheses; percent-encoded if necessary, else null.
+ */
 function plainTextAddress(href: string): string | null {
   let address = href.trim();
   if (!SCHEME.test(address) || address.length > ADDRESS_MAX_LENGTH) return null;

@@ -10,7 +10,9 @@ const isLeadIn = ({ path, text }: Line): boolean => path.length === 0 && /[:：]
 
 const nonBlankLines = (html: string): Line[] => logLines(html).filter(({ text }) => text.trim() !== '');
 
-/** The first line that is no heading or lead-in; in a log of headings only, the first heading. Null for an empty log. */
+/**
+ * The first line that is no heading or lead-in; in a log of headings only, the first heading. Null for an empty log.
+ */
 export function firstReportedLine(html: string): string | null {
   const lines = nonBlankLines(html);
   const reported = lines.find((line, index) => !isHeading(line) && !(isLeadIn(line) && index < lines.length - 1));

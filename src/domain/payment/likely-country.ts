@@ -5,9 +5,9 @@
 import { COUNTRIES } from './countries.ts';
 
 /**
- * Time zones by country. The key is the first part of the zone names; the value lists each country code, followed by the
- * rest of the names of that country's zones. From `zone.tab` of the tz database (2025b), plus deprecated names that browsers
- * still report, such as Asia/Calcutta.
+ * Time zones by country. The key is the first part of the zone names; the value lists each country code, followed by
+ * the rest of the names of that country's zones. From `zone.tab` of the tz database (2025b), plus deprecated names that
+ * browsers still report, such as Asia/Calcutta.
  */
 const ZONES: Readonly<Record<string, string>> = {
   Africa:

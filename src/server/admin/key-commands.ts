@@ -45,7 +45,9 @@ async function createKey(): Promise<string> {
   return JSON.stringify({ ...(await exportJWK(privateKey)), alg: 'ES256' });
 }
 
-/** The key of an advisory lock: arbitrary, but no other lock's. Two rotations at once would drop one of the new keys. */
+/**
+ * The key of an advisory lock: arbitrary, but no other lock's. Two rotations at once would drop one of the new keys.
+ */
 const ROTATION_LOCK_KEY = 7_203_417;
 
 function rotateKey(

@@ -1,6 +1,6 @@
 /**
- * Rate limits per network address (docs/specification/accounts.md 9) and per account for passwords. The counters are stored
- * in the database.
+ * Rate limits per network address (docs/specification/accounts.md 9) and per account for passwords. The counters are
+ * stored in the database.
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
@@ -68,9 +68,9 @@ const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as co
 const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
 
 /**
- * Wrong codes per key of `guessKey` (a second factor), from all network addresses together. Threat: whoever has the password
- * guesses the codes of an authenticator app. Three of a million codes are right at a time, so thirty guesses a day succeed
- * once in thirty years.
+ * Wrong codes per key of `guessKey` (a second factor), from all network addresses together. Threat: whoever has the
+ * password guesses the codes of an authenticator app. Three of a million codes are right at a time, so thirty guesses a
+ * day succeed once in thirty years.
  */
 const FACTOR_WINDOWS = [
   { keyPrefix: 'factor', points: 10, duration: 900 },
@@ -97,12 +97,14 @@ export interface RateLimits {
    * @param recipient a key of the number, without the number itself
    */
   consumeSmsRecipient(recipient: string, ip: string): Promise<void>;
-  /** Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget is exhausted. */
+  /**
+   * Counts a text that is about to be sent. Throws `over_sms_send_rate_limit` once the server's budget is exhausted.
+   */
   consumeSmsServer(): Promise<void>;
   /**
    * Counts a mail that a user lets go to an address which is not theirs yet. False once the address has got enough of
-   * them. Threat: one mail a minute for each account would let a thousand accounts flood a stranger, and guess a thousand
-   * codes for the stranger's address at once.
+   * them. Threat: one mail a minute for each account would let a thousand accounts flood a stranger, and guess a
+   * thousand codes for the stranger's address at once.
    */
   allowsMailTo(address: string): Promise<boolean>;
   /** Counts a download of a user's archive. */
@@ -203,7 +205,10 @@ async function consumeOr429(
   }
 }
 
-/** Adapts the database to a `pg` client. The limiter builds its SQL from the names above and passes values as parameters. */
+/**
+ * Adapts the database to a `pg` client. The limiter builds its SQL from the names above and passes values as
+ * parameters.
+ */
 const toPgClient = (service: AsService) => ({
   query: ({ text, values }: { text: string; values: unknown[] }) => service.statement(text, values),
 });

@@ -1,5 +1,6 @@
 /**
- * Hides how long the part of a request takes that depends on whether an account exists. Threat: account enumeration by time.
+ * Hides how long the part of a request takes that depends on whether an account exists. Threat: account enumeration by
+ * time.
  *
  * Preferred is work after the response (`mailer.prepare`, `sendTextLater`). Padding is for work that the answer needs.
  */

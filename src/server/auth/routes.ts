@@ -92,8 +92,8 @@ export function createAuthDeps(routesDeps: AuthRoutesDeps): AuthDeps {
 export function authRoutes(deps: AuthDeps): Hono<AppEnv> {
   const routes = new Hono<AppEnv>();
   routes.use((context, next) => {
-    // No cache may store tokens or accounts; an endpoint may set another value. Set before the response exists: changing a
-    // finished response would make the adapter build a slow web Response.
+    // No cache may store tokens or accounts; an endpoint may set another value. Set before the response exists:
+    // changing a finished response would make the adapter build a slow web Response.
     context.header('Cache-Control', 'no-store');
     return next();
   });

@@ -107,7 +107,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return freezeDeeply(config);
 }
 
-/** A host name that a browser on this machine can open: `0.0.0.0` and `::` bind every interface and are not addresses. */
+/**
+ * A host name that a browser on this machine can open: `0.0.0.0` and `::` bind every interface and are not addresses.
+ */
 function defaultHostname(host: string): string {
   if (isLoopback(host) || ANY_INTERFACE.has(host)) return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;

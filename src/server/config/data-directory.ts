@@ -4,8 +4,8 @@ import type { Logger } from '../log.ts';
 const GROUP_OR_OTHER_ACCESS = 0o077;
 
 /**
- * Creates the data directory (embedded database, signing key) with mode 0700, or warns when an existing one is accessible
- * to other users. It does not chmod an existing folder, because other programs may use it too.
+ * Creates the data directory (embedded database, signing key) with mode 0700, or warns when an existing one is
+ * accessible to other users. It does not chmod an existing folder, because other programs may use it too.
  */
 export async function prepareDataDirectory(dataDir: string, log: Pick<Logger, 'warn'>): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

@@ -2,8 +2,8 @@
  * The patterns of AUTH_REDIRECT_URLS, matched by component against a parsed URL (docs/specification/wire.md 6).
  *
  * Threat: matching a pattern against the whole text fails where a browser parses the text differently:
- * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a listed
- * one. Here a host pattern is compared with the whole parsed host, and its `*` stops where a label ends.
+ * `http://localhost:3000@evil.example` begins like a local address, and `https://good.example.evil.example` like a
+ * listed one. Here a host pattern is compared with the whole parsed host, and its `*` stops where a label ends.
  */
 import { isIP } from 'node:net';
 import { isLoopback } from './loopback.ts';

@@ -98,8 +98,8 @@ export class SettingsReader {
   }
 
   /**
-   * A key that is sent in a header: error messages never show its value. Threat: fetch rejects an invalid header with an
-   * error that quotes it, and errors are logged.
+   * A key that is sent in a header: error messages never show its value. Threat: fetch rejects an invalid header with
+   * an error that quotes it, and errors are logged.
    */
   headerKey(name: string, example: string): Secret | null {
     const value = this.optional(name);

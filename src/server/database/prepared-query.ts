@@ -1,5 +1,6 @@
 /**
- * Compiles a query of the query builder once, for paths where building the text takes longer than the rest of the request.
+ * Compiles a query of the query builder once, for paths where building the text takes longer than the rest of the
+ * request.
  */
 import type { CompiledQuery } from 'kysely';
 import type { Statements } from './database.ts';

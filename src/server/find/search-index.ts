@@ -1,11 +1,11 @@
 /**
  * Maintains the per-user search index (`toSearchForm` of each log) in the table `entry_words`.
  *
- * Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save latency
- * matters. An index row is stale when the log's revision differs.
+ * Indexing is lazy: it runs before a search, not on save, because users save about fifty times per search and save
+ * latency matters. An index row is stale when the log's revision differs.
  *
- * Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read under
- * the user's own identity, and locked days are indexed once the plan opens them.
+ * Threat: a user must not learn, from a response or its timing, that a locked day has a log. Logs are therefore read
+ * under the user's own identity, and locked days are indexed once the plan opens them.
  */
 import { setImmediate } from 'node:timers/promises';
 import { toSearchForm } from '#domain/find/match-search.ts';
@@ -24,8 +24,8 @@ const SELECT_STALE = `
    where bytes_before < ${BATCH_BYTES} order by date desc`;
 
 /**
- * Skips logs deleted meanwhile; `for key share` waits for a delete in flight. A recreated day has another id: its revision
- * may equal the one read while its text differs.
+ * Skips logs deleted meanwhile; `for key share` waits for a delete in flight. A recreated day has another id: its
+ * revision may equal the one read while its text differs.
  */
 const UPSERT_WORDS = `
   insert into public.entry_words (user_id, date, revision, words)

@@ -1,7 +1,7 @@
 /**
  * `archive` {password} or {nonce}: streams all logs of the caller, locked ones too, in the format of the JSON export
- * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no use
- * of the plan.
+ * (docs/specification/export-and-import.md 6). Offered before the account is deleted, on every plan. It counts as no
+ * use of the plan.
  *
  * Threat: a Dabbler exports with it month after month, or a thief of a session takes every log. Each download needs a
  * new proof of identity, is limited per account, and adds an audit row.

@@ -35,8 +35,9 @@ export function healthRoutes({ config, database, metrics }: HealthDeps): Hono<Ap
 }
 
 /**
- * Threat: a stranger reads traffic figures through a proxy on this machine, which connects from loopback. Forwarded requests are
- * rejected, unless CLIENT_ADDRESS_HEADER names the header with the client's address; that address is then checked.
+ * Threat: a stranger reads traffic figures through a proxy on this machine, which connects from loopback. Forwarded
+ * requests are rejected, unless CLIENT_ADDRESS_HEADER names the header with the client's address; that address is then
+ * checked.
  */
 function canReadMetrics(context: Context<AppEnv>, { auth, metrics }: Config): boolean {
   if (metrics !== 'loopback') return metrics === 'open';

@@ -1,6 +1,6 @@
 /**
- * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that lets
- * requests in flight finish.
+ * The HTTP listener: timeouts against slow clients, security headers on every response, and a graceful shutdown that
+ * lets requests in flight finish.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';

@@ -1,4 +1,7 @@
-/** Request and process metrics in the Prometheus text format (https://prometheus.io/docs/instrumenting/exposition_formats/). */
+/**
+ * Request and process metrics in the Prometheus text format
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/).
+ */
 import { createRequire } from 'node:module';
 import type * as PromClient from 'prom-client';
 

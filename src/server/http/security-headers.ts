@@ -1,8 +1,8 @@
 /**
  * The security headers of every response.
  *
- * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so markup that
- * slipped through sanitizing still could not run.
+ * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so
+ * markup that slipped through sanitizing still could not run.
  */
 import type { Config } from '../config/config.ts';
 
@@ -35,8 +35,8 @@ const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 export type SecurityHeaders = { readonly page: Headers; readonly api: Headers };
 
 /**
- * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each header costs
- * a microsecond per save.
+ * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each
+ * header costs a microsecond per save.
  */
 export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): SecurityHeaders {
   return {

@@ -1,6 +1,6 @@
 /**
- * Creates or migrates the schema `pgboss` as the table owner, on a connection of its own. Afterwards the service role can
- * use the tables but not alter them.
+ * Creates or migrates the schema `pgboss` as the table owner, on a connection of its own. Afterwards the service role
+ * can use the tables but not alter them.
  */
 import { PgBoss } from 'pg-boss';
 import type { Database } from '../database/database.ts';

@@ -1,10 +1,10 @@
 /**
- * Sends mail over SMTP from an in-memory queue, so no request waits for the mail server. Threat: response times must not
- * reveal whether an address has an account.
+ * Sends mail over SMTP from an in-memory queue, so no request waits for the mail server. Threat: response times must
+ * not reveal whether an address has an account.
  *
- * The queue is best effort: links and codes expire within an hour, so an unsent one is lost when the process ends and the
- * user requests another. Mail that must not be lost is sent by a job that retries `deliver`. Log lines contain neither
- * addresses nor text.
+ * The queue is best effort: links and codes expire within an hour, so an unsent one is lost when the process ends and
+ * the user requests another. Mail that must not be lost is sent by a job that retries `deliver`. Log lines contain
+ * neither addresses nor text.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#server/log.ts';

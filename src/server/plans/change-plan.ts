@@ -1,4 +1,7 @@
-/** The only place that changes a plan: profile and ledger row in one transaction (docs/specification/plans-and-money.md 6). */
+/**
+ * The only place that changes a plan: profile and ledger row in one transaction (docs/specification/plans-and-money.md
+ * 6).
+ */
 import type { Day } from '#domain/day/day.ts';
 import type { PlanId } from '#domain/plan/plan.ts';
 import type { AsService, Database } from '../database/database.ts';

@@ -1,6 +1,6 @@
 /**
- * The built client, held in memory (about 2 MB). Threat: path traversal. Requests only look up keys of this map and never
- * access the file system.
+ * The built client, held in memory (about 2 MB). Threat: path traversal. Requests only look up keys of this map and
+ * never access the file system.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

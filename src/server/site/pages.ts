@@ -1,6 +1,6 @@
 /**
- * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route decides
- * only the preloaded chunks, so a deep link causes no request waterfall.
+ * Serves the HTML pages. Landing and legal pages are prerendered; all other routes share the app page. The route
+ * decides only the preloaded chunks, so a deep link causes no request waterfall.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * Sends text messages with Twilio's Messaging API (`POST /2010-04-01/Accounts/{AccountSid}/Messages.json`).
  *
- * One attempt without a retry: the API has no idempotency key, so a retry after a lost answer could send a text twice. Log
- * lines contain neither numbers nor texts.
+ * One attempt without a retry: the API has no idempotency key, so a retry after a lost answer could send a text twice.
+ * Log lines contain neither numbers nor texts.
  */
 import type { SmsSettings } from '#server/config/auth-settings.ts';
 import type { Logger } from '#server/log.ts';
@@ -28,8 +28,8 @@ export interface SmsSender {
 }
 
 /**
- * `bad_number`, `opted_out` and `blocked_country` concern the recipient. `misconfigured` concerns our credentials or our
- * sender, `overloaded` and `unavailable` pass with time.
+ * `bad_number`, `opted_out` and `blocked_country` concern the recipient. `misconfigured` concerns our credentials or
+ * our sender, `overloaded` and `unavailable` pass with time.
  */
 export type SmsFailure =
   | 'bad_number'

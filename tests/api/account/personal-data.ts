@@ -1,6 +1,6 @@
 /**
- * Finds a user's rows and text columns in the catalogue of PostgreSQL, so that a test of the deletion of an account also
- * covers tables and columns that are added later (docs/specification/accounts.md 12).
+ * Finds a user's rows and text columns in the catalogue of PostgreSQL, so that a test of the deletion of an account
+ * also covers tables and columns that are added later (docs/specification/accounts.md 12).
  */
 import type { Pool, PoolClient } from 'pg';
 
@@ -81,8 +81,8 @@ const ADD_MARK: Readonly<Record<string, (column: string) => string>> = {
 type Marks = { marked: string[]; refused: string[] };
 
 /**
- * Adds a mark to every column of a user's rows that can hold text. `refused` are columns whose constraint allows no such
- * value, or that other rows refer to. Throws for a type that the helper does not know.
+ * Adds a mark to every column of a user's rows that can hold text. `refused` are columns whose constraint allows no
+ * such value, or that other rows refer to. Throws for a type that the helper does not know.
  */
 export async function markPersonalColumns(
   admin: Pool,

@@ -41,8 +41,8 @@ export type AuthWorld = TestServer & {
   /** A new confirmed account, and the tokens of its first session. Needs autoconfirm. */
   signedUp(email?: string): Promise<{ email: string; id: string; access: string; refresh: string }>;
   /**
-   * The newest mail to an address, once `count` have arrived. Sign-in notices do not count: they arrive beside the mails
-   * of a request, in any order.
+   * The newest mail to an address, once `count` have arrived. Sign-in notices do not count: they arrive beside the
+   * mails of a request, in any order.
    */
   mailTo(address: string, count?: number): Promise<ReturnType<TestServer['mailbox']['messagesTo']>[number]>;
   /** The newest mail to an address with this subject, once it has arrived. */
@@ -126,8 +126,8 @@ export async function startAuthWorld(
 }
 
 /**
- * Sends a request without the last byte of its body, so that the server waits for it. `finish` sends the byte and returns
- * the answer.
+ * Sends a request without the last byte of its body, so that the server waits for it. `finish` sends the byte and
+ * returns the answer.
  */
 export async function openRequest(
   world: Pick<AuthWorld, 'url'>,

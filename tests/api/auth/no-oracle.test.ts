@@ -98,7 +98,8 @@ type Observed = Record<State, Observation[]>;
 
 /**
  * Alternating rounds, so that other programs slow all states down alike. An unknown address is new each time. The first
- * round warms up. Most probes end after a few rounds: further ones follow only if the times of two states differ clearly.
+ * round warms up. Most probes end after a few rounds: further ones follow only if the times of two states differ
+ * clearly.
  */
 async function observeStates(probe: Probe, kind: Kind): Promise<Observed> {
   const known = {

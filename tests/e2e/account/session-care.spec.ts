@@ -1,6 +1,6 @@
 /**
- * The session in the browser: two tabs, sleep, wrong clocks, a server that cannot be reached or has ended the session, and
- * the events of a tab that gets the focus (docs/specification/wire.md 18).
+ * The session in the browser: two tabs, sleep, wrong clocks, a server that cannot be reached or has ended the session,
+ * and the events of a tab that gets the focus (docs/specification/wire.md 18).
  */
 import type { Page } from '@playwright/test';
 import { sessionStorageKey } from '#client/lib/session/storage-keys.ts';

@@ -1,4 +1,6 @@
-/** Two-step verification: turned on and off on the profile page, asked for at every sign-in, before anything is read. */
+/**
+ * Two-step verification: turned on and off on the profile page, asked for at every sign-in, before anything is read.
+ */
 import type { Page } from '@playwright/test';
 import { waitForMailedCode } from '../../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions } from '../support/database.ts';

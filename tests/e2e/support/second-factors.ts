@@ -5,7 +5,9 @@ import { expect } from './test.ts';
 
 const STEP_SECONDS = 30;
 
-/** A code of an authenticator app. The server accepts each time step once, and one step before and after the current. */
+/**
+ * A code of an authenticator app. The server accepts each time step once, and one step before and after the current.
+ */
 export const appCode = (secret: string, step: -1 | 0 | 1): Promise<string> =>
   generate({ secret, epoch: Math.floor(Date.now() / 1000) + step * STEP_SECONDS });
 
@@ -26,8 +28,8 @@ export const shownCodes = (page: Page): Promise<string[]> =>
   page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
 
 /**
- * Adds an authenticator that answers every request at once: with `verifiesUser` one of the device, which holds passkeys,
- * otherwise a security key without a PIN.
+ * Adds an authenticator that answers every request at once: with `verifiesUser` one of the device, which holds
+ * passkeys, otherwise a security key without a PIN.
  */
 export async function addAuthenticator(page: Page, { verifiesUser }: { verifiesUser: boolean }) {
   const devTools = await page.context().newCDPSession(page);

@@ -8,7 +8,10 @@ export type AccountState = {
   expired: boolean;
   /** The user asked to sign out, here or in another tab: the page goes to `/` instead of asking for a password. */
   leaving: boolean;
-  /** Has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the expired session. */
+  /**
+   * Has passed the first step of a sign-in, but not the second. `user` is then null, or the user of the expired
+   * session.
+   */
   secondStepUser: User | null;
 };
 

@@ -1,6 +1,7 @@
 /**
- * Shows URLs and email addresses in a log as links. The links are decorations and are not stored. Only changed blocks are
- * scanned again. Users open a link by Ctrl or Cmd+click, by Alt+Enter at the caret, or by a button on touch screens.
+ * Shows URLs and email addresses in a log as links. The links are decorations and are not stored. Only changed blocks
+ * are scanned again. Users open a link by Ctrl or Cmd+click, by Alt+Enter at the caret, or by a button on touch
+ * screens.
  */
 import type { Node } from '@tiptap/pm/model';
 import { Plugin, PluginKey } from '@tiptap/pm/state';

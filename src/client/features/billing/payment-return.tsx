@@ -19,7 +19,10 @@ export type ReturnParameters = { payment?: string | undefined; token?: string | 
 
 type PaymentReturnProps = {
   parameters: ReturnParameters;
-  /** Saves unsaved text, with a time limit because the capture waits for it. Text that cannot be saved stays in its draft. */
+  /**
+   * Saves unsaved text, with a time limit because the capture waits for it. Text that cannot be saved stays in its
+   * draft.
+   */
   sendAll: () => Promise<unknown>;
   clearAddress: () => void;
   /** Returns to the journal. */

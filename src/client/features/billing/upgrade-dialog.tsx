@@ -1,4 +1,6 @@
-/** The upgrade dialog: the offer for a premium feature, or a renewal for a Closer (docs/specification/screens.md 12). */
+/**
+ * The upgrade dialog: the offer for a premium feature, or a renewal for a Closer (docs/specification/screens.md 12).
+ */
 import { Crown } from 'lucide-react';
 import { useState } from 'react';
 import { AI_MESSAGES } from '#domain/coach/coach.ts';

@@ -46,8 +46,8 @@ export function MonthCalendar({ date, today, premium, datesWithEntries, emptyOnl
   const hasLog = (cell: Date): boolean => logged.has(dayOf(cell));
   const isLockedDay = (cell: Date): boolean => isLocked(dayOf(cell), premium, today);
 
-  // Focuses the selected day, or the latest day that can be selected. In a microtask, because the dialog moves the focus in
-  // an effect that runs after this one.
+  // Focuses the selected day, or the latest day that can be selected. In a microtask, because the dialog moves the
+  // focus in an effect that runs after this one.
   useEffect(() => {
     const find = (cell: string) => body.current?.querySelectorAll<HTMLElement>(`${cell} button:enabled`) ?? [];
     queueMicrotask(() => [...find('td'), ...find('[data-selected="true"]')].at(-1)?.focus());

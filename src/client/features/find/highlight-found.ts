@@ -1,6 +1,6 @@
 /**
- * Highlights the search words in an opened log until the log is edited or closed. Uses the CSS Custom Highlight API, because
- * only the editor may change the log's elements. Browsers without it show no highlights.
+ * Highlights the search words in an opened log until the log is edited or closed. Uses the CSS Custom Highlight API,
+ * because only the editor may change the log's elements. Browsers without it show no highlights.
  */
 import { findMatches } from '#domain/find/match-search.ts';
 import type { SearchTerm } from '#domain/find/match-search.ts';

@@ -93,8 +93,8 @@ function stateOf(
 }
 
 /**
- * A day with a draft is matched by the draft, not by the server's version. The server includes days that are open in any
- * time zone; in the user's time zone the oldest of these days may be locked.
+ * A day with a draft is matched by the draft, not by the server's version. The server includes days that are open in
+ * any time zone; in the user's time zone the oldest of these days may be locked.
  */
 function mergeResults(
   words: readonly SearchTerm[],

@@ -1,4 +1,6 @@
-/** Dims the bars while the user writes and hides them while a phone scrolls down, by attributes that style sheets read. */
+/**
+ * Dims the bars while the user writes and hides them while a phone scrolls down, by attributes that style sheets read.
+ */
 
 /** Typing for this long starts the focus mode. */
 const WRITING_MS = 3_000;

@@ -2,8 +2,8 @@
 import { useEffect, useRef } from 'react';
 
 /**
- * Scrolls into view when `key` changes; null disables it. An element in the upper half of the window stays, because it has
- * room to grow. Scrolls without animation, for reduced motion.
+ * Scrolls into view when `key` changes; null disables it. An element in the upper half of the window stays, because it
+ * has room to grow. Scrolls without animation, for reduced motion.
  */
 export function useScrollIntoView(key: string | null) {
   const element = useRef<HTMLDivElement>(null);

@@ -3,7 +3,9 @@ import { createParser } from 'eventsource-parser';
 
 export type StreamEvent = { event: string; data: string };
 
-/** The returned function takes the next piece of the stream, split anywhere, and returns the events that it completes. */
+/**
+ * The returned function takes the next piece of the stream, split anywhere, and returns the events that it completes.
+ */
 export function createEventParser(): (piece: string) => StreamEvent[] {
   let events: StreamEvent[] = [];
   const parser = createParser({

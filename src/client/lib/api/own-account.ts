@@ -1,4 +1,7 @@
-/** The requests about the user's own account: sessions, change of the address, deletion and archive (docs/specification/wire.md 34). */
+/**
+ * The requests about the user's own account: sessions, change of the address, deletion and archive
+ * (docs/specification/wire.md 34).
+ */
 import { useMemo } from 'react';
 import { isSessionGone } from '#domain/messages.ts';
 import type { Refusal } from '#domain/account/own-account-messages.ts';

@@ -1,6 +1,7 @@
 /**
- * Auth links in mails carry tokens or an error in the query or the fragment, and a provider returns with a code. The boot script removes them from the URL
- * before anything else runs; from then on they exist only in the memory of this page.
+ * Auth links in mails carry tokens or an error in the query or the fragment, and a provider returns with a code. The
+ * boot script removes them from the URL before anything else runs; from then on they exist only in the memory of this
+ * page.
  */
 import { ROUTES } from '#domain/routes.ts';
 

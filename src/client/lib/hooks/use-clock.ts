@@ -1,4 +1,7 @@
-/** Re-reads a value that depends on the time: on focus, when the tab is shown, and every few seconds while it is visible. */
+/**
+ * Re-reads a value that depends on the time: on focus, when the tab is shown, and every few seconds while it is
+ * visible.
+ */
 import { useSyncExternalStore } from 'react';
 
 /** A sleeping machine stops timers, so focus and visibility changes update too. */

@@ -4,7 +4,9 @@ import { useData } from '../api/data-client.ts';
 import { paymentsQuery } from './payment-queries.ts';
 import { useUser } from '../session/session.ts';
 
-/** Sends a request, so use it only where the user can pay. False while unknown: a slow answer must not block a payment. */
+/**
+ * Sends a request, so use it only where the user can pay. False while unknown: a slow answer must not block a payment.
+ */
 export function usePaymentPending(): boolean {
   const { data } = useQuery(paymentsQuery(useData(), useUser().id));
   return data?.some(({ status }) => status === 'pending') ?? false;

@@ -11,7 +11,10 @@ export type SessionState = {
   /** The last known user. Stays set while `expired`, so that the text on the page keeps its owner. */
   user: User | null;
   profile: Profile | null;
-  /** `missing`: there is no row. `unavailable`: reading it failed, so the plan is unknown (docs/specification/accounts.md 10). */
+  /**
+   * `missing`: there is no row. `unavailable`: reading it failed, so the plan is unknown
+   * (docs/specification/accounts.md 10).
+   */
   profileState: 'loading' | 'ready' | 'missing' | 'unavailable';
   /** The session has ended, but not by a sign-out. The screen stays, with the sign-in overlay on top. */
   expired: boolean;
@@ -20,9 +23,10 @@ export type SessionState = {
   /** Reads the profile again. Resolves with whether there is one. */
   refreshProfile: () => Promise<boolean>;
   /**
-   * Signs out in all tabs of this browser, wipes the user's local data and opens the landing page. A tab with text typed
-   * after this call keeps it and asks to sign in again. When the server is unreachable, `local` still removes the session
-   * from this device, and `global` returns the error and changes nothing. Shows no confirmation: buttons use `useSignOut`.
+   * Signs out in all tabs of this browser, wipes the user's local data and opens the landing page. A tab with text
+   * typed after this call keeps it and asks to sign in again. When the server is unreachable, `local` still removes the
+   * session from this device, and `global` returns the error and changes nothing. Shows no confirmation: buttons use
+   * `useSignOut`.
    */
   signOut: (scope: SignOutScope) => Promise<{ error: AuthError | null }>;
   /** Sends unsaved text. Resolves within a few seconds with the days that could not be sent. */
@@ -34,7 +38,9 @@ export type SessionState = {
 /** Text of the signed-in user that may exist only in this browser. */
 export type UnsavedText = {
   send: () => Promise<readonly Day[]>;
-  /** Returns whether text was typed after `at`, and protects it: a sign-out requested at `at` has not asked about it. */
+  /**
+   * Returns whether text was typed after `at`, and protects it: a sign-out requested at `at` has not asked about it.
+   */
   keepTypedAfter: (at: number) => boolean;
   /** Drops the text after a sign-out and stops writing to this browser's storage. */
   discard: () => void;

@@ -33,6 +33,7 @@ export const entryQuery = (transport: EntryTransport, date: Day) =>
     networkMode: 'always',
     retry: (count, error) => count < 1 && error instanceof EntryReadError && error.failure.kind === 'unreachable',
     refetchOnWindowFocus: 'always',
-    // `networkMode: 'always'` disables this by default. A day that failed to load is refetched once the network is back.
+    // `networkMode: 'always'` disables this by default. A day that failed to load is refetched once the network is
+    // back.
     refetchOnReconnect: true,
   });

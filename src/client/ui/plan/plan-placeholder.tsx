@@ -1,4 +1,6 @@
-/** Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid. */
+/**
+ * Replaces content that depends on the plan while the plan is unknown. Never offers an upgrade: the user may have paid.
+ */
 import { useState } from 'react';
 import { PROFILE_MESSAGES } from '#domain/account/profile-messages.ts';
 import { useSession } from '#client/lib/session/session.ts';

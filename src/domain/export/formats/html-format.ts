@@ -50,8 +50,8 @@ export function htmlWriter({ today }: { today: Day }): FormatWriter {
 }
 
 /**
- * Demotes the log's headings below the day's. Threat: content that is not clean could contain scripts, so only its text is
- * shown.
+ * Demotes the log's headings below the day's. Threat: content that is not clean could contain scripts, so only its text
+ * is shown.
  */
 function bodyOf({ content }: ExportedEntry): string {
   const log = withoutDateHeader(content);

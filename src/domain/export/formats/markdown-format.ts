@@ -1,4 +1,6 @@
-/** The Markdown export (CommonMark with ~~strike~~): a first-level heading per day, the log's headings one level lower. */
+/**
+ * The Markdown export (CommonMark with ~~strike~~): a first-level heading per day, the log's headings one level lower.
+ */
 import { dayLabel } from '#domain/day/day.ts';
 import { refuseDay } from '../exported-entry.ts';
 import type { FormatWriter, ParsedDay } from '../exported-entry.ts';

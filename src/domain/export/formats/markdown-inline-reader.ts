@@ -1,7 +1,7 @@
 /**
  * Parses inline Markdown of one line with CommonMark's delimiter rules: the `*` in `2 * 3` and the `_` in `snake_case`
- * are plain text. Logs contain no link elements, so a link becomes `text (address)`. Linear in the length of the line: each
- * closed link copies its label, and a label lies in at most one link and one image.
+ * are plain text. Logs contain no link elements, so a link becomes `text (address)`. Linear in the length of the line:
+ * each closed link copies its label, and a label lies in at most one link and one image.
  */
 import { linkAsText } from '#domain/log/links.ts';
 import { escapeHtml } from '../escape-html.ts';
@@ -84,8 +84,8 @@ export function readInline(text: string): { html: string; breaks: boolean } {
 type Bracket = { sign: string; part: number };
 
 /**
- * The unclosed `[` and `![` of a line. CommonMark allows no link in a link, so each link makes the `[` before it plain text.
- * In the same way each image makes the `![` before it plain text, where CommonMark would nest them.
+ * The unclosed `[` and `![` of a line. CommonMark allows no link in a link, so each link makes the `[` before it plain
+ * text. In the same way each image makes the `![` before it plain text, where CommonMark would nest them.
  */
 class Brackets {
   readonly #unclosed: Bracket[] = [];

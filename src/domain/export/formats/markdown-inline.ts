@@ -1,6 +1,7 @@
 /**
- * Writes the inline Markdown of one line; `markdown-inline-reader.ts` is the inverse. Escapes all Markdown syntax in the
- * text, so that parsing is unambiguous. Marks that Markdown cannot express (underline, bold around a space) become HTML tags.
+ * Writes the inline Markdown of one line; `markdown-inline-reader.ts` is the inverse. Escapes all Markdown syntax in
+ * the text, so that parsing is unambiguous. Marks that Markdown cannot express (underline, bold around a space) become
+ * HTML tags.
  */
 import type { Mark, Run } from '../log-lines.ts';
 

@@ -17,7 +17,9 @@ const MAX_DEPTH = 30;
 export type MarkdownSource =
   /** A day of an export: headings are one level below the day's, consecutive lines form one paragraph. */
   | 'export'
-  /** Foreign Markdown: headings keep their level, each line is a paragraph, and nested lists may be indented too little. */
+  /**
+   * Foreign Markdown: headings keep their level, each line is a paragraph, and nested lists may be indented too little.
+   */
   | 'paste';
 
 /** CommonMark requires three spaces below `1. `, but many users type two. */

@@ -1,6 +1,6 @@
 /**
- * The plain text export (docs/specification/export-and-import.md 2): a line with the day, a line of dashes, the text, an
- * empty line. Lists keep their numbers; nested lists are indented by two spaces.
+ * The plain text export (docs/specification/export-and-import.md 2): a line with the day, a line of dashes, the text,
+ * an empty line. Lists keep their numbers; nested lists are indented by two spaces.
  *
  * Ambiguous lines (a paragraph that starts with `1.` or a space, a line of dashes below a date) are escaped with a
  * backslash, which the parser removes.

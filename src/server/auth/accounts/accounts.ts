@@ -268,8 +268,8 @@ export type SentColumn =
   | 'factor_guess_notice_sent_at';
 
 /**
- * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time, so
- * only one of two concurrent requests sends. `intervalMs` 0 allows every mail.
+ * Returns whether a mail of this kind may be sent now. One statement checks the minimum interval and records the time,
+ * so only one of two concurrent requests sends. `intervalMs` 0 allows every mail.
  */
 export async function claimMail(
   service: AsService,

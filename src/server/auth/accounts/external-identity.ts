@@ -4,8 +4,9 @@
  *
  * Threat: account takeover by address. A provider that has not verified an address lets anybody claim it, so such an
  * address never opens or joins an existing account. A verified address joins an account only if the account's own
- * address is confirmed. Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner.
- * Once a provider proves the owner, an unconfirmed account loses everything that the stranger may have left in it.
+ * address is confirmed. Threat: pre-hijacking. A stranger signs up with another person's address and waits for the
+ * owner. Once a provider proves the owner, an unconfirmed account loses everything that the stranger may have left in
+ * it.
  */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
@@ -117,8 +118,8 @@ async function signInKnown(
   if (isUnconfirmed(user) && user.last_sign_in_at === null) {
     if (!identity.emailVerified || identity.email === null) return { outcome: 'needs_verification', user };
     if (identity.email === user.email) return claimAccount(transaction, signIn, user);
-    // Threat: an attacker first presents a stranger's unverified address, then verifies another address at the provider.
-    // The proof of one address must not confirm the other.
+    // Threat: an attacker first presents a stranger's unverified address, then verifies another address at the
+    // provider. The proof of one address must not confirm the other.
     await abandonUnconfirmed(transaction, existing);
     return null;
   }
@@ -255,7 +256,9 @@ async function saveIdentity(transaction: AsService, { identity, now }: IdentityS
   );
 }
 
-/** Gives an account that was never confirmed or used to the proven owner of its address, with the new identity alone. */
+/**
+ * Gives an account that was never confirmed or used to the proven owner of its address, with the new identity alone.
+ */
 async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<IdentityOutcome> {
   const { identity, now, device } = signIn;
   await deleteSignInMethods(transaction, user.id);

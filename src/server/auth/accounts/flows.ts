@@ -1,6 +1,6 @@
 /**
- * Sign-in flows that leave for another page and return: provider sign-ins and PKCE mails (docs/specification/wire.md 24).
- * A flow that returns to a PKCE client issues an auth code, which the client exchanges with its verifier.
+ * Sign-in flows that leave for another page and return: provider sign-ins and PKCE mails (docs/specification/wire.md
+ * 24). A flow that returns to a PKCE client issues an auth code, which the client exchanges with its verifier.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Selectable } from 'kysely';

@@ -48,9 +48,9 @@ export const isPkceLink = (linkToken: string): boolean => linkToken.startsWith(P
  * Replaces the user's token for this purpose. The previous code is invalidated. Its wrong guesses still count towards
  * MAX_WRONG_CODES_PER_DAY if it was issued within the last day, so new mails cannot raise the guesses above that limit.
  *
- * Threat: a stranger requests a recovery mail whenever the owner does, to invalidate the link that the owner is about to
- * open. Earlier links of mails that a stranger can request therefore stay valid until they expire; all of them went to
- * the owner. Each keeps its own flow, or a stranger's flow would take over the owner's link.
+ * Threat: a stranger requests a recovery mail whenever the owner does, to invalidate the link that the owner is about
+ * to open. Earlier links of mails that a stranger can request therefore stay valid until they expire; all of them went
+ * to the owner. Each keeps its own flow, or a stranger's flow would take over the owner's link.
  */
 export async function issueOneTimeToken(service: AsService, issue: Issue): Promise<IssuedToken> {
   const { flowId = null, keepsEarlierLinks = false } = issue;
@@ -271,8 +271,8 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
 }
 
 /**
- * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has not
- * exchanged yet, and cancels a pending change of address or number and every pending link of a provider.
+ * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has
+ * not exchanged yet, and cancels a pending change of address or number and every pending link of a provider.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(

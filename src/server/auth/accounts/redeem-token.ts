@@ -1,6 +1,6 @@
 /**
- * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE flow,
- * issues an auth code.
+ * Redeems a verified link or code: confirms or changes the address, and starts a session or, for the link of a PKCE
+ * flow, issues an auth code.
  */
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -41,7 +41,9 @@ type RedeemInput = {
   token: OneTimeRow;
   device: Device;
   now: Date;
-  /** Whether the token came by its link, which finishes its PKCE flow. Otherwise the client takes the session itself. */
+  /**
+   * Whether the token came by its link, which finishes its PKCE flow. Otherwise the client takes the session itself.
+   */
   finishesFlow: boolean;
 };
 
@@ -133,8 +135,8 @@ async function confirmAddressChange(
 }
 
 /**
- * False if another account has confirmed the address. Threat: a stranger signs up with the address that the user wants to
- * move to, and never confirms it. The user has just proven to own it, so the stranger's account gives it up.
+ * False if another account has confirmed the address. Threat: a stranger signs up with the address that the user wants
+ * to move to, and never confirms it. The user has just proven to own it, so the stranger's account gives it up.
  */
 async function takeAddress(
   transaction: AsService,

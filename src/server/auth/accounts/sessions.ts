@@ -152,8 +152,8 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
 );
 
 /**
- * Inserts session, first refresh token and audit rows, updates the sign-in time, undoes a pending deletion of the account
- * and reads the account, in one round trip.
+ * Inserts session, first refresh token and audit rows, updates the sign-in time, undoes a pending deletion of the
+ * account and reads the account, in one round trip.
  */
 export async function startSession(
   service: AsService,
@@ -211,7 +211,9 @@ export const ACCOUNT_AND_SESSION = prepareQuery(({ userId, sessionId }: { userId
   ),
 );
 
-/** One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user. */
+/**
+ * One statement. Null if the user does not exist; `session` is null for a null id and for a session of another user.
+ */
 export async function findAccountAndSession(
   service: AsService,
   userId: string,

@@ -8,8 +8,8 @@ import { readBearer } from '../wire/require-user.ts';
 export const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
 
 /**
- * Throws `no_authorization`, `bad_jwt` or `not_admin`. Threat: privilege escalation by the role of a user. Only the operator
- * signs tokens without a session, so a token with a session is never an admin's, whatever its role.
+ * Throws `no_authorization`, `bad_jwt` or `not_admin`. Threat: privilege escalation by the role of a user. Only the
+ * operator signs tokens without a session, so a token with a session is never an admin's, whatever its role.
  */
 export async function requireAdmin(context: Context<AppEnv>, deps: AuthDeps): Promise<void> {
   const { role, sessionId } = await readBearer(context, deps);

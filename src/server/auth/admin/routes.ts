@@ -1,4 +1,6 @@
-/** The admin routes (docs/specification/wire.md 33). Few installations use them, so their modules load at the first use. */
+/**
+ * The admin routes (docs/specification/wire.md 33). Few installations use them, so their modules load at the first use.
+ */
 import type { Endpoint, Route } from '../auth-deps.ts';
 import { lazyEndpoint } from '../lazy-endpoint.ts';
 

@@ -72,7 +72,9 @@ async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDep
   return id;
 }
 
-/** Threat: a server that fetches an address for its caller opens its own network. So `metadata_url` is not supported. */
+/**
+ * Threat: a server that fetches an address for its caller opens its own network. So `metadata_url` is not supported.
+ */
 function readSettings(body: Body): SsoProviderChange {
   const metadataXml = body.text('metadata_xml');
   if (body.text('metadata_url') !== '') throw new AuthError('sso_metadata_url');

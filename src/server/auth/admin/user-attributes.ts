@@ -35,7 +35,10 @@ export const NO_ATTRIBUTES: UserAttributes = {
 };
 
 const ROLE = /^[a-z][a-z0-9_]{0,62}$/;
-/** argon2id in the PHC format with bounded cost. Threat: a stored hash with a cost that exhausts memory at every sign-in. */
+/**
+ * argon2id in the PHC format with bounded cost. Threat: a stored hash with a cost that exhausts memory at every
+ * sign-in.
+ */
 const PASSWORD_HASH =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,5}),t=([1-9]\d?),p=([1-9]\d?)\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 const MAX_MEMORY_KIB = 65_536;

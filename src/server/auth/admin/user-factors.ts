@@ -1,4 +1,6 @@
-/** /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33). */
+/**
+ * /admin/users/{id}/factors and /passkeys: what a user has set up beside the password (docs/specification/wire.md 33).
+ */
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { findUserById } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';

@@ -171,8 +171,8 @@ async function recordChange(transaction: AsService, { userId, attributes, author
 }
 
 /**
- * Requires a transaction. Null if there is no such user. The account can no longer be opened and names nobody, but its id
- * and its logs stay.
+ * Requires a transaction. Null if there is no such user. The account can no longer be opened and names nobody, but its
+ * id and its logs stay.
  */
 export async function softDeleteUser(transaction: AsService, userId: string, author: Author): Promise<string[] | null> {
   const user = await lockUser(transaction, userId);

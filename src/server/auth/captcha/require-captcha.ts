@@ -1,8 +1,8 @@
 /**
  * Requires a solved captcha where the operator has set one up (docs/specification/accounts.md 9).
  *
- * Fails closed: without an answer of the captcha service the request is refused, and the client may retry. Threat: a token
- * that was solved on a page of another site. Its host name must be ours or one that AUTH_REDIRECT_URLS lists.
+ * Fails closed: without an answer of the captcha service the request is refused, and the client may retry. Threat: a
+ * token that was solved on a page of another site. Its host name must be ours or one that AUTH_REDIRECT_URLS lists.
  */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';

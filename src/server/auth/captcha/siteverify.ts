@@ -24,8 +24,8 @@ export async function askSiteverify(
 ): Promise<CaptchaVerdict> {
   if (token.length > MAX_TOKEN_LENGTH) return { outcome: 'refused', codes: ['invalid-input-response'] };
   const form = new URLSearchParams({ secret: captcha.secret.reveal(), response: token });
-  // Threat: an hCaptcha secret belongs to an operator's account. Without the site key, a token that was solved on another
-  // site of the account would pass. A Turnstile secret belongs to one widget.
+  // Threat: an hCaptcha secret belongs to an operator's account. Without the site key, a token that was solved on
+  // another site of the account would pass. A Turnstile secret belongs to one widget.
   if (captcha.provider === 'hcaptcha') form.set('sitekey', captcha.siteKey);
   try {
     const response = await fetch(captcha.verifyUrl, {

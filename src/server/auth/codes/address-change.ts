@@ -1,9 +1,10 @@
 /**
- * The pending change of a user's address (docs/specification/wire.md 13). The current and the new address each get a mail
- * with a token of its own, and the change counts once both are confirmed. A user without an address confirms the new one.
+ * The pending change of a user's address (docs/specification/wire.md 13). The current and the new address each get a
+ * mail with a token of its own, and the change counts once both are confirmed. A user without an address confirms the
+ * new one.
  *
- * Threat: account enumeration. The tokens are issued in the request, for a free and a taken address alike. Only the choice
- * of the mail depends on the owner of the address, and that happens after the response.
+ * Threat: account enumeration. The tokens are issued in the request, for a free and a taken address alike. Only the
+ * choice of the mail depends on the owner of the address, and that happens after the response.
  */
 import { queryBuilder } from '#server/database/query-builder.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -55,8 +56,8 @@ export async function beginAddressChange(
 }
 
 /**
- * Requires a transaction. Issues tokens for the addresses that have not confirmed yet. A confirmation is kept, and so are
- * earlier links: anybody can ask for these mails, who must not undo what the owner has done.
+ * Requires a transaction. Issues tokens for the addresses that have not confirmed yet. A confirmation is kept, and so
+ * are earlier links: anybody can ask for these mails, who must not undo what the owner has done.
  */
 export async function repeatAddressChange(
   deps: AuthDeps,

@@ -1,5 +1,6 @@
 /**
- * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/wire.md 25, 26).
+ * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/wire.md 25,
+ * 26).
  *
  * Threat: account enumeration. The account is looked up, and created, after the response. So a known, an unknown and an
  * unwanted new address get the same answer after the same time, where supabase/auth answers `otp_disabled` or

@@ -1,6 +1,6 @@
 /**
- * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or the
- * address with PUT /user (docs/specification/wire.md 12, 14, 26).
+ * GET /reauthenticate: mails or texts a code. A session older than 24 hours needs the code to change the password or
+ * the address with PUT /user (docs/specification/wire.md 12, 14, 26).
  */
 import { mailReauthentication } from '../mails/account-mails.ts';
 import type { Endpoint } from '../auth-deps.ts';

@@ -27,8 +27,8 @@ export const grantPassword: Endpoint = async (context, deps) => {
   const service = database.asService('sign in');
   const user = await (byPhone ? findUserByPhone(service, address) : findUserByEmail(service, address));
   const now = clock.now();
-  // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password reveals
-  // that an account is banned or unconfirmed.
+  // Threat: account enumeration. An unknown address takes as long as a wrong password, and only a correct password
+  // reveals that an account is banned or unconfirmed.
   const refund = await limits.consumeSignIn(signInKey(context, deps, { address, user }));
   const matches = await passwords.matches(password, user?.password_hash ?? null).catch(async (error: unknown) => {
     await refund();

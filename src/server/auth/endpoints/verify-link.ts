@@ -1,10 +1,10 @@
 /**
  * GET /verify and the button on its page: a link to a third-party app (docs/specification/wire.md 15).
  *
- * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here GET
- * and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The button's POST
- * consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the session in its fragment,
- * or for a PKCE client an auth code in its query.
+ * Threat: mail clients and scanners open every link, which would use up the token with the GET of supabase/auth. Here
+ * GET and HEAD show a page without a database query, so they do not reveal whether a token is valid either. The
+ * button's POST consumes the token and responds as the GET of supabase/auth does: with a redirect that carries the
+ * session in its fragment, or for a PKCE client an auth code in its query.
  */
 import { isCrossSiteRequest } from '#server/http/requests/cross-site.ts';
 import { readText } from '#server/http/requests/limit-body.ts';

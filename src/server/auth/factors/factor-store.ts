@@ -126,9 +126,9 @@ type Removal = FactorKey & {
 };
 
 /**
- * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`; their
- * access tokens say so from the next renewal on. Recovery codes cannot stand alone, so the last verified factor takes
- * them along. Null if the user has no such factor.
+ * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`;
+ * their access tokens say so from the next renewal on. Recovery codes cannot stand alone, so the last verified factor
+ * takes them along. Null if the user has no such factor.
  */
 export async function removeFactor(transaction: AsService, removal: Removal): Promise<StoredFactor | null> {
   const { id, userId, actor, device, now } = removal;
@@ -162,7 +162,9 @@ export async function removeFactor(transaction: AsService, removal: Removal): Pr
 
 type ConfirmedSessions = { method: string } & ({ factorId: string } | { userId: string; exceptSessionId?: string });
 
-/** Drops sessions that a factor, or a user's recovery code, confirmed to `aal1`, except those that a passkey started. */
+/**
+ * Drops sessions that a factor, or a user's recovery code, confirmed to `aal1`, except those that a passkey started.
+ */
 export async function endSecondStep(transaction: AsService, sessions: ConfirmedSessions): Promise<void> {
   const { method } = sessions;
   let query = queryBuilder

@@ -35,8 +35,8 @@ export type UpgradedSession = {
 };
 
 /**
- * Requires a transaction that holds the locks of the user's row and of the session. Every other session of the user that
- * has not passed a second step ends.
+ * Requires a transaction that holds the locks of the user's row and of the session. Every other session of the user
+ * that has not passed a second step ends.
  *
  * Threat: a thief holds the refresh token of the session from before the second step. The parent of the active token is
  * accepted after a lost response (docs/specification/wire.md 10), so this token would obtain `aal2`. A second step

@@ -141,7 +141,8 @@ async function claimTimeStep(transaction: AsService, factorId: string, step: num
 
 /**
  * Threat: the thief of a password stores an unverified factor before the owner protects the account, and verifies it
- * later to pass the second step with it. Next to a verified factor, a session without a second step verifies no new one.
+ * later to pass the second step with it. Next to a verified factor, a session without a second step verifies no new
+ * one.
  */
 async function requireMayAddFactor(transaction: AsService, userId: string, aal: string): Promise<void> {
   if (aal !== 'aal1') return;

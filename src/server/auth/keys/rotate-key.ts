@@ -13,8 +13,8 @@ type Rotation = {
 };
 
 /**
- * Returns the keys with a new first key and the same root, so that refresh tokens, codes and sealed secrets stay valid. The
- * old keys lose their private members and end once their last token has ended and no verifier caches the old JWKS.
+ * Returns the keys with a new first key and the same root, so that refresh tokens, codes and sealed secrets stay valid.
+ * The old keys lose their private members and end once their last token has ended and no verifier caches the old JWKS.
  */
 export async function rotateKeys(file: KeyFile, { now, endsNow = false }: Rotation): Promise<KeyFile> {
   const nowSeconds = Math.floor(now.getTime() / 1000);

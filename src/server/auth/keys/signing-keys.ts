@@ -1,6 +1,6 @@
 /**
- * The keys that sign and verify access tokens: the operator's file, or one generated into the data directory at the first
- * start. A running server follows a rotation: it reads the file again when it has changed.
+ * The keys that sign and verify access tokens: the operator's file, or one generated into the data directory at the
+ * first start. A running server follows a rotation: it reads the file again when it has changed.
  */
 import { hkdfSync, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -169,8 +169,8 @@ async function importPublicKey({ kid, algorithm, jwk, endsAt }: VerificationJwk)
 }
 
 /**
- * Creates the key file atomically: a concurrent process, or the next start after a crash, sees the whole key or no file.
- * `link` fails if the file exists, so the first process wins.
+ * Creates the key file atomically: a concurrent process, or the next start after a crash, sees the whole key or no
+ * file. `link` fails if the file exists, so the first process wins.
  */
 async function createKeyIfMissing(file: string, dataDir: string): Promise<void> {
   const exists = await stat(file).then(

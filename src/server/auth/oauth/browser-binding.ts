@@ -1,10 +1,10 @@
 /**
  * Binds a flow to the browser that started it, by a cookie.
  *
- * Threat: login CSRF. An attacker signs in at a provider, stops before the callback and lets the victim's browser open it.
- * The victim would be signed in to the attacker's account, or the attacker's provider account would be linked to the
- * victim's. PKCE prevents the first, because the victim's client has no verifier for the attacker's code; a flow without
- * PKCE and every linking flow needs the cookie.
+ * Threat: login CSRF. An attacker signs in at a provider, stops before the callback and lets the victim's browser open
+ * it. The victim would be signed in to the attacker's account, or the attacker's provider account would be linked to
+ * the victim's. PKCE prevents the first, because the victim's client has no verifier for the attacker's code; a flow
+ * without PKCE and every linking flow needs the cookie.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';

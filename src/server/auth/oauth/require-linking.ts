@@ -18,9 +18,9 @@ export type LinkingUser = {
 };
 
 /**
- * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like a
- * change of the password, linking needs a session of the last day or a mailed code (`nonce`), and the second factor if
- * there is one.
+ * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like
+ * a change of the password, linking needs a session of the last day or a mailed code (`nonce`), and the second factor
+ * if there is one.
  */
 export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
   const { account, session } = await requireUser(context, deps);

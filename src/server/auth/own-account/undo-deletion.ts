@@ -1,6 +1,7 @@
 /**
- * The link that keeps an account whose owner asked to delete it (docs/specification/wire.md 34). GET shows a page with a
- * button and looks nothing up, because mail scanners open every link. POST uses the token: as JSON, or from that page.
+ * The link that keeps an account whose owner asked to delete it (docs/specification/wire.md 34). GET shows a page with
+ * a button and looks nothing up, because mail scanners open every link. POST uses the token: as JSON, or from that
+ * page.
  *
  * The token keeps the account and opens nothing, so a request from another site needs no check.
  */

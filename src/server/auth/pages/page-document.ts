@@ -1,6 +1,6 @@
 /**
- * A page that the auth wire serves itself. It works without script and is not part of the client's build, so its style is
- * inline and allowed by hash in the Content-Security-Policy.
+ * A page that the auth wire serves itself. It works without script and is not part of the client's build, so its style
+ * is inline and allowed by hash in the Content-Security-Policy.
  */
 import { createHash } from 'node:crypto';
 import { ROUTES } from '#domain/routes.ts';
@@ -54,7 +54,8 @@ const pageHeaders = (formTarget: string | undefined): Record<string, string> => 
   'X-Frame-Options': 'DENY',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cache-Control': 'no-store',
-  // The URL contains the token. `no-referrer` would make the form send `Origin: null`, which isCrossSiteRequest rejects.
+  // The URL contains the token. `no-referrer` would make the form send `Origin: null`, which isCrossSiteRequest
+  // rejects.
   'Referrer-Policy': 'strict-origin',
 });
 

@@ -1,8 +1,8 @@
 /**
  * POST /passkeys/authentication/options and /verify: signs in with a passkey (docs/specification/wire.md 32).
  *
- * The options name no account, and a passkey that we don't know is answered like a wrong signature, so neither tells who
- * has an account.
+ * The options name no account, and a passkey that we don't know is answered like a wrong signature, so neither tells
+ * who has an account.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { Endpoint } from '../auth-deps.ts';

@@ -1,6 +1,6 @@
 /**
- * Verifies the answers of authenticators with @simplewebauthn/server: new credentials and assertions. Importing this module
- * loads the library.
+ * Verifies the answers of authenticators with @simplewebauthn/server: new credentials and assertions. Importing this
+ * module loads the library.
  */
 import {
   generateRegistrationOptions,
@@ -104,8 +104,8 @@ type KnownCredential = { credential_id: Buffer; public_key: Buffer; sign_count: 
 export type Assertion = { signCount: number; backedUp: boolean };
 
 /**
- * Returns null for an answer that this credential has not signed for the challenge, and for a signature counter that did
- * not rise. Threat: a copy of the authenticator, whose counter lags behind.
+ * Returns null for an answer that this credential has not signed for the challenge, and for a signature counter that
+ * did not rise. Threat: a copy of the authenticator, whose counter lags behind.
  */
 export async function checkAssertion(
   answer: JsonObject,

@@ -44,8 +44,8 @@ export async function renamePasskey(
 type Removal = PasskeyKey & { actor: AuditEntry['actor']; device?: Device; now: Date };
 
 /**
- * Requires a transaction. Sessions that the passkey started, and no second factor confirmed, drop to `aal1`. Null if the
- * user has no such passkey.
+ * Requires a transaction. Sessions that the passkey started, and no second factor confirmed, drop to `aal1`. Null if
+ * the user has no such passkey.
  */
 export async function removePasskey(transaction: AsService, removal: Removal): Promise<StoredCredential | null> {
   const { id, userId, actor, device, now } = removal;

@@ -1,8 +1,8 @@
 /**
  * Hashes, verifies and assesses passwords off the event loop, one at a time.
  *
- * One argon2id computation takes 19 MiB and tens of milliseconds of a core. A burst of sign-ins therefore waits in a bounded
- * queue for a single low-priority thread, and the excess is rejected; saves are not slowed down.
+ * One argon2id computation takes 19 MiB and tens of milliseconds of a core. A burst of sign-ins therefore waits in a
+ * bounded queue for a single low-priority thread, and the excess is rejected; saves are not slowed down.
  */
 import { Worker } from 'node:worker_threads';
 import type { PasswordJob, PasswordResult, PasswordTask } from './password-worker.ts';
@@ -10,8 +10,9 @@ import type { PasswordJob, PasswordResult, PasswordTask } from './password-worke
 const MAX_QUEUED_PASSWORDS = 40;
 
 /**
- * argon2id hash of a discarded random text, with the cost parameters of `password-worker.ts`. Threat: account enumeration by
- * timing. Verifying against it takes as long as against a real hash, so the response time does not reveal an account.
+ * argon2id hash of a discarded random text, with the cost parameters of `password-worker.ts`. Threat: account
+ * enumeration by timing. Verifying against it takes as long as against a real hash, so the response time does not
+ * reveal an account.
  */
 const DUMMY_HASH = '$argon2id$v=19$m=19456,t=2,p=1$yUdyTzN8sZHup0DdEJzFeA$SqVayViDc+CXbc8ZhE2trnzxWaiYsvDWVsVXvB81Ges';
 

@@ -99,8 +99,8 @@ export async function confirmPhone(transaction: AsService, account: Account, pho
 }
 
 /**
- * Threat: a stranger signs up with another person's number and a password, and waits for the owner to confirm it. Removes
- * the password of an account that was never confirmed; one statement, whether or not the number has an account.
+ * Threat: a stranger signs up with another person's number and a password, and waits for the owner to confirm it.
+ * Removes the password of an account that was never confirmed; one statement, whether or not the number has an account.
  */
 export async function clearUnprovenPassword(service: AsService, phone: string): Promise<void> {
   await service.run(

@@ -1,8 +1,8 @@
 /**
  * POST /otp and POST /resend for a number: text a code (docs/specification/wire.md 26).
  *
- * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can report a
- * failed text. Otherwise the account is looked up after the response, which is the same for every number.
+ * Threat: account enumeration. If the request may create an account, every number gets a code, and the answer can
+ * report a failed text. Otherwise the account is looked up after the response, which is the same for every number.
  */
 import type { Context } from 'hono';
 import type { AsService } from '#server/database/database.ts';

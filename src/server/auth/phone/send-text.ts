@@ -1,9 +1,9 @@
 /**
  * Sends a text message within its budgets (docs/specification/limits.md 2).
  *
- * Threat: SMS pumping. An attacker has codes sent to numbers that earn a share of the fee. Numbers outside SMS_COUNTRIES get
- * none; each number, each network address and the whole server have budgets. A number's budget counts whether or not the
- * number has an account, so neither a text nor a 429 reveals one.
+ * Threat: SMS pumping. An attacker has codes sent to numbers that earn a share of the fee. Numbers outside
+ * SMS_COUNTRIES get none; each number, each network address and the whole server have budgets. A number's budget counts
+ * whether or not the number has an account, so neither a text nor a 429 reveals one.
  */
 import { createHmac } from 'node:crypto';
 import { SmsError } from '#server/sms/sms-sender.ts';
@@ -33,7 +33,9 @@ export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip }: Reci
   await limits.consumeSmsRecipient(recipient, ip);
 }
 
-/** Requires `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` for the server's budget. */
+/**
+ * Requires `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` for the server's budget.
+ */
 export async function sendText(deps: Pick<AuthDeps, 'limits' | 'sms'>, phone: string, text: string): Promise<void> {
   if (deps.sms === null) throw new AuthError('sms_send_failed', FAILURES.misconfigured);
   await deps.limits.consumeSmsServer();
@@ -57,8 +59,8 @@ const FAILURES: Readonly<Record<SmsFailure, string>> = {
 };
 
 /**
- * Deletes the account that this request has created if its text cannot be sent. Threat: once the server's budget is used up,
- * the time of the refusal would reveal which numbers have an account; it is padded.
+ * Deletes the account that this request has created if its text cannot be sent. Threat: once the server's budget is
+ * used up, the time of the refusal would reveal which numbers have an account; it is padded.
  */
 export async function undoOnFailure(deps: AuthDeps, created: Account | null, send: () => Promise<void>): Promise<void> {
   try {

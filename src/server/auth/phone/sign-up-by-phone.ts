@@ -2,8 +2,8 @@
  * POST /signup with a number and a password (docs/specification/wire.md 26). A texted code always confirms the number,
  * also with AUTH_AUTOCONFIRM.
  *
- * Threat: account enumeration, as with addresses (`endpoints/signup.ts`). A new, an unconfirmed and a taken number get the
- * same answer. Each gets a text too, so neither the provider's answer nor its delay tells them apart.
+ * Threat: account enumeration, as with addresses (`endpoints/signup.ts`). A new, an unconfirmed and a taken number get
+ * the same answer. Each gets a text too, so neither the provider's answer nor its delay tells them apart.
  */
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';

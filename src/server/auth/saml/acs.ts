@@ -1,12 +1,12 @@
 /**
- * POST /sso/saml/acs (assertion consumer service) and GET /sso/saml/continue: an identity provider's page sends the browser
- * back with a response (docs/specification/wire.md 29).
+ * POST /sso/saml/acs (assertion consumer service) and GET /sso/saml/continue: an identity provider's page sends the
+ * browser back with a response (docs/specification/wire.md 29).
  *
- * Threat: login CSRF. An attacker signs in at the identity provider, keeps the response and makes another browser post it.
- * A PKCE client has no verifier for the code of such a flow. Without PKCE, the browser that started the flow has a cookie,
- * which a cross-site POST does not carry. So the POST redirects to a GET of ours, to which the browser sends it. Threat: an
- * attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own cookie. It therefore also
- * needs a code that only the posting browser gets.
+ * Threat: login CSRF. An attacker signs in at the identity provider, keeps the response and makes another browser post
+ * it. A PKCE client has no verifier for the code of such a flow. Without PKCE, the browser that started the flow has a
+ * cookie, which a cross-site POST does not carry. So the POST redirects to a GET of ours, to which the browser sends
+ * it. Threat: an attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own
+ * cookie. It therefore also needs a code that only the posting browser gets.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';

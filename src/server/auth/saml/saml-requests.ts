@@ -26,8 +26,9 @@ export const requestsOfNewFlow = (service: AsService, flow: FlowRow, providerId:
 /**
  * Deletes the request of a flow. Null for all but the first of concurrent responses.
  *
- * Threat: node-saml looks a request up and removes it in two steps, so a response that is sent twice at the same time would
- * pass twice. Each flow therefore accepts one response, valid or not, and node-saml sees only the claimed request.
+ * Threat: node-saml looks a request up and removes it in two steps, so a response that is sent twice at the same time
+ * would pass twice. Each flow therefore accepts one response, valid or not, and node-saml sees only the claimed
+ * request.
  */
 export async function claimSamlRequest(service: AsService, flowId: string): Promise<SamlRequestRow | null> {
   const [request] = await service.run(

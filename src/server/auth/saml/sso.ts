@@ -71,7 +71,9 @@ function readTarget(context: Context<AppEnv>, { config }: AuthDeps, body: Body):
   return isAllowedTarget(target, config) ? target : redirectTarget(context, config);
 }
 
-/** The relay state is the flow's id. It is no secret: the response is bound to the request, and the flow to the browser. */
+/**
+ * The relay state is the flow's id. It is no secret: the response is bound to the request, and the flow to the browser.
+ */
 function buildSignInUrl(
   deps: AuthDeps,
   provider: SsoProvider,

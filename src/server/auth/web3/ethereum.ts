@@ -12,7 +12,9 @@ export const ethereumSigner: Signer = {
     if (digits === undefined) throw new AuthError('ethereum_signature_length');
     return Buffer.from(digits, 'hex');
   },
-  /** Contract accounts (ERC-1271) sign nothing themselves and are not accepted: asking them takes a node of the chain. */
+  /**
+   * Contract accounts (ERC-1271) sign nothing themselves and are not accepted: asking them takes a node of the chain.
+   */
   verify({ address, text, signature }) {
     try {
       const payload = PersonalMessage.getSignPayload(Hex.fromString(text));

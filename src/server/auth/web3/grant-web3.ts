@@ -1,9 +1,10 @@
 /**
  * POST /token?grant_type=web3: signs in with a message that a wallet signed (docs/specification/wire.md 30).
  *
- * Threat: replay. supabase/auth accepts a signed message again for ten minutes. Here it must carry a nonce of this server,
- * which is deleted in the transaction that starts the session. Threat: phishing. A foreign site makes the user sign its own
- * message and sends it here. So its domain and URI must be ours, which is what the wallet compares with the site.
+ * Threat: replay. supabase/auth accepts a signed message again for ten minutes. Here it must carry a nonce of this
+ * server, which is deleted in the transaction that starts the session. Threat: phishing. A foreign site makes the user
+ * sign its own message and sends it here. So its domain and URI must be ours, which is what the wallet compares with
+ * the site.
  */
 import { isLoopback } from '#server/config/loopback.ts';
 import { getAccount } from '../accounts/accounts.ts';

@@ -26,8 +26,8 @@ const MAX_LOCAL_PART_LENGTH = 64;
 /**
  * Returns the address in lower case, as it is stored and compared. Throws `validation_failed`.
  *
- * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a provider that verified an address
- * with it would open another person's account. Letters beyond ASCII are refused before the case is changed.
+ * Threat: look-alike addresses. The Kelvin sign becomes an ASCII `k` in lower case, so a provider that verified an
+ * address with it would open another person's account. Letters beyond ASCII are refused before the case is changed.
  */
 export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'): string {
   if (input.length > EMAIL_MAX_LENGTH) throw new AuthError('email_too_long');
@@ -41,8 +41,8 @@ export function parseEmail(input: string, problem: AuthErrorName = 'bad_email'):
 export type PasswordOwner = { email: string | null; phone: string | null; data: JsonObject };
 
 /**
- * Throws `weak_password` or `validation_failed`. Call it before anything depends on whether the account exists, and after
- * the rate limits: an assessment takes milliseconds of the password thread.
+ * Throws `weak_password` or `validation_failed`. Call it before anything depends on whether the account exists, and
+ * after the rate limits: an assessment takes milliseconds of the password thread.
  */
 export async function checkNewPassword(passwords: Passwords, password: string, owner: PasswordOwner): Promise<void> {
   checkPasswordFormat(password);

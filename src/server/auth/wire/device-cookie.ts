@@ -86,7 +86,8 @@ export function rememberDevice(
   setCookie(context, COOKIE, `${device}.${computeMac(key, device, address)}`, {
     httpOnly: true,
     // A provider's redirect is a cross-site navigation, for which `Strict` would withhold the cookie: each of these
-    // sign-ins would look like one from an unknown device. Guesses are POST requests, which never carry it across sites.
+    // sign-ins would look like one from an unknown device. Guesses are POST requests, which never carry it across
+    // sites.
     sameSite: 'Lax',
     secure: deps.config.publicUrl.startsWith('https:'),
     path: PATH,

@@ -1,13 +1,15 @@
 /**
- * Limits where a browser is sent after a mailed link, a provider or SAML, and the page that a wallet may sign in to, to the
- * origin of PUBLIC_URL and the operator's allow-list (docs/specification/wire.md 6).
+ * Limits where a browser is sent after a mailed link, a provider or SAML, and the page that a wallet may sign in to, to
+ * the origin of PUBLIC_URL and the operator's allow-list (docs/specification/wire.md 6).
  */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';
 import { matchesPattern } from '#server/config/redirect-patterns.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 
-/** Returns the first allowed target that the request names, else PUBLIC_URL. Disallowed targets are ignored silently. */
+/**
+ * Returns the first allowed target that the request names, else PUBLIC_URL. Disallowed targets are ignored silently.
+ */
 export function redirectTarget(context: Context, config: AuthDeps['config']): string {
   const candidates = [
     context.req.header('redirect_to'),
@@ -26,8 +28,9 @@ export function isAllowedTarget(target: string, { publicUrl, auth }: AuthDeps['c
   if (url === null) return false;
   const home = new URL(publicUrl);
   if (url.origin === home.origin) return true;
-  // Threat: on a public server a stranger requests the owner's recovery mail with a loopback target. Its link would give the
-  // session to any program on that port of the owner's machine. Loopback targets therefore need a loopback server or a listing.
+  // Threat: on a public server a stranger requests the owner's recovery mail with a loopback target. Its link would
+  // give the session to any program on that port of the owner's machine. Loopback targets therefore need a loopback
+  // server or a listing.
   if (isLoopback(home.hostname) && isLoopback(url.hostname) && /^https?:$/.test(url.protocol)) return true;
   return auth.redirectPatterns.some((pattern) => matchesPattern(url, pattern));
 }
@@ -43,8 +46,8 @@ const PLAIN_HOST = /^[a-z0-9_.-]*$|^\[[0-9a-f:]+\]$/i;
 const ENCODED_SEPARATOR = /%(?:[01][0-9a-f]|2f|5c|7f)/i;
 
 /**
- * Returns null for a URL that a browser, a proxy or an app could parse differently: with control or non-ASCII characters,
- * a backslash, a user name, or an obfuscated host (decimal, hexadecimal, full-width).
+ * Returns null for a URL that a browser, a proxy or an app could parse differently: with control or non-ASCII
+ * characters, a backslash, a user name, or an obfuscated host (decimal, hexadecimal, full-width).
  */
 function parseUnambiguousUrl(target: string): URL | null {
   if (target.length > MAX_TARGET_LENGTH || /[^\x21-\x7e]|\\/.test(target)) return null;

@@ -37,9 +37,9 @@ export async function requireUser(context: Context<AppEnv>, deps: AuthDeps): Pro
 }
 
 /**
- * As `requireUser`, for a request with a body. Threat: the thief of a session keeps a request open, and sends the last byte
- * of its body after the owner has signed out everywhere. The session is therefore looked up once the body has arrived;
- * before, a valid signature is enough.
+ * As `requireUser`, for a request with a body. Threat: the thief of a session keeps a request open, and sends the last
+ * byte of its body after the owner has signed out everywhere. The session is therefore looked up once the body has
+ * arrived; before, a valid signature is enough.
  *
  * @param read rejects a body that is not valid
  */
@@ -54,8 +54,8 @@ export async function requireUserWithBody(
 }
 
 /**
- * Requires a transaction, and locks the session: whoever ends it waits or came first. Throws `session_not_found`. Call it
- * before a change that must not outlive the session, because hashing a password and checking a signature take time.
+ * Requires a transaction, and locks the session: whoever ends it waits or came first. Throws `session_not_found`. Call
+ * it before a change that must not outlive the session, because hashing a password and checking a signature take time.
  */
 export async function requireLiveSession(transaction: AsService, session: SessionRow | null): Promise<void> {
   if (session === null) return;
@@ -85,8 +85,8 @@ export const hasVerifiedFactor = ({ factors }: Pick<Account, 'factors'>): boolea
   factors.some((factor) => factor.status === 'verified');
 
 /**
- * True for a session of a user with a verified second factor that has not passed the second step. Such a session may see
- * the account, but neither change how it is signed in to nor read any data (docs/specification/wire.md 31).
+ * True for a session of a user with a verified second factor that has not passed the second step. Such a session may
+ * see the account, but neither change how it is signed in to nor read any data (docs/specification/wire.md 31).
  */
 export const lacksSecondStep = (account: Account, session: SessionRow | null): boolean =>
   hasVerifiedFactor(account) && (session === null || session.aal === 'aal1');

@@ -12,8 +12,8 @@ import { isKnownDevice, rememberDevice } from './device-cookie.ts';
 import { userJson } from './user-json.ts';
 
 /**
- * The response of every sign-in and renewal. `expires_at` is omitted on purpose: the client then counts `expires_in` on its
- * own clock, and a device with a wrong clock does not sign itself out (docs/specification/wire.md 7).
+ * The response of every sign-in and renewal. `expires_at` is omitted on purpose: the client then counts `expires_in` on
+ * its own clock, and a device with a wrong clock does not sign itself out (docs/specification/wire.md 7).
  */
 export async function sessionResponse(accessTokens: AccessTokens, account: Account, started: StartedSession) {
   const { user } = account;

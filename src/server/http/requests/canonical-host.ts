@@ -1,8 +1,8 @@
 /**
  * Redirects pages requested under another host name to PUBLIC_URL (docs/specification/accounts.md 11).
  *
- * A session belongs to one origin: a user who opens a mail's link on `127.0.0.1` instead of `localhost` would be signed in on
- * an origin that they do not use. Browsers preserve the fragment in a redirect.
+ * A session belongs to one origin: a user who opens a mail's link on `127.0.0.1` instead of `localhost` would be signed
+ * in on an origin that they do not use. Browsers preserve the fragment in a redirect.
  */
 import type { MiddlewareHandler } from 'hono';
 import type { Config } from '#server/config/config.ts';
@@ -30,8 +30,8 @@ export function canonicalHost(config: HostConfig, isPage: (path: string) => bool
 
 /**
  * Ignores the port, because proxies drop it and tunnels change it. Allows a host that is closer to this machine than
- * PUBLIC_URL (loopback or private network): a proxy that does not forward `Host` sends such a name, and a redirect would
- * loop.
+ * PUBLIC_URL (loopback or private network): a proxy that does not forward `Host` sends such a name, and a redirect
+ * would loop.
  */
 function isHomeOrAllowed(host: string, home: URL, { redirectPatterns }: HostConfig['auth']): boolean {
   const requested = URL.parse(`${home.protocol}//${host}`);

@@ -1,8 +1,8 @@
 /**
  * The client's network address, for rate limits, sessions and the access to `/metrics`.
  *
- * Threat: a client can forge headers. A header is trusted only if CLIENT_ADDRESS_HEADER names it, and then only its last entry,
- * which the operator's proxy appended.
+ * Threat: a client can forge headers. A header is trusted only if CLIENT_ADDRESS_HEADER names it, and then only its
+ * last entry, which the operator's proxy appended.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../app-env.ts';

@@ -1,8 +1,8 @@
 /**
  * Rejects unknown `Host` names while the sandbox is on.
  *
- * Threat: DNS rebinding. A malicious page points its own host name at 127.0.0.1 and reads the sandbox's mail as "same origin";
- * its requests still carry its own name in `Host`.
+ * Threat: DNS rebinding. A malicious page points its own host name at 127.0.0.1 and reads the sandbox's mail as "same
+ * origin"; its requests still carry its own name in `Host`.
  */
 import type { MiddlewareHandler } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';

@@ -1,6 +1,6 @@
 /**
- * Budgets of second factors and recovery codes, by network address and by factor (docs/specification/limits.md 2), and the
- * network that may answer a challenge. A request that names no address comes from a new one.
+ * Budgets of second factors and recovery codes, by network address and by factor (docs/specification/limits.md 2), and
+ * the network that may answer a challenge. A request that names no address comes from a new one.
  */
 import { generate } from 'otplib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,7 @@
 /**
- * A browser without scripts, for flows over redirects: follows them one by one and stores cookies per host. As in a browser, a
- * redirect chain that has visited another host is cross-site, and SameSite decides which cookies such a request carries.
+ * A browser without scripts, for flows over redirects: follows them one by one and stores cookies per host. As in a
+ * browser, a redirect chain that has visited another host is cross-site, and SameSite decides which cookies such a
+ * request carries.
  */
 
 export type Page = { url: URL; status: number; headers: Headers; text: string };

@@ -67,7 +67,9 @@ async function start(body: WireBody = {}, browser = new Browser()): Promise<Star
   return { ...(await peer.readRequest(url, ourMetadata)), browser };
 }
 
-/** Posts a response as the identity provider's page does. Returns the address of the client that the browser ends at. */
+/**
+ * Posts a response as the identity provider's page does. Returns the address of the client that the browser ends at.
+ */
 async function post({ relayState, browser }: Omit<Started, 'id'>, samlResponse: string): Promise<URL> {
   const page = await browser.open(acsUrl(), {
     method: 'POST',

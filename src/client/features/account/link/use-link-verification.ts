@@ -2,8 +2,8 @@
  * Verifies a mailed link with a session in memory, so the screen can name the account before a session is stored.
  *
  * Threat (login CSRF): an attacker sends a link to the attacker's own account, and everything the victim then writes is
- * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the screen has named the
- * account and the user has confirmed.
+ * stored there. So opening a link never signs in: only `useAdoptSession` stores the session, after the screen has named
+ * the account and the user has confirmed.
  */
 import { AuthSessionMissingError } from '@supabase/auth-js';
 import type { AuthError, Session, User } from '@supabase/auth-js';
@@ -35,8 +35,8 @@ export const verifiedAccount = (auth: Auth, user: User, session: Session): Verif
 type LinkState =
   | { step: 'checking' }
   /**
-   * Waits for a click. `open` returns an error if a second click may succeed. If `adopt` returns null, the account is shown
-   * for confirmation.
+   * Waits for a click. `open` returns an error if a second click may succeed. If `adopt` returns null, the account is
+   * shown for confirmation.
    */
   | { step: 'awaitingClick'; open: (adopt?: (account: VerifiedAccount) => Promise<Outcome> | null) => Promise<Outcome> }
   | { step: 'rejected'; text: string }

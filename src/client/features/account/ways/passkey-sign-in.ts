@@ -27,8 +27,8 @@ export async function signInWithPasskey(auth: Auth): Promise<Outcome> {
 }
 
 /**
- * Offers passkeys in the autofill of the email field. Returns a function that ends the offer. `onOutcome` is called with
- * the error of a chosen passkey.
+ * Offers passkeys in the autofill of the email field. Returns a function that ends the offer. `onOutcome` is called
+ * with the error of a chosen passkey.
  */
 export function offerInAutofill(auth: Auth, onOutcome: (outcome: Outcome) => void): () => void {
   let isEnded = false;

@@ -4,7 +4,9 @@ import type { ProviderError } from '#domain/messages.ts';
 import { createPkceAuth } from '#client/lib/api/pkce-auth.ts';
 import { flowReturnUrl, RETURN_PATH_KEY } from '#client/lib/api/provider-flow.ts';
 
-/** `returnPath`: the page that redirected to the sign-in, with its query. Never resolves: the browser leaves the page. */
+/**
+ * `returnPath`: the page that redirected to the sign-in, with its query. Never resolves: the browser leaves the page.
+ */
 export async function signInAtProvider(config: ClientConfig, name: string, returnPath?: string): Promise<never> {
   storeReturnPath(returnPath);
   await createPkceAuth(config).signInWithOAuth({

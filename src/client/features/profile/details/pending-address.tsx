@@ -1,6 +1,6 @@
 /**
- * A pending change of the email address (docs/specification/accounts.md 7): the addresses that still have to confirm, their
- * codes, and ways to repeat, correct or cancel it.
+ * A pending change of the email address (docs/specification/accounts.md 7): the addresses that still have to confirm,
+ * their codes, and ways to repeat, correct or cancel it.
  */
 import { CircleCheck } from 'lucide-react';
 import { MESSAGES } from '#domain/messages.ts';

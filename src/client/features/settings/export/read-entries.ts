@@ -60,7 +60,10 @@ export function createEntryReader(data: DataClient, userId: string): EntryReader
   };
 }
 
-/** Processes the days page by page and prefetches the next page. A second call after a failure resumes at the failed page. */
+/**
+ * Processes the days page by page and prefetches the next page. A second call after a failure resumes at the failed
+ * page.
+ */
 export function createPager(reader: EntryReader, dates: readonly Day[]) {
   let next = 0;
   let size = INITIAL_PAGE_SIZE;

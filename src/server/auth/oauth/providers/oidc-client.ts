@@ -1,6 +1,6 @@
 /**
- * Signs in with an OpenID Connect provider (docs/specification/wire.md 27). openid-client checks state, issuer, audience,
- * nonce, lifetime and signature.
+ * Signs in with an OpenID Connect provider (docs/specification/wire.md 27). openid-client checks state, issuer,
+ * audience, nonce, lifetime and signature.
  */
 import {
   allowInsecureRequests,

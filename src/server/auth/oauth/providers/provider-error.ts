@@ -14,7 +14,9 @@ export class ProviderRefusal extends Error {
 }
 
 export class ProviderError extends Error {
-  /** `unavailable`: a later try may work. `rejected`: the answer cannot be trusted, or the provider rejects the code. */
+  /**
+   * `unavailable`: a later try may work. `rejected`: the answer cannot be trusted, or the provider rejects the code.
+   */
   readonly kind: 'unavailable' | 'rejected';
 
   constructor(kind: ProviderError['kind'], message: string, cause?: unknown) {

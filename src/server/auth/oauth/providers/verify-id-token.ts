@@ -113,8 +113,8 @@ function isIssuedTo(provider: OAuthProvider, authorizedParty: unknown): boolean 
 }
 
 /**
- * The token carries the SHA-256 of the nonce that the client made. Threat: a token that was stolen on its way, from a log
- * or another app, is useless without the nonce itself.
+ * The token carries the SHA-256 of the nonce that the client made. Threat: a token that was stolen on its way, from a
+ * log or another app, is useless without the nonce itself.
  */
 function checkNonce(hashed: unknown, nonce: string): void {
   if ((hashed === undefined || hashed === '') !== (nonce === '')) {

@@ -1,9 +1,9 @@
 /**
  * Checks the structure of a response before its signature is verified (docs/specification/wire.md 29).
  *
- * Threat: XML signature wrapping. An attacker moves a signed assertion to a place that the verifier finds and puts a forged
- * one where the reader looks. node-saml reads only the bytes that the signature covers; here any response is refused whose
- * shape leaves room for two readings. The sign-in itself reads only those bytes.
+ * Threat: XML signature wrapping. An attacker moves a signed assertion to a place that the verifier finds and puts a
+ * forged one where the reader looks. node-saml reads only the bytes that the signature covers; here any response is
+ * refused whose shape leaves room for two readings. The sign-in itself reads only those bytes.
  */
 import { DSIG, SAML, SAMLP, SUCCESS } from './names.ts';
 import { XmlError, childrenOf, descendants, parseXml } from './parse-xml.ts';

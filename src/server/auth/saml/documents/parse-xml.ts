@@ -1,8 +1,8 @@
 /**
  * Parses SAML documents, which are small and use little of XML (docs/specification/wire.md 29).
  *
- * Threat: entity expansion, external entities and comments that split a name. Document types, comments, CDATA sections and
- * processing instructions are refused by their first characters, before any parser reads the text.
+ * Threat: entity expansion, external entities and comments that split a name. Document types, comments, CDATA sections
+ * and processing instructions are refused by their first characters, before any parser reads the text.
  */
 import sax from 'sax';
 

@@ -1,6 +1,7 @@
 /**
  * Reads a signed assertion: whom it names, and whether it is meant for this sign-in (SAML 2.0 profiles, 4.1.4.3).
- * node-saml checks times and audience by the system's clock; all checks are repeated here, where none of them is optional.
+ * node-saml checks times and audience by the system's clock; all checks are repeated here, where none of them is
+ * optional.
  */
 import type { AssertionAttributes } from './attribute-mapping.ts';
 import { InvalidResponseError } from './inspect-response.ts';
@@ -87,8 +88,8 @@ function readNameId(subject: XmlElement): Assertion['nameId'] {
 }
 
 /**
- * Null for a text that is too long, holds control characters (PostgreSQL stores no null character) or elements. Threat: an
- * element within a name splits it, so that a reader takes a part for the whole.
+ * Null for a text that is too long, holds control characters (PostgreSQL stores no null character) or elements. Threat:
+ * an element within a name splits it, so that a reader takes a part for the whole.
  */
 function readText(element: XmlElement): string | null {
   const value = element.text.trim();
