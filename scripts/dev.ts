@@ -8,7 +8,8 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { loadEnvFile, ROOT } from './project.ts';
-import { startSandbox } from './sandbox.ts';
+import { offerSsoProvider } from './sandbox/register-sso-provider.ts';
+import { startSandbox } from './sandbox/start-sandbox.ts';
 import { toolCommand } from './tools.ts';
 
 const SERVER_PORT_OFFSET = 1;
@@ -38,13 +39,11 @@ function stop(): void {
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
 exitWithParent(stop);
 
-const sandbox = process.env['SANDBOX'] === 'off' ? {} : await startSandbox({ publicUrl, dataDir });
-start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], {
-  ...sandbox,
-  PORT: String(serverPort),
-  PUBLIC_URL: publicUrl,
-});
+const sandbox = process.env['SANDBOX'] === 'off' ? null : await startSandbox({ publicUrl, dataDir });
+const serverSettings = { ...sandbox, PORT: String(serverPort), PUBLIC_URL: publicUrl };
+start(['--watch', '--watch-preserve-output', join('src', 'server', 'main.ts')], serverSettings);
 start(toolCommand('vite', ['--clearScreen', 'false']), {
   VITE_PORT: String(pagesPort),
   DEV_SERVER_URL: `http://127.0.0.1:${serverPort}`,
 });
+if (sandbox !== null) await offerSsoProvider({ ...process.env, ...serverSettings });

@@ -4,7 +4,7 @@ import { ConfigError, readConfig } from '#server/config/config.ts';
 import { buildClient } from './build/build-client.ts';
 import { exitWithParent } from './lifecycle/exit-with-parent.ts';
 import { loadEnvFile } from './project.ts';
-import { startSandbox } from './sandbox.ts';
+import { startSandbox } from './sandbox/start-sandbox.ts';
 
 if (import.meta.main) await start();
 
@@ -32,4 +32,6 @@ export async function start(): Promise<void> {
   await main();
   // Node also flushes the cache on exit, but not after SIGKILL.
   flushCompileCache();
+  if (process.env['SANDBOX_URL'])
+    await (await import('./sandbox/register-sso-provider.ts')).offerSsoProvider(process.env);
 }

@@ -15,6 +15,7 @@ import { startMailbox } from './mailbox.ts';
 import { originGuard } from './origin-guard.ts';
 import { readFont, renderIndexPage, SANDBOX_STYLES } from './page.ts';
 import { createPaypalApp } from './paypal/server.ts';
+import { createSamlApp } from './saml/server.ts';
 import { createSmsApp, smsSettingsAt } from './sms/server.ts';
 
 /** As with PayPal, the payer returns before the webhook arrives. */
@@ -25,7 +26,12 @@ const MODEL_PATH = '/sandbox/ai-model';
 const MODEL_PACE_MS = 40;
 
 const [, , publicUrl, dataDir] = process.argv;
-const mailbox = await startMailbox();
+const [mailbox, saml] = await Promise.all([
+  startMailbox(),
+  publicUrl === undefined || dataDir === undefined
+    ? null
+    : createSamlApp({ publicUrl, keyFolder: join(dataDir, 'sandbox') }),
+]);
 // The product stores order ids beyond the lifetime of this process, so ids must not repeat.
 const seed = randomInt(2 ** 32);
 const paypal = createPaypalApp({
@@ -55,6 +61,7 @@ app.get('/sandbox/fonts/:name', (context) => {
 app.route('/', paypal.app);
 app.route('/', sms.app);
 app.route('/', identity.app);
+if (saml !== null) app.route('/', saml.app);
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -70,6 +77,7 @@ server.listen(0, '127.0.0.1', () => {
     ...modelSettingsAt(httpUrl + MODEL_PATH),
     ...smsSettingsAt(httpUrl),
     ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
+    ...saml?.settings,
   });
 });
 

@@ -5,26 +5,38 @@ import type { IdentityAccount } from './accounts.ts';
 
 const stamp = (provider: string): string => `<p class="stamp">${provider} sandbox: these accounts exist only here</p>`;
 
+type ConsentOptions = {
+  accounts?: readonly IdentityAccount[];
+  /** The provider says of each address whether it has verified it. */
+  hasVerifiedFlag?: boolean;
+};
+
 /** The form posts to the address of the page, which carries the request. */
-export function consentPage(provider: string): string {
+export function consentPage(
+  provider: string,
+  { accounts = ACCOUNTS, hasVerifiedFlag = true }: ConsentOptions = {},
+): string {
   const name = escapeHtml(provider);
-  const buttons = ACCOUNTS.map(({ email, verified }, index) => {
+  const buttons = accounts.map(({ email, verified }, index) => {
     const note = verified ? '' : ', not verified';
     const primary = index === 0 ? ' class="primary"' : '';
     return `<button name="account" value="${escapeHtml(email)}"${primary}>${escapeHtml(email)}${note}</button>`;
   });
+  const received = hasVerifiedFlag
+    ? `your name, your email address and whether ${name} has verified it`
+    : 'your name and your email address';
+  const checkbox = `<label class="check"><input name="verified" type="checkbox" value="on" checked> ${name} has verified this address</label>\n`;
   return renderSandboxPage(
     `Sign in with ${provider}`,
     `${stamp(name)}
-<p>Hustle Forge will receive your name, your email address and whether ${name} has verified it.</p>
+<p>Hustle Forge will receive ${received}.</p>
 <form method="post" class="choices">
 ${buttons.join('\n')}
 </form>
 <h2>Another account</h2>
 <form method="post" class="choices">
 <label>Email address <input name="email" type="email" autocomplete="off" required></label>
-<label class="check"><input name="verified" type="checkbox" value="on" checked> ${name} has verified this address</label>
-<button>Continue with this address</button>
+${hasVerifiedFlag ? checkbox : ''}<button>Continue with this address</button>
 </form>
 <form method="post" class="choices">
 <button name="deny" value="on" class="text">Deny access</button>
@@ -39,9 +51,9 @@ export const invalidRequestPage = (provider: string, problem: string): string =>
 export type Choice = { account: IdentityAccount } | 'denied' | null;
 
 /** Null if the form is incomplete. */
-export function readChoice(form: URLSearchParams): Choice {
+export function readChoice(form: URLSearchParams, accounts: readonly IdentityAccount[] = ACCOUNTS): Choice {
   if (form.has('deny')) return 'denied';
-  const chosen = ACCOUNTS.find((account) => account.email === form.get('account'));
+  const chosen = accounts.find((account) => account.email === form.get('account'));
   if (chosen) return { account: chosen };
   const email = (form.get('email') ?? '').trim();
   return email.includes('@') ? { account: accountFor(email, form.has('verified')) } : null;

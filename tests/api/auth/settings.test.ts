@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startAuthWorld } from './fixture.ts';
-import { newKeyPair } from './sso/saml-peer.ts';
+import { newKeyPair } from '../../../simulators/saml/key-pair.ts';
 
 test('settings list every way to sign in that is switched on', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hustle-forge-settings-'));

@@ -105,6 +105,37 @@ test('a provider signs in without another click and goes back to the page that n
   expect(page.url()).not.toContain('code=');
 });
 
+test("a company's provider signs in and goes back to the page that needed the sign-in", async ({
+  page,
+  expectAccessible,
+}) => {
+  const company = page.getByLabel('Work email or company domain');
+  const startSso = async (address: string): Promise<void> => {
+    await company.fill(address);
+    await company.press('Enter');
+  };
+  await page.goto('/login');
+  await page.getByRole('button', { name: 'Single sign-on' }).click();
+  await startSso('sso.example');
+  await page.getByRole('button', { name: 'Deny access' }).click();
+  await expect(page.getByText('Something went wrong between us and your provider.')).toBeVisible();
+  await expect(page).toHaveURL('/login');
+
+  await page.goto(WANTED_PAGE);
+  await page.getByRole('button', { name: 'Single sign-on' }).click();
+  await startSso('ana@unknown.example');
+  await expect(company).toHaveAccessibleDescription('Single sign-on is not set up for unknown.example.');
+  await inBothThemes(page, expectAccessible);
+  await startSso('ana@sso.example');
+  await expect(heading(page, 'Sign in with SSO Example')).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'ana@sso.example' }).click();
+  await expect(page).toHaveURL(WANTED_PAGE);
+  expect(await tracesOf(page)).not.toContain('return-path');
+  await page.goto('/profile');
+  await expect(page.getByLabel('Email Address')).toHaveValue('ana@sso.example');
+});
+
 test('the back button leads from a provider to a sign-in page that works', async ({ page }) => {
   await page.goto('/login');
   await page.getByRole('button', { name: 'Continue with GitHub' }).click();

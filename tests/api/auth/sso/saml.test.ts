@@ -9,11 +9,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSsoProvider, updateSsoProvider } from '#server/auth/saml/sso-providers.ts';
 import type { NewSsoProvider, SsoProvider, SsoProviderChange } from '#server/auth/saml/sso-providers.ts';
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
+import { registerSsoProvider } from '../../../../scripts/sandbox/register-sso-provider.ts';
 import { Browser, fragmentOf } from '../providers/browser.ts';
 import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
-import { attribute, createSamlPeer, newKeyPair } from './saml-peer.ts';
-import type { ResponseFields, SamlPeer } from './saml-peer.ts';
+import type { SamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
+import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
+import { attribute } from '../../../../simulators/saml/response.ts';
+import type { ResponseFields } from '../../../../simulators/saml/response.ts';
+import { createSamlApp } from '../../../../simulators/saml/server.ts';
+import { createSamlPeer } from './saml-peer.ts';
 
 const DOMAIN = 'corp.example';
 const MAPPING = {
@@ -25,7 +30,7 @@ const MAPPING = {
 };
 
 let world: AuthWorld;
-let peer: SamlPeer;
+let peer: SamlIdentityProvider;
 let provider: SsoProvider;
 let ourMetadata: string;
 let folder: string;
@@ -82,7 +87,7 @@ async function post({ relayState, browser }: Omit<Started, 'id'>, samlResponse: 
 }
 
 type Overrides = Partial<ResponseFields>;
-type Signing = Parameters<SamlPeer['respond']>[2];
+type Signing = Parameters<SamlIdentityProvider['respond']>[2];
 
 async function signIn(fields: Overrides = {}, signing?: Signing, body: WireBody = {}): Promise<URL> {
   const started = await start(body);
@@ -842,6 +847,66 @@ describe('the administration', () => {
   ])('refuses %j', async (body, problem) => {
     const answer = await world.request('POST', path, { token: await world.serviceToken(), body });
     expect([answer.status, `${answer.body.code}: ${answer.body.message}`]).toEqual([400, problem]);
+  });
+});
+
+describe("the sandbox's identity provider", () => {
+  const openSandbox = () =>
+    createSamlApp({ publicUrl: world.config.publicUrl, keyFolder: join(folder, 'sandbox') }).then(({ app }) => app);
+  const readRegistration = async (app: Awaited<ReturnType<typeof openSandbox>>) =>
+    (await app.request('/sandbox/saml/registration')).json();
+
+  test('is registered once, keeps its key, and is changed with its metadata', async () => {
+    const registration = await readRegistration(await openSandbox());
+    await registerSsoProvider(world.config, registration);
+    await registerSsoProvider(world.config, await readRegistration(await openSandbox()));
+    const moved = { ...registration, metadata_xml: registration.metadata_xml.replace('/sandbox/', '/moved/') };
+    await registerSsoProvider(world.config, moved);
+    await registerSsoProvider(world.config, registration);
+    const { rows } = await world.admin.query(
+      `select event from auth.audit_log where details->>'entity_id' = 'https://sso.example/metadata' order by id`,
+    );
+    expect(rows.map(({ event }) => event)).toEqual([
+      'sso_provider_created',
+      'sso_provider_changed',
+      'sso_provider_changed',
+    ]);
+  });
+
+  /** Starts a sign-in and posts the choice on the consent page. Returns the fields that the browser posts to us. */
+  async function choose(choice: Record<string, string>) {
+    const app = await openSandbox();
+    await registerSsoProvider(world.config, await readRegistration(app));
+    const browser = new Browser();
+    const started = await browser.open(`${world.url}/auth/v1/sso`, {
+      method: 'POST',
+      body: JSON.stringify({ domain: 'sso.example', redirect_to: target(), skip_http_redirect: true }),
+    });
+    const { url } = JSON.parse(started.text) as { url: string };
+    expect(await (await app.request(url)).text()).toContain('value="ben@sso.example"');
+    const html = await (await app.request(url, { method: 'POST', body: new URLSearchParams(choice) })).text();
+    const fieldOf = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(html)![1]!;
+    return { url, app, browser, relayState: fieldOf('RelayState'), response: fieldOf('SAMLResponse') };
+  }
+
+  test.each([
+    [{ account: 'ben@sso.example' }, { email: 'ben@sso.example', user_metadata: { name: 'Ben Baker' } }],
+    [{ email: "o'hara@other.example" }, { email: "o'hara@other.example", user_metadata: { name: "o'hara" } }],
+  ])('signs the visitor in that chose %j', async (choice, user) => {
+    const chosen = await choose(choice);
+    expect(await userOf(await post(chosen, chosen.response))).toMatchObject(user);
+  });
+
+  test('refuses a sign-in that the visitor denied', async () => {
+    const denied = await choose({ deny: 'on' });
+    expect(problemOf(await post(denied, denied.response))).toBe(INVALID);
+  });
+
+  test('shows an error for a request that this server has not signed', async () => {
+    const { app, url } = await choose({ deny: 'on' });
+    for (const wrong of [url.replace('RelayState=', 'RelayState=0'), url.replace(/&Signature=.*/, '')]) {
+      expect((await app.request(wrong)).status).toBe(400);
+    }
   });
 });
 

@@ -15,7 +15,8 @@ import { parseSamlKey } from '#server/auth/saml/saml-key.ts';
 import { AuthError } from '#server/auth/wire/errors.ts';
 import { createTestDatabase } from '../../../support/test-database.ts';
 import type { TestDatabase } from '../../../support/test-database.ts';
-import { createSamlPeer, newKeyPair } from './saml-peer.ts';
+import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
+import { createSamlPeer } from './saml-peer.ts';
 
 let db: TestDatabase;
 beforeAll(async () => {

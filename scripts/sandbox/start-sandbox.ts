@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ROOT } from './project.ts';
+import { ROOT } from '../project.ts';
 
 /** Environment variables that point the product at the simulators. */
 export type SandboxSettings = Readonly<Record<string, string>>;
