@@ -170,10 +170,11 @@ describe('with confirmation by mail', () => {
       await asked();
       return performance.now() - start;
     };
+    // One step of startPadding. Timers may fire up to a millisecond early.
     for (const email of [newAddress(), owner]) {
-      expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(149);
+      expect(await timed(() => signUp(email))).toBeGreaterThanOrEqual(98);
       const guess = () => world.request('POST', '/verify', { body: { type: 'signup', email, token: 'x' } });
-      expect(await timed(guess)).toBeGreaterThanOrEqual(59);
+      expect(await timed(guess)).toBeGreaterThanOrEqual(98);
     }
   });
 
