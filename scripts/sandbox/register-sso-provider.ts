@@ -20,15 +20,26 @@ const MAX_TRIES = 240;
  * @param env the product's settings
  */
 export async function offerSsoProvider(env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const config = readValidConfig(env);
+  if (config === null || !config.sandbox.on || config.sandbox.url === null) return;
   try {
-    const config = readConfig(env);
-    if (!config.sandbox.on || config.sandbox.url === null) return;
-    await waitUntilReady(serverUrl(config));
+    await waitUntilReady(config);
     const answer = await fetch(`${config.sandbox.url}/sandbox/saml/registration`);
     await registerSsoProvider(config, (await answer.json()) as Registration);
   } catch (error) {
+    // A server that is stopped meanwhile fails the registration, which the next start repeats.
+    if (!(await isReady(config))) return;
     const reason = error instanceof Error ? error.message : String(error);
     process.stderr.write(`The sandbox has no single sign-on: ${reason}\n`);
+  }
+}
+
+/** Null for invalid settings, which the server reports. */
+function readValidConfig(env: Parameters<typeof readConfig>[0]): Config | null {
+  try {
+    return readConfig(env);
+  } catch {
+    return null;
   }
 }
 
@@ -65,11 +76,14 @@ async function openAdminApi(product: Product) {
   };
 }
 
-async function waitUntilReady(url: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const answer = await fetch(`${url}/readyz`).catch(() => null);
-    if (answer?.ok) return;
-    if (tries === MAX_TRIES) throw new Error(`${url} is not reachable`);
+const isReady = (product: Product): Promise<boolean> =>
+  fetch(`${serverUrl(product)}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function waitUntilReady(product: Product): Promise<void> {
+  for (let tries = 1; tries < MAX_TRIES && !(await isReady(product)); tries += 1) {
     await wait(RETRY_MS, undefined, { ref: false });
   }
 }
