@@ -46,6 +46,7 @@ describe('XML', () => {
     ['crossed tags', '<a><b></a></b>'],
     ['51 levels', '<a>'.repeat(51) + '</a>'.repeat(51)],
     ['5,001 elements', `<a>${'<b/>'.repeat(5_000)}</a>`],
+    ['5,001 attributes', `<a ${Array.from({ length: 5_001 }, (_, index) => `a${index}=''`).join(' ')}/>`],
   ])('with %s is refused', (_, text) => expect(failureOf(() => parseXml(text))).not.toBeNull());
 
   test('of any text is refused with an XmlError or parsed', () => {

@@ -23,6 +23,8 @@ export type XmlElement = {
 const OPTIONS = { xmlns: true, strictEntities: true, position: false } as sax.SAXOptions;
 const MAX_DEPTH = 50;
 const MAX_ELEMENTS = 5_000;
+/** Threat: sax compares each attribute with the others of its element, so 30,000 of them take a second. */
+const MAX_ATTRIBUTES = 5_000;
 
 /** A raw `<` begins markup wherever it stands in a well-formed document. */
 const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
@@ -30,6 +32,7 @@ const FORBIDDEN_MARKUP = /<!|<\?(?!xml[\s?])/i;
 /** Throws an XmlError. */
 function checkMarkup(text: string): void {
   if (FORBIDDEN_MARKUP.test(text.replace(/^\uFEFF/, ''))) throw new XmlError('the document has forbidden markup');
+  if ((text.match(/=\s*["']/g)?.length ?? 0) > MAX_ATTRIBUTES) throw new XmlError('the document is too large');
 }
 
 /** Throws an XmlError. */
