@@ -39,8 +39,10 @@ export async function unlinkIdentity(transaction: AsService, unlinking: Unlinkin
   const removed = identities.find((identity) => identity.id === identityId);
   if (!removed) return { outcome: 'not_found' };
   const remaining = identities.filter((identity) => identity.id !== identityId);
-  if (!remaining.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
-  const choice = await chooseAddress(transaction, user, remaining);
+  const isSettled = (identity: IdentityRow): boolean => settlesAt(user, identity) <= unlinking.now.getTime();
+  const trusted = isSettled(removed) ? remaining.filter(isSettled) : remaining;
+  if (!trusted.some((identity) => canSignIn(user, identity))) return { outcome: 'single_identity' };
+  const choice = await chooseAddress(transaction, user, { remaining, trusted });
   if (choice === 'conflict') return { outcome: 'address_conflict' };
 
   const { email } = choice;
@@ -64,6 +66,20 @@ async function withPasswordIdentity(transaction: AsService, account: Account, { 
   return getAccount(transaction, user.id);
 }
 
+const SETTLING_MS = 7 * 24 * 3_600_000;
+
+/**
+ * When an identity counts as the owner's. Threat: the thief of a session links an account of their own and removes the
+ * owner's ways to sign in, which moves the account to the thief's address without the mail that a change of the address
+ * needs. An identity that replaces an older one must therefore be a week old: the owner got a mail when it was linked.
+ */
+function settlesAt(user: UserRow, { provider, created_at: linkedAt }: IdentityRow): number {
+  let since = linkedAt;
+  if (provider === 'email') since = user.email_confirmed_at ?? linkedAt;
+  if (provider === 'phone') since = user.phone_confirmed_at ?? linkedAt;
+  return since.getTime() + SETTLING_MS;
+}
+
 /** Threat: the last proven identity goes, and an address or a number that was never confirmed locks the owner out. */
 function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
   if (provider === 'email') return user.email_confirmed_at !== null;
@@ -73,15 +89,15 @@ function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
 
 /**
  * The account's address must belong to an identity, so that a lost mailbox can be removed. It moves to the address of
- * another identity, if its provider has verified that.
+ * another trusted identity, if its provider has verified that.
  */
 async function chooseAddress(
   transaction: AsService,
   user: UserRow,
-  remaining: readonly IdentityRow[],
+  { remaining, trusted }: { remaining: readonly IdentityRow[]; trusted: readonly IdentityRow[] },
 ): Promise<{ email: string | null } | 'conflict'> {
-  const addresses = remaining.flatMap(verifiedAddress);
-  if (user.email === null || addresses.includes(user.email)) return { email: user.email };
+  if (user.email === null || remaining.flatMap(verifiedAddress).includes(user.email)) return { email: user.email };
+  const addresses = trusted.flatMap(verifiedAddress);
   for (const email of addresses) {
     if ((await findUserByEmail(transaction, email)) === null) return { email };
   }

@@ -437,6 +437,19 @@ describe('unlinking', () => {
     await world.mailTo(owner.email.address, 3);
   });
 
+  test('of an old sign-in is refused while every other one is newer than a week', async () => {
+    const owner = await linked();
+    const weekAgo = "now() - interval '8 days'";
+    await world.admin.query(`update auth.users set email_confirmed_at = ${weekAgo} where id = $1`, [owner.id]);
+    expect((await unlink(owner.email.identity, owner.access)).body).toMatchObject({
+      code: 'single_identity_not_deletable',
+    });
+    const { body } = await world.request('GET', '/user', { token: owner.access });
+    expect(body.email).toBe(owner.email.address);
+    await world.admin.query(`update auth.identities set created_at = ${weekAgo} where id = $1`, [owner.peer]);
+    expect((await unlink(owner.email.identity, owner.access)).status).toBe(200);
+  });
+
   test('never moves an account to an address that the provider has not verified', async () => {
     const owner = await linked({ email: newAddress(), email_verified: false });
     expect((await unlink(owner.email.identity, owner.access)).status).toBe(200);

@@ -97,7 +97,8 @@ function LinkForm({ name, label }: { name: string; label: string }) {
 }
 
 const TEXTS: Readonly<Record<string, string>> = {
-  single_identity_not_deletable: 'This is the only way left to sign in. Link another one or set a password first.',
+  single_identity_not_deletable:
+    'This is the only way left to sign in. Link another one or set a password first. A new one counts after a week.',
   email_conflict_identity_not_deletable:
     'Without it your account would have an address that belongs to another account, so it cannot be removed.',
 };
