@@ -34,6 +34,8 @@ export default defineConfig({
       args: [
         // Chromium has no sandbox for root; the pages are our own.
         ...(root ? ['--no-sandbox'] : []),
+        // Each test opens its pages in a new process, where optimised code would not pay for its compilation.
+        '--js-flags=--no-maglev --no-turbofan',
         '--disable-quic',
         '--no-first-run',
         '--disable-background-networking',
