@@ -71,6 +71,14 @@ describe('a generated link', () => {
     expect((await verifyHash(type, link.hashed_token)).error?.code).toBe('otp_expired');
   });
 
+  test('leaves the link that the owner got by mail', async () => {
+    const { email, id } = await world.signedUp();
+    await world.client().auth.resetPasswordForEmail(email);
+    const mailed = hashIn(await world.mailWith('Reset your password', email));
+    await generated('recovery', email);
+    expect((await verifyHash('recovery', mailed)).data.user?.id).toBe(id);
+  });
+
   test('has a code that works as well', async () => {
     const { email, id } = await world.signedUp();
     const code = codeOf(await generated('magiclink', email));
@@ -116,6 +124,19 @@ describe('a generated link', () => {
     const { data } = await verifyHash('email_change', fresh.hashed_token);
     expect(data.user).toMatchObject({ id, email: newEmail });
     expect(await eventsOf(id)).toEqual(['address_change_requested']);
+  });
+
+  test('of an address change to another address replaces the change', async () => {
+    const { email, id } = await world.signedUp();
+    const [first, second] = [newAddress(), newAddress()];
+    const replaced = await generated('email_change_current', email, { newEmail: first });
+    const fresh = await generated('email_change_new', email, { newEmail: second });
+    expect(fresh.user.new_email).toBe(second);
+    expect((await verifyHash('email_change', replaced.hashed_token)).error?.code).toBe('otp_expired');
+    const current = await generated('email_change_current', email, { newEmail: second });
+    await verifyHash('email_change', current.hashed_token);
+    const { data } = await verifyHash('email_change', fresh.hashed_token);
+    expect(data.user).toMatchObject({ id, email: second });
   });
 
   test('of an address change keeps the code of the other address', async () => {
@@ -176,6 +197,14 @@ describe('an invitation', () => {
     const accepted = await verifyHash('invite', hashIn(mail));
     expect(accepted.data.user).toMatchObject({ id: data.user!.id, email_confirmed_at: expect.any(String) });
     expect(await eventsOf(data.user!.id)).toEqual(['created_by_admin', 'invited']);
+  });
+
+  test('expires after a day', async () => {
+    const email = newAddress();
+    await admin.inviteUserByEmail(email);
+    const hash = hashIn(await world.mailTo(email));
+    world.clock.advance(24 * 3_600_000);
+    expect((await verifyHash('invite', hash)).error?.code).toBe('otp_expired');
   });
 
   test('can be repeated until it is accepted, and only the newest link works', async () => {

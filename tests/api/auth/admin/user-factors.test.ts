@@ -21,12 +21,21 @@ const request = (method: string, path: string) => world.request(method, path, { 
 describe('second factors', () => {
   async function withFactor() {
     const person = await world.signedUp();
-    const enrolled = await world.request('POST', '/factors', {
-      token: person.access,
-      body: { factor_type: 'totp', friendly_name: 'Phone' },
-    });
-    await world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [enrolled.body.id]);
-    return { ...person, factorId: enrolled.body.id as string };
+    const factorId = await enrol(person.access, 'Phone');
+    await verifyByHand(factorId);
+    return { ...person, factorId };
+  }
+  async function enrol(access: string, name: string): Promise<string> {
+    const body = { factor_type: 'totp', friendly_name: name };
+    return (await world.request('POST', '/factors', { token: access, body })).body.id;
+  }
+  const verifyByHand = (id: string) =>
+    world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [id]);
+  /** How many mails tell of a removed factor, once one has arrived. */
+  async function removalMails(email: string): Promise<number> {
+    const subject = 'Two-step verification was removed';
+    await world.mailWith(subject, email);
+    return world.mailbox.messagesTo(email).filter((mail) => mail.subject === subject).length;
   }
 
   test('are listed without their secrets', async () => {
@@ -52,12 +61,21 @@ describe('second factors', () => {
     expect(error).toBeNull();
     expect(JSON.stringify(data)).toContain(factorId);
     expect((await admin.mfa.listFactors({ userId: id })).data!.factors).toEqual([]);
-    await world.mailWith('Two-step verification was removed', email);
+    expect(await removalMails(email)).toBe(1);
     const { rows } = await world.admin.query(
       "select actor from auth.audit_log where user_id = $1 and event = 'factor_removed'",
       [id],
     );
     expect(rows).toEqual([{ actor: 'service' }]);
+  });
+
+  test('that were never verified are removed without a mail', async () => {
+    const { id, email, access, factorId } = await withFactor();
+    await world.admin.query("update auth.mfa_factors set status = 'unverified' where id = $1", [factorId]);
+    const other = await enrol(access, 'Tablet');
+    await verifyByHand(other);
+    for (const removed of [factorId, other]) await admin.mfa.deleteFactor({ userId: id, id: removed });
+    expect(await removalMails(email)).toBe(1);
   });
 
   test('of another user are not found', async () => {

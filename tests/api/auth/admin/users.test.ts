@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SignJWT, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
 let world: AuthWorld;
@@ -35,6 +35,10 @@ async function created(attributes: Parameters<typeof admin.createUser>[0] = {}) 
 async function signIn(email: string, password: string = PASSWORD) {
   return world.client().auth.signInWithPassword({ email, password });
 }
+
+/** The status of the data wire, which caches that a session exists. */
+const readEntries = async (token: string): Promise<number> =>
+  (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${token}` } })).status;
 
 /** Signs any claims with the server's key. */
 async function signed(claims: Record<string, unknown>): Promise<string> {
@@ -133,6 +137,7 @@ describe('creating a user', () => {
     [{ email: 'a@b.c', password_hash: costly }, 400, 'validation_failed', 'must be argon2id'],
     [{ email: 'a@b.c', ban_duration: '1 day' }, 400, 'validation_failed', 'invalid format for ban duration: 1 day'],
     [{ email: 'a@b.c', role: 'service_role' }, 400, 'validation_failed', 'cannot be an administrator’s'],
+    [{ email: 'a@b.c', role: 'anon' }, 400, 'validation_failed', 'cannot be an administrator’s'],
     [{ email: 'a@b.c', id: 'seven' }, 400, 'validation_failed', 'ID must conform to the uuid v4 format'],
     [{ email: 'a@b.c', id: '00000000-0000-0000-0000-000000000000' }, 400, 'validation_failed', 'nil uuid'],
     [{ email: 'a@b.c', email_confirm: 'yes' }, 400, 'bad_json', 'email_confirm must be a boolean'],
@@ -255,9 +260,15 @@ describe('reading and changing a user', () => {
     expect((await auditOf(id)).at(-1)).toMatchObject({ details: { fields: ['phone_confirm'] } });
   });
 
-  test('a new password ends every session', async () => {
+  test('a new password ends every session and link at once', async () => {
     const { email, id, access, refresh } = await world.signedUp();
+    await world.request('POST', '/recover', { body: { email } });
+    const mail = await world.mailWith('Reset your password', email);
+    expect(await readEntries(access)).toBe(200);
     await admin.updateUserById(id, { password: 'another horse' });
+    expect(await readEntries(access)).toBe(401);
+    const body = { type: 'recovery', token_hash: hashIn(mail) };
+    expect((await world.request('POST', '/verify', { body })).body.code).toBe('otp_expired');
     expect((await world.request('GET', '/user', { token: access })).body.code).toBe('session_not_found');
     const renewed = await world.request('POST', '/token?grant_type=refresh_token', {
       body: { refresh_token: refresh },
