@@ -7,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addDays, dayLabel, latestToday } from '#domain/day/day.ts';
 import { jsonEntriesOf, readJson } from '#domain/export/formats/json-format.ts';
 import { createLog } from '#server/log.ts';
+import { deleteAccount } from '#server/auth/accounts/delete-account.ts';
 import { deleteDueAccounts } from '#server/auth/own-account/delete-accounts.ts';
 import { createPayments } from '#server/payments/payments.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../auth/fixture.ts';
+import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../auth/fixture.ts';
 import type { AuthWorld, WireBody } from '../auth/fixture.ts';
 import { findMarks, findPersonalTables, markPersonalColumns } from './personal-data.ts';
 
@@ -31,6 +32,8 @@ const remove = (token: string, body: object = { password: PASSWORD }) =>
   world.request('DELETE', '/account', { token, body });
 const undo = (body: object) => world.request('POST', '/account/undo-deletion', { body });
 const status = async (token: string): Promise<number> => (await world.request('GET', '/user', { token })).status;
+const readEntries = async (token: string): Promise<number> =>
+  (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${token}` } })).status;
 const rows = async <T>(text: string, values: unknown[]): Promise<T[]> =>
   (await world.admin.query(text, values)).rows as T[];
 const eventsOf = async (id: string): Promise<string[]> =>
@@ -89,7 +92,10 @@ describe('DELETE /sessions/{id}', () => {
     const ana = await world.signedUp();
     const { body: other } = await signIn(ana.email);
     const [, session] = await listed(ana.access);
+    // The data wire caches that a session exists.
+    expect(await readEntries(other.access_token)).toBe(200);
     expect((await world.request('DELETE', `/sessions/${session.id}`, { token: ana.access })).status).toBe(204);
+    expect(await readEntries(other.access_token)).toBe(401);
     expect(await status(other.access_token)).toBe(403);
     expect(await status(ana.access)).toBe(200);
     expect(await listed(ana.access)).toHaveLength(1);
@@ -236,6 +242,16 @@ describe('a requested deletion is undone', () => {
     return { ...user, token: body.undo_token };
   };
 
+  test('without links that were mailed before it', async () => {
+    const ana = await world.signedUp();
+    await world.request('POST', '/recover', { body: { email: ana.email } });
+    const mail = await world.mailWith('Reset your password', ana.email);
+    const { body } = await remove(ana.access);
+    expect((await undo({ token_hash: body.undo_token })).status).toBe(200);
+    const link = { type: 'recovery', token_hash: hashIn(mail) };
+    expect((await world.request('POST', '/verify', { body: link })).body.code).toBe('otp_expired');
+  });
+
   test('by the link once, without signing in', async () => {
     const ana = await leaving();
     expect(await undo({ token_hash: ana.token })).toMatchObject({ status: 200, body: {} });
@@ -350,6 +366,15 @@ const KEPT_CHOICES = [
   'public.plan_changes.plan',
   'public.plan_uses.kind',
 ];
+
+describe('the deletion of a due account', () => {
+  test('leaves an account whose deletion was undone meanwhile', async () => {
+    const { id } = await world.signedUp();
+    const deletion = { userId: id, actor: 'job', now: world.clock.now(), onlyIfDue: true } as const;
+    expect(await deleteAccount(world.database, deletion)).toBeNull();
+    expect(await dueAtOf(id)).toBeNull();
+  });
+});
 
 describe('the job delete-accounts', () => {
   test('deletes an account an hour after the request and tells its owner', async () => {
@@ -623,6 +648,13 @@ describe('with rate limits', () => {
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...newNetwork() },
       body: JSON.stringify({ password: PASSWORD }),
     });
+
+  test('undo tokens are guessed thirty times in five minutes', async () => {
+    const headers = newNetwork();
+    const guess = () => limited.request('POST', '/account/undo-deletion', { body: { token_hash: 'x' }, headers });
+    for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(403);
+    expect((await guess()).status).toBe(429);
+  });
 
   test('guesses of the password count together with those at sign-in, and the archive is given out three times', async () => {
     const email = newAddress();

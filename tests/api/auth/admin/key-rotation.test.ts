@@ -65,6 +65,16 @@ test('the old key is published for an hour and ten minutes', async () => {
   expect(await publishedKids()).not.toContain(kidOf(access));
 });
 
+test('a service token ends with the key that signed it', async () => {
+  const token = await world.serviceToken();
+  await rotateKey();
+  const list = async (): Promise<number> => (await world.request('GET', '/admin/users', { token })).status;
+  world.clock.advance(4_180_000);
+  expect(await list()).toBe(200);
+  world.clock.advance(20_000);
+  expect(await list()).toBe(403);
+});
+
 test('a rotation for a leaked key rejects tokens that were verified before, and sessions go on', async () => {
   const { access, refresh } = await world.signedUp();
   expect((await world.request('GET', '/user', { token: access })).status).toBe(200);

@@ -1,9 +1,11 @@
 /** The admin routes, driven by the real client's `auth.admin` with a service token. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { SignJWT, importJWK } from 'jose';
+import { SignJWT, decodeJwt, importJWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { createAccessTokens } from '#server/auth/keys/access-tokens.ts';
+import { loadSigningKeys, readKeyFile } from '#server/auth/keys/signing-keys.ts';
+import { createLog } from '#server/log.ts';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
@@ -16,6 +18,9 @@ beforeAll(async () => {
   ({ admin } = (await world.adminClient()).auth);
 });
 afterAll(() => world.close());
+
+const NO_KEY_FILE = { signingKeyFile: null };
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 
 type Rows = Record<string, unknown>[];
 const auditOf = async (userId: string): Promise<Rows> =>
@@ -37,8 +42,8 @@ async function signIn(email: string, password: string = PASSWORD) {
 }
 
 /** The status of the data wire, which caches that a session exists. */
-const readEntries = async (token: string): Promise<number> =>
-  (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${token}` } })).status;
+const readEntries = async (access: string): Promise<number> =>
+  (await fetch(`${world.url}/rest/v1/entries?select=date`, { headers: { Authorization: `Bearer ${access}` } })).status;
 
 /** Signs any claims with the server's key. */
 async function signed(claims: Record<string, unknown>): Promise<string> {
@@ -363,6 +368,38 @@ describe('deleting a user', () => {
     expect((await admin.updateUserById(id, { email })).error?.code).toBe('user_not_found');
     expect((await auditOf(id)).at(-1)).toEqual({ event: 'deleted', actor: 'service', details: { soft: true } });
     expect((await world.signedUp(email)).id).not.toBe(id);
+  });
+});
+
+describe('an access token', () => {
+  test('opens nothing with the session of another user', async () => {
+    const [ana, ben] = [await world.signedUp(), await world.signedUp()];
+    const { session_id } = decodeJwt(ben.access);
+    const claims = { aud: 'authenticated', role: 'authenticated', aal: 'aal1', session_id };
+    expect(await readEntries(await signed({ ...claims, sub: ben.id }))).toBe(200);
+    world.clock.advance(30_000);
+    expect(await readEntries(await signed({ ...claims, sub: ana.id }))).toBe(401);
+  });
+
+  test('is refused again if its session ends while a request checks it', async () => {
+    const { access } = await world.signedUp();
+    const { config, clock, database } = world;
+    const keys = await loadSigningKeys({ ...NO_KEY_FILE, dataDir: config.dataDir, clock, log: createLog('error') });
+    const tokens = createAccessTokens({ keys, issuer: '', clock, database });
+    const { session_id } = decodeJwt(access);
+    const other = await world.admin.connect();
+    try {
+      await other.query('begin; lock table auth.sessions');
+      const checking = tokens.verify(access);
+      await expect.poll(async () => (await world.admin.query(WAITING)).rowCount).toBe(1);
+      tokens.invalidateSession(String(session_id));
+      await other.query('commit');
+      await checking;
+    } finally {
+      other.release();
+    }
+    await world.admin.query('delete from auth.sessions where id = $1', [session_id]);
+    await expect(tokens.verify(access)).rejects.toMatchObject({ reason: 'session_ended' });
   });
 });
 

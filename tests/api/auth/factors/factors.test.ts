@@ -207,6 +207,18 @@ describe('a second step', () => {
     expect(Math.abs(body.expires_at - world.clock.now().getTime() / 1000 - 300)).toBeLessThan(5);
   });
 
+  test('takes no challenge of another factor', async () => {
+    const { totp, session } = await protectedPerson();
+    const token = session.access_token;
+    const other = await enrolled(token, 'other app');
+    const challenge_id = await challenged(token, totp.id);
+    const answer = { challenge_id, code: await codeOf(other.secret) };
+    expect(errorOf(await post(`/factors/${other.id}/verify`, token, answer)).slice(0, 2)).toEqual([
+      422,
+      'mfa_factor_not_found',
+    ]);
+  });
+
   test('ends every other session without a second step, at once', async () => {
     const { access, email } = await world.signedUp();
     const totp = await enrolled(access);
@@ -490,6 +502,34 @@ describe('unenrolment', () => {
     expect(rows.map(({ event }) => event)).toEqual(
       expect.arrayContaining(['factor_enrolled', 'factor_verified', 'factor_removed']),
     );
+  });
+
+  test('of an unverified factor keeps it if it is verified meanwhile', async () => {
+    const { access, id } = await world.signedUp();
+    const totp = await enrolled(access);
+    const other = await world.admin.connect();
+    try {
+      await other.query('begin');
+      await other.query('select from auth.users where id = $1 for update', [id]);
+      const waiting = world.request('DELETE', `/factors/${totp.id}`, { token: access });
+      await expect
+        .poll(
+          async () =>
+            (
+              await world.admin.query(
+                "select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'",
+              )
+            ).rowCount,
+        )
+        .toBe(1);
+      await other.query("update auth.mfa_factors set status = 'verified' where id = $1", [totp.id]);
+      await other.query('commit');
+      expect((await waiting).body.code).toBe('mfa_factor_not_found');
+    } finally {
+      other.release();
+    }
+    const { rowCount } = await world.admin.query('select from auth.mfa_factors where id = $1', [totp.id]);
+    expect(rowCount).toBe(1);
   });
 
   test('of a verified factor needs a second step within a day', async () => {

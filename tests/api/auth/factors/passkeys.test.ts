@@ -388,6 +388,18 @@ describe('passkeys of an account', () => {
     expect(claimsOf(renewed.access_token).aal).toBe('aal1');
   });
 
+  test('leave sessions at aal2 that a second factor has confirmed too', async () => {
+    const { access, authenticator, passkey } = await keyed();
+    const session = await protect(ok(await signInWith(authenticator)).access_token);
+    const other = await world.request('DELETE', `/passkeys/${passkey.id}`, { token: access });
+    expect(other.body.code, 'the first session has ended').toBe('session_not_found');
+    const path = `/passkeys/${passkey.id}`;
+    expect((await world.request('DELETE', path, { token: session.access_token })).status).toBe(204);
+    const body = { refresh_token: session.refresh_token };
+    const renewed = ok(await world.request('POST', '/token?grant_type=refresh_token', { body }));
+    expect(claimsOf(renewed.access_token).aal).toBe('aal2');
+  });
+
   test('need the second step where there is one', async () => {
     const { access, email, passkey } = await keyed();
     const session = await protect(access);

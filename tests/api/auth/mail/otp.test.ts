@@ -1,6 +1,7 @@
 /** Mailed sign-in codes and magic links (docs/specification/wire.md 25). */
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consumeToken, findByCode, issueOneTimeToken } from '#server/auth/accounts/one-time-tokens.ts';
 import { PASSWORD, hashIn, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld } from '../fixture.ts';
 
@@ -33,6 +34,19 @@ describe('with confirmation by mail', () => {
     expect((await verify({ type: 'signup', token_hash: hashIn(await world.mailTo(email)) })).status).toBe(200);
     return email;
   }
+
+  test('a mail that is sent while an earlier code is verified ends that code', async () => {
+    const email = await confirmed();
+    const { rows } = await world.admin.query('select id from auth.users where email = $1', [email]);
+    const service = world.database.asService('test');
+    const [now, key] = [world.clock.now(), randomBytes(32)];
+    const token = { userId: rows[0].id, purpose: 'magiclink', address: email, now, key } as const;
+    const { code } = await issueOneTimeToken(service, token);
+    const found = await findByCode(service, { address: email, code, purposes: ['magiclink'], now, key });
+    const { linkToken } = await issueOneTimeToken(service, token);
+    expect(await consumeToken(service, found!)).toBe(false);
+    expect((await verify({ type: 'magiclink', token_hash: linkToken })).status).toBe(200);
+  });
 
   test('the real client signs a new user up by code', async () => {
     const email = newAddress();
