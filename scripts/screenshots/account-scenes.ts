@@ -2,51 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from '@playwright/test';
 import { ROUTES } from '#domain/routes.ts';
-import { generate } from 'otplib';
 import { signUp } from './accounts.ts';
+import { addApp, button, enterPassword, heading, PASSWORD, signInAsNewAccount, startApp } from './new-account.ts';
 import type { Scene } from './scene.ts';
-import type { ScreenshotServer } from './server.ts';
-
-const PASSWORD = 'correct horse';
-
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-const heading = (page: Page, name: string) => page.getByRole('heading', { name });
-
-/** Signs in a new account with the password form, which the scenes that follow may change. */
-async function signInAsNewAccount(page: Page, server: ScreenshotServer): Promise<void> {
-  const email = `${randomUUID()}@example.com`;
-  await signUp(server, 'Jo Example', email);
-  await enterPassword(page, email);
-  await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
-}
-
-async function enterPassword(page: Page, email: string): Promise<void> {
-  await page.goto(ROUTES.login.path);
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-}
 
 async function requestCode(page: Page): Promise<void> {
   await button(page, 'Email me a code').click();
   await heading(page, 'Sign in with a code').waitFor();
   await page.getByLabel('Email address').fill('pat@example.com');
-}
-
-/** Starts to set up an authenticator app. Returns its secret. */
-async function startApp(page: Page): Promise<string> {
-  await page.goto(ROUTES.profile.path);
-  await button(page, 'Set up: Two-step verification').click();
-  await button(page, 'Use an authenticator app').click();
-  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
-  return (await page.locator('code').innerText()).replaceAll(' ', '');
-}
-
-async function addApp(page: Page): Promise<void> {
-  const secret = await startApp(page);
-  await page.getByLabel('Code from your authenticator app').fill(await generate({ secret }));
-  await button(page, 'Turn on').click();
-  await heading(page, 'Keep your recovery codes').waitFor();
 }
 
 const openDeletion = async (page: Page): Promise<void> => {

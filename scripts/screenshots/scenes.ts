@@ -6,6 +6,7 @@ import { ROUTES } from '#domain/routes.ts';
 import { ACCOUNT_SCENES } from './account-scenes.ts';
 import { BILLING_SCENES } from './billing-scenes.ts';
 import { COACH_SCENES } from './coach-scenes.ts';
+import { PROFILE_SCENES } from './profile-scenes.ts';
 import { waitForMailedLink } from './sandbox-mail.ts';
 import { signUp } from './accounts.ts';
 import type { Scene } from './scene.ts';
@@ -250,6 +251,7 @@ export const SCENES: readonly Scene[] = [
     },
   },
   ...ACCOUNT_SCENES,
+  ...PROFILE_SCENES,
   ...BILLING_SCENES,
   { name: 'feedback-pitch', as: 'free', path: ROUTES.journal.path, prepare: openFeedback },
   ...COACH_SCENES,

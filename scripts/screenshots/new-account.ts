@@ -1,0 +1,43 @@
+/** Steps of the scenes that change an account: each begins with a new one. */
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
+import { generate } from 'otplib';
+import { signUp } from './accounts.ts';
+import type { ScreenshotServer } from './server.ts';
+
+export const PASSWORD = 'correct horse';
+
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+export const heading = (page: Page, name: string) => page.getByRole('heading', { name });
+
+/** Signs in a new account with the password form, which the scenes that follow may change. */
+export async function signInAsNewAccount(page: Page, server: ScreenshotServer): Promise<void> {
+  const email = `${randomUUID()}@example.com`;
+  await signUp(server, 'Jo Example', email);
+  await enterPassword(page, email);
+  await page.waitForURL((url) => url.pathname !== ROUTES.login.path);
+}
+
+export async function enterPassword(page: Page, email: string): Promise<void> {
+  await page.goto(ROUTES.login.path);
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Starts to set up an authenticator app. Returns its secret. */
+export async function startApp(page: Page): Promise<string> {
+  await page.goto(ROUTES.profile.path);
+  await button(page, 'Set up: Two-step verification').click();
+  await button(page, 'Use an authenticator app').click();
+  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
+  return (await page.locator('code').innerText()).replaceAll(' ', '');
+}
+
+export async function addApp(page: Page): Promise<void> {
+  const secret = await startApp(page);
+  await page.getByLabel('Code from your authenticator app').fill(await generate({ secret }));
+  await button(page, 'Turn on').click();
+  await heading(page, 'Keep your recovery codes').waitFor();
+}

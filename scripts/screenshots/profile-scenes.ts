@@ -1,0 +1,147 @@
+/** Scenes of the profile page: how the account is signed in to, and a change of its address. */
+import { randomUUID } from 'node:crypto';
+import type { Page } from '@playwright/test';
+import { ROUTES } from '#domain/routes.ts';
+import { waitForMailedCode } from './sandbox-mail.ts';
+import { addApp, button, heading, signInAsNewAccount } from './new-account.ts';
+import type { Scene } from './scene.ts';
+import type { ScreenshotServer } from './server.ts';
+
+type Prepare = (page: Page, server: ScreenshotServer) => Promise<unknown>;
+
+/** Opens the profile of a new account, prepares it and scrolls to a section. */
+const profileScene = (name: string, section: string, prepare: Prepare): Scene => ({
+  name,
+  as: 'guest',
+  path: ROUTES.login.path,
+  prepare: async (page, server) => {
+    await signInAsNewAccount(page, server);
+    await page.goto(ROUTES.profile.path);
+    await prepare(page, server);
+    await heading(page, section).evaluate((element) => element.scrollIntoView({ block: 'start' }));
+    await page.evaluate(() => scrollBy(0, -24));
+  },
+});
+
+const open = (section: string) => (page: Page) => button(page, new RegExp(`: ${section}$`)).click();
+
+/** Adds an authenticator, which may be asked for. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('WebAuthn.enable');
+  await devTools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+async function addPasskey(page: Page): Promise<void> {
+  await addAuthenticator(page);
+  await open('Passkeys')(page);
+  await button(page, 'Add a passkey').click();
+  await page.getByLabel('Name of this passkey').waitFor();
+}
+
+async function addPasskeyWithName(page: Page): Promise<void> {
+  await addPasskey(page);
+  await page.getByLabel('Name of this passkey').fill('Work laptop');
+  await button(page, 'Save name').click();
+  await button(page, 'Rename Work laptop').waitFor();
+}
+
+async function linkGoogle(page: Page): Promise<void> {
+  await open('Linked sign-ins')(page);
+  await button(page, 'Link Google').click();
+  await heading(page, 'Sign in with Google').waitFor();
+  await page.getByLabel('Email address').fill(`${randomUUID()}@example.com`);
+  await button(page, 'Continue with this address').click();
+  await page.waitForURL(ROUTES.profile.path);
+  await open('Linked sign-ins')(page);
+}
+
+/** Requests a change of the address. Returns the current one. */
+async function changeAddress(page: Page): Promise<string> {
+  const field = page.getByLabel('Email Address');
+  const email = await field.inputValue();
+  await field.fill(`jo-${randomUUID().slice(0, 8)}@example.org`);
+  await button(page, 'Update Profile').click();
+  await button(page, 'Cancel the change').waitFor();
+  return email;
+}
+
+async function keepCodes(page: Page): Promise<void> {
+  await addApp(page);
+  await button(page, 'I have kept them').click();
+  await page.getByText('10 of 10 left').waitFor();
+}
+
+export const PROFILE_SCENES: readonly Scene[] = [
+  profileScene('profile-sections', 'Two-step verification', (page) => button(page, 'Set up: Passkeys').waitFor()),
+  profileScene('profile-two-step-off', 'Two-step verification', open('Two-step verification')),
+  profileScene('profile-two-step-on', 'Two-step verification', keepCodes),
+  profileScene('profile-two-step-phone', 'Two-step verification', async (page) => {
+    await open('Two-step verification')(page);
+    await button(page, 'Use text messages').click();
+    await page.getByLabel('Phone number').fill('0151 234');
+    await button(page, 'Text me a code').click();
+    await page.getByText('Start with a plus sign').waitFor();
+  }),
+  profileScene('profile-two-step-key', 'Two-step verification', async (page) => {
+    await open('Two-step verification')(page);
+    await button(page, 'Use a security key').click();
+  }),
+  profileScene('profile-two-step-remove', 'Two-step verification', async (page) => {
+    await keepCodes(page);
+    await button(page, 'Remove Authenticator app').click();
+  }),
+  profileScene('profile-confirm', 'Passkeys', async (page) => {
+    const json = { code: 'reauthentication_needed', message: '' };
+    await page.route('**/passkeys/registration/options', (route) => route.fulfill({ status: 400, json }));
+    await open('Passkeys')(page);
+    await button(page, 'Add a passkey').click();
+    await page.getByRole('dialog').getByLabel('Code from your email').waitFor();
+  }),
+  profileScene('profile-passkeys-none', 'Passkeys', open('Passkeys')),
+  profileScene('profile-passkeys-failed', 'Passkeys', async (page) => {
+    await page.route('**/auth/v1/passkeys', (route) => route.fulfill({ status: 400, json: {} }));
+    await page.reload();
+    await open('Passkeys')(page);
+    await page.getByText("Couldn't load your passkeys.").waitFor();
+  }),
+  profileScene('profile-passkeys-name', 'Passkeys', addPasskey),
+  profileScene('profile-passkeys', 'Passkeys', async (page) => {
+    await addPasskeyWithName(page);
+    await button(page, 'Add another passkey').click();
+    await page.getByText('This device already has a passkey').waitFor();
+  }),
+  profileScene('profile-passkeys-remove', 'Passkeys', async (page) => {
+    await addPasskeyWithName(page);
+    await button(page, 'Remove Work laptop').click();
+  }),
+  profileScene('profile-linked-one', 'Linked sign-ins', open('Linked sign-ins')),
+  profileScene('profile-linked', 'Linked sign-ins', linkGoogle),
+  profileScene('profile-linked-remove', 'Linked sign-ins', async (page) => {
+    await linkGoogle(page);
+    await button(page, 'Remove Google').click();
+  }),
+  profileScene('profile-address', 'Your details', changeAddress),
+  profileScene('profile-address-half', 'Your details', async (page) => {
+    const email = await changeAddress(page);
+    const code = page.getByLabel(`Code sent to ${email}`);
+    await code.fill(await waitForMailedCode(page, email));
+    await code.press('Enter');
+    await page.getByText(`Confirmed: ${email}`).waitFor();
+  }),
+  profileScene('profile-set-password', 'Your details', async (page) => {
+    const json = { required_proof: 'none', has_password: false, address_change: null };
+    await page.route('**/auth/v1/account', (route) => route.fulfill({ json }));
+    await page.reload();
+    await page.getByRole('group', { name: 'Set a password' }).waitFor();
+  }),
+];
