@@ -44,6 +44,14 @@ test('an authenticator app is asked for at each sign-in, before anything of the 
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download' }).click();
   expect((await download).suggestedFilename()).toBe('hustle-forge-recovery-codes.txt');
+  await test.step('the codes print alone, on one sheet', async () => {
+    await page.emulateMedia({ media: 'print' });
+    await expect(page.getByRole('list', { name: 'Recovery codes' })).toBeVisible();
+    for (const hidden of ['Copy', 'I have kept them', 'Update Profile'])
+      await expect(page.getByRole('button', { name: hidden })).toBeHidden();
+    expect((await page.pdf()).toString('latin1'), 'one sheet').toMatch(/\/Count 1\b/);
+    await page.emulateMedia({ media: 'screen' });
+  });
   // Closing the section would lose the codes.
   await expect(page.getByRole('button', { name: /: Two-step verification$/ })).toHaveCount(0);
   await page.getByRole('button', { name: 'I have kept them' }).click();

@@ -32,7 +32,7 @@ export function NewCodes({ codes, isFirstFactor, onKept }: NewCodesProps) {
         If you lose your phone or key, one of these codes lets you in. Keep them where you keep important papers. They
         are shown only now, and each works once.
       </p>
-      <ul className={codeStyles.codes} aria-label="Recovery codes">
+      <ul className={codeStyles.codes} aria-label="Recovery codes" data-account={email}>
         {shown.map((code) => (
           <li key={code}>
             <code>{code}</code>
