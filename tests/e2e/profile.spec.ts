@@ -165,7 +165,7 @@ test('a new address takes effect after the codes of both mails are entered', asy
   await expectNoHorizontalScroll(page);
   await enterCode(newEmail);
   await expect(page.getByLabel('Email Address')).toHaveValue(newEmail);
-  await expect(page.getByText('To change your email address to')).toHaveCount(0);
+  await expect(page.getByText('To finish the change of your email address')).toHaveCount(0);
   await expect(page.getByRole('group', { name: 'Your details' })).toBeFocused();
 });
 

@@ -32,12 +32,15 @@ export function PendingAddress({ change, onFirstConfirmed, onCorrect }: PendingA
   return (
     <div className={styles.change}>
       <Notice kind="info">
-        To change your email address to <strong>{next}</strong>, open{' '}
         {unconfirmed.length > 1 ? (
-          'the links that we sent to both addresses, or enter the codes here.'
+          <>
+            To change your email address to <strong>{next}</strong>, open the links that we sent to both addresses, or
+            enter the codes here.
+          </>
         ) : (
           <>
-            the link that we sent to <strong>{unconfirmed[0]}</strong>, or enter its code here.
+            To finish the change of your email address, open the link that we sent to <strong>{unconfirmed[0]}</strong>,
+            or enter its code here.
           </>
         )}
         {email !== '' && (

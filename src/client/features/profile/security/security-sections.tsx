@@ -77,7 +77,7 @@ function LinkedSection() {
     <AccountSection
       title="Linked sign-ins"
       summary={linked.length === 0 ? 'None' : joinWords([...new Set(linked)])}
-      openLabel="Change"
+      openLabel={linked.length === 0 ? 'Set up' : 'Change'}
       panel={linkedPanel}
     />
   );

@@ -30,7 +30,7 @@ export function FactorList({ factors, onOpen }: FactorListProps) {
         </p>
       )}
       {isOn && (
-        <ul className={styles.list} aria-label="Second steps">
+        <ul className={styles.list} aria-label="Second steps and recovery codes">
           {factors.map((factor) => (
             <li key={factor.id} className={styles.item}>
               <div>
@@ -42,9 +42,9 @@ export function FactorList({ factors, onOpen }: FactorListProps) {
               </Button>
             </li>
           ))}
+          <RecoveryCodes onOpen={onOpen} />
         </ul>
       )}
-      {isOn && <RecoveryCodes onOpen={onOpen} />}
       {isOn && <p className={styles.quiet}>Add another way, in case you lose the first one.</p>}
       <div className={styles.buttons}>
         <Button tone={isOn ? 'plain' : 'primary'} onClick={() => onOpen('addApp')}>
@@ -110,8 +110,23 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
   const { apply, dialog } = useRecentSignIn();
   const codes = useQuery(codesQuery(auth, useUser().id));
   const [isAsking, setAsking] = useState(false);
-  if (codes.isPending) return <LoadingText />;
-  if (codes.isError) return <p role="alert">Couldn't load your recovery codes. They still work.</p>;
+  if (codes.isPending) {
+    return (
+      <li className={styles.item}>
+        <LoadingText />
+      </li>
+    );
+  }
+  if (codes.isError) {
+    return (
+      <li className={styles.item}>
+        <p role="alert">Couldn't load your recovery codes. They still work.</p>
+        <Button onClick={() => void codes.refetch()} busy={codes.isFetching} busyLabel="Loading...">
+          Try again
+        </Button>
+      </li>
+    );
+  }
   const { data } = codes;
   const renew = async () => {
     let created: readonly string[] = [];
@@ -125,7 +140,7 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
     return null;
   };
   return (
-    <div className={styles.item}>
+    <li className={styles.item}>
       <div>
         <p className={styles.name}>Recovery codes</p>
         <p className={styles.quiet}>
@@ -151,6 +166,6 @@ function RecoveryCodes({ onOpen }: Pick<FactorListProps, 'onOpen'>) {
         </ConfirmChangeDialog>
       )}
       {dialog}
-    </div>
+    </li>
   );
 }
