@@ -39,7 +39,7 @@ const CHUNKS = [
   {
     // The forms of the sign-in screens. The journal must become editable without this chunk.
     name: 'forms',
-    test: /client\/(ui\/(form\/(field|password-field)|notice|account\/use-welcome-back)|lib\/(hooks\/(use-submit|use-restore-count)|boot\/auth-link|api\/provider-flow)|features\/account\/(account-layout|account\.module|email-field|link\/(use-)?arrived-link))|domain\/(messages|account\/(own-account-messages|account))\.ts|icons\/(eye|info)/,
+    test: /client\/(ui\/(form\/(field|password-field)|notice|account\/use-welcome-back)|lib\/(hooks\/(use-submit|use-restore-count)|boot\/auth-link|api\/provider-flow)|features\/account\/(account-layout|account\.module|email-field|link\/(use-)?arrived-link|ways\/(ways|passkey-button|sign-in-ways)))|domain\/(messages|account\/(own-account-messages|account))\.ts|icons\/(eye|info)/,
     priority: 3,
   },
   {

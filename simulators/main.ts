@@ -10,6 +10,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import { createModelApp, modelSettingsAt } from './ai-model/server.ts';
+import { captchaSettingsAt, createCaptchaApp } from './captcha/app.ts';
 import { createIdentityApp } from './identity-provider/server.ts';
 import { startMailbox } from './mailbox.ts';
 import { originGuard } from './origin-guard.ts';
@@ -62,6 +63,7 @@ app.route('/', paypal.app);
 app.route('/', sms.app);
 app.route('/', identity.app);
 if (saml !== null) app.route('/', saml.app);
+app.route('/', createCaptchaApp());
 app.route(MODEL_PATH, model.app);
 app.all('/sandbox/*', async (context) => (await mailbox.handle(context.req.raw)) ?? context.notFound());
 
@@ -76,6 +78,7 @@ server.listen(0, '127.0.0.1', () => {
     ...paypal.settingsAt(httpUrl),
     ...modelSettingsAt(httpUrl + MODEL_PATH),
     ...smsSettingsAt(httpUrl),
+    ...captchaSettingsAt(httpUrl, process.env['SANDBOX_CAPTCHA']),
     ...identity.settingsAt(httpUrl, publicUrl ?? httpUrl),
     ...saml?.settings,
   });

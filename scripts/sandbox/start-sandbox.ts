@@ -35,8 +35,8 @@ export async function startSandbox({
 
 /**
  * Drops the settings that the operator has set, a real mail server for example. The settings of PayPal, the model, text
- * messages and each sign-in provider are dropped as a group: a mix of real and simulated values would work with
- * neither.
+ * messages, the captcha and each sign-in provider are dropped as a group: a mix of real and simulated values would work
+ * with neither.
  */
 const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
   Object.fromEntries(
@@ -46,6 +46,7 @@ const withoutOverridden = (settings: SandboxSettings): SandboxSettings =>
         !(name.startsWith('PAYPAL_') && process.env['PAYPAL_CLIENT_ID']) &&
         !(name.startsWith('AI_') && MODEL_SETTINGS.some((setting) => process.env[setting])) &&
         !(name.startsWith('SMS_') && process.env['SMS_ACCOUNT_SID']) &&
+        !(name.startsWith('CAPTCHA_') && process.env['CAPTCHA_SITE_KEY']) &&
         !(name.startsWith('GOOGLE_') && process.env['GOOGLE_CLIENT_ID']) &&
         !(name.startsWith('GITHUB_') && process.env['GITHUB_CLIENT_ID']),
     ),

@@ -24,7 +24,10 @@ export type ClientConfig = {
     /** One-time codes by text message, also as a second factor. */
     phone: boolean;
     sso: boolean;
-    captcha: { provider: 'hcaptcha' | 'turnstile'; siteKey: string } | null;
+    /** `scriptUrl` is the widget's script. */
+    captcha: { provider: 'hcaptcha' | 'turnstile'; siteKey: string; scriptUrl: string } | null;
+    /** Chains whose wallets sign in. */
+    wallets: { ethereum: boolean; solana: boolean };
   };
   /** The coach uses the sandbox's simulated model, so its output must be labelled as simulated. */
   sandboxModel: boolean;

@@ -8,13 +8,14 @@ import { ToastProvider } from '#client/ui/toast.tsx';
 import { ErrorScreen } from './error-screen.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { createAppRouter } from './router.tsx';
+import { createAuthFetch } from './session/auth-fetch.ts';
 import { SessionProvider } from './session/session-provider.tsx';
 
 const root = createRoot(document.getElementById('root')!);
 
 try {
   const config = await readClientConfig();
-  const supabase = createSupabase(config);
+  const supabase = createSupabase(config, createAuthFetch(config));
   const router = createAppRouter();
   root.render(
     <StrictMode>

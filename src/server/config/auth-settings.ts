@@ -61,6 +61,8 @@ export type CaptchaSettings = {
   readonly siteKey: string;
   readonly secret: Secret;
   readonly verifyUrl: string;
+  /** The widget's script, which the browser loads. */
+  readonly scriptUrl: string;
 };
 
 const GOOGLE_ISSUER = 'https://accounts.google.com';
@@ -69,6 +71,11 @@ const TWILIO_API = 'https://api.twilio.com';
 const CAPTCHA_VERIFY_URLS = {
   hcaptcha: 'https://api.hcaptcha.com/siteverify',
   turnstile: 'https://challenges.cloudflare.com/turnstile/v0/siteverify',
+} as const;
+
+export const CAPTCHA_SCRIPT_URLS = {
+  hcaptcha: 'https://js.hcaptcha.com/1/api.js',
+  turnstile: 'https://challenges.cloudflare.com/turnstile/v0/api.js',
 } as const;
 
 export function readAuthSettings(settings: SettingsReader, production: boolean): AuthSettings {
@@ -153,11 +160,18 @@ function readCaptchaSettings(settings: SettingsReader, production: boolean): Cap
   const provider = settings.oneOf('CAPTCHA_PROVIDER', ['off', 'hcaptcha', 'turnstile'], 'off');
   const [siteKey, secret] = ['CAPTCHA_SITE_KEY', 'CAPTCHA_SECRET'].map((name) => settings.optional(name));
   const configuredUrl = settings.providerUrl('CAPTCHA_VERIFY_URL', CAPTCHA_VERIFY_URLS.hcaptcha, null, production);
+  const scriptUrl = settings.providerUrl('CAPTCHA_SCRIPT_URL', CAPTCHA_SCRIPT_URLS.hcaptcha, null, production);
   if (provider === 'off') return null;
   const verifyUrl = configuredUrl ?? CAPTCHA_VERIFY_URLS[provider];
   if (!siteKey)
     settings.problem('CAPTCHA_SITE_KEY', 'must be set with CAPTCHA_PROVIDER', '10000000-ffff-ffff-ffff-000000000001');
   if (!secret) settings.problem('CAPTCHA_SECRET', 'must be set with CAPTCHA_PROVIDER', '0x0000000000000000');
   if (!siteKey || !secret) return null;
-  return { provider, siteKey, secret: new Secret(secret), verifyUrl };
+  return {
+    provider,
+    siteKey,
+    secret: new Secret(secret),
+    verifyUrl,
+    scriptUrl: scriptUrl ?? CAPTCHA_SCRIPT_URLS[provider],
+  };
 }

@@ -64,6 +64,43 @@ test('connect-src allows only the configured API origin in addition to self', as
   expect(policy).toContain("connect-src 'self' https://project.example.com;");
 });
 
+test.each([
+  [{}, { 'script-src': "'self'", 'style-src': "'self'", 'connect-src': "'self'", 'frame-src': undefined }],
+  [
+    { CAPTCHA_PROVIDER: 'turnstile' },
+    {
+      'script-src': "'self' https://challenges.cloudflare.com",
+      'style-src': "'self'",
+      'connect-src': "'self'",
+      'frame-src': 'https://challenges.cloudflare.com',
+    },
+  ],
+  [
+    { CAPTCHA_PROVIDER: 'hcaptcha' },
+    {
+      'script-src': "'self' https://hcaptcha.com https://*.hcaptcha.com",
+      'style-src': "'self' https://hcaptcha.com https://*.hcaptcha.com",
+      'connect-src': "'self' https://hcaptcha.com https://*.hcaptcha.com",
+      'frame-src': 'https://hcaptcha.com https://*.hcaptcha.com',
+    },
+  ],
+  [
+    { CAPTCHA_PROVIDER: 'turnstile', CAPTCHA_SCRIPT_URL: 'https://nothcaptcha.com/x.js' },
+    {
+      'script-src': "'self' https://nothcaptcha.com",
+      'style-src': "'self'",
+      'connect-src': "'self'",
+      'frame-src': 'https://nothcaptcha.com',
+    },
+  ],
+])('the policy with %o names only the sources of its captcha', (settings, expected) => {
+  const keys = { CAPTCHA_SITE_KEY: 'site', CAPTCHA_SECRET: 'secret' };
+  const [, policy] = securityHeaders(readConfig({ ...keys, ...settings })).page.find(([name]) => /policy/i.test(name))!;
+  const directives = new Map(policy.split('; ').map((text) => [text.split(' ')[0], text.replace(/^\S+ /, '')]));
+  for (const [name, sources] of Object.entries(expected)) expect(directives.get(name)).toBe(sources);
+  expect(policy).not.toContain('unsafe');
+});
+
 test('stop lets a request in flight finish and does not reuse its connection', async () => {
   const arrived = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<Response>();

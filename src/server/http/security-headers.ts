@@ -2,24 +2,51 @@
  * The security headers of every response.
  *
  * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so
- * markup that slipped through sanitizing still could not run.
+ * markup that slipped through sanitizing still could not run. Only a configured captcha adds foreign sources: those of
+ * its widget.
  */
+import { CAPTCHA_SCRIPT_URLS } from '../config/auth-settings.ts';
+import type { CaptchaSettings } from '../config/auth-settings.ts';
 import type { Config } from '../config/config.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
 const PERMISSIONS = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb', 'browsing-topics'];
 
-function contentSecurityPolicy(apiUrl: string): string {
-  const connect = apiUrl === '' ? "'self'" : `'self' ${new URL(apiUrl).origin}`;
+type WidgetDirective = 'script-src' | 'frame-src' | 'style-src' | 'connect-src';
+
+/** The sources that the providers' documentation names. A script at another address brings its frame from there. */
+const WIDGETS: Readonly<
+  Record<CaptchaSettings['provider'], { hosts: string; directives: readonly WidgetDirective[] }>
+> = {
+  hcaptcha: {
+    hosts: 'https://hcaptcha.com https://*.hcaptcha.com',
+    directives: ['script-src', 'frame-src', 'style-src', 'connect-src'],
+  },
+  turnstile: { hosts: 'https://challenges.cloudflare.com', directives: ['script-src', 'frame-src'] },
+};
+
+/** ` https://…` for a directive that the captcha's widget needs; empty without a captcha. */
+function widgetSources(captcha: CaptchaSettings | null): (directive: WidgetDirective) => string {
+  if (captcha === null) return () => '';
+  const { hosts, directives } = WIDGETS[captcha.provider];
+  const isProviders = captcha.scriptUrl === CAPTCHA_SCRIPT_URLS[captcha.provider];
+  const sources = isProviders ? hosts : new URL(captcha.scriptUrl).origin;
+  return (directive) => (directives.includes(directive) ? ` ${sources}` : '');
+}
+
+function contentSecurityPolicy({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string {
+  const api = apiUrl === '' ? '' : ` ${new URL(apiUrl).origin}`;
+  const widget = widgetSources(auth.captcha);
   return [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
+    `script-src 'self'${widget('script-src')}`,
+    `style-src 'self'${widget('style-src')}`,
+    ...(auth.captcha === null ? [] : [`frame-src${widget('frame-src')}`]),
     "img-src 'self' data:",
     "font-src 'self'",
     "manifest-src 'self'",
-    `connect-src ${connect}`,
+    `connect-src 'self'${api}${widget('connect-src')}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -38,10 +65,10 @@ export type SecurityHeaders = { readonly page: Headers; readonly api: Headers };
  * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each
  * header costs a microsecond per save.
  */
-export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): SecurityHeaders {
+export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl' | 'auth'>): SecurityHeaders {
   return {
     page: [
-      ['Content-Security-Policy', contentSecurityPolicy(config.apiUrl)],
+      ['Content-Security-Policy', contentSecurityPolicy(config)],
       NO_SNIFFING,
       ['Referrer-Policy', 'same-origin'],
       ['Permissions-Policy', PERMISSIONS.map((feature) => `${feature}=()`).join(', ')],

@@ -24,7 +24,12 @@ export function clientConfig(config: Config): ClientConfig {
       mailCodes: config.mail.smtpUrl !== null,
       phone: auth.sms !== null,
       sso: auth.samlKeyFile !== null,
-      captcha: auth.captcha && { provider: auth.captcha.provider, siteKey: auth.captcha.siteKey },
+      captcha: auth.captcha && {
+        provider: auth.captcha.provider,
+        siteKey: auth.captcha.siteKey,
+        scriptUrl: auth.captcha.scriptUrl,
+      },
+      wallets: auth.web3,
     },
     sandboxModel,
     coachProvider: sandboxModel ? "the sandbox's own model on this machine" : (config.coach?.providerName ?? null),

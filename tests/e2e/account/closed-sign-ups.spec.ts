@@ -1,8 +1,8 @@
-/** A server that creates no new accounts: the screens say so instead of offering a sign-up. */
+/** A server that creates no new accounts and requires a captcha (hCaptcha): the screens say so instead of offering a sign-up. */
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 
-test.use({ serverSettings: { AUTH_SIGNUPS: 'off' } });
+test.use({ serverSettings: { AUTH_SIGNUPS: 'off', SANDBOX_CAPTCHA: 'hcaptcha' } });
 
 test('the sign-in page offers no sign-up, and the sign-up page says that new accounts are closed', async ({
   page,
@@ -13,6 +13,8 @@ test('the sign-in page offers no sign-up, and the sign-up page says that new acc
   await page.getByLabel('Email address').fill('nobody@example.com');
   await page.getByLabel('Password').fill('not it at all');
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  const check = page.getByRole('dialog', { name: 'Are you human?' });
+  await check.frameLocator('iframe').getByRole('checkbox').click();
   await expect(page.getByRole('alert').filter({ hasText: 'incorrect' })).toBeVisible();
   await expect(page.getByRole('link', { name: /sign up|create/i })).toHaveCount(0);
   await inBothThemes(page, expectAccessible);

@@ -12,14 +12,22 @@ import type { Auth } from './supabase.ts';
 const STORAGE_KEY = 'hustle-forge-flow';
 const isVerifier = (key: string): boolean => key.endsWith('code-verifier');
 
-/** Keeps the verifiers in this browser, and everything else in memory. `session` links an account to its user. */
-export function createPkceAuth(config: ClientConfig, session: Session | null = null): Auth {
+/**
+ * Keeps the verifiers in this browser, and everything else in memory. `session` links an account to its user.
+ * `authFetch` adds a captcha.
+ */
+export function createPkceAuth(
+  config: ClientConfig,
+  session: Session | null = null,
+  authFetch: typeof fetch = (...request) => fetch(...request),
+): Auth {
   const memory = new Map<string, string>();
   if (session) memory.set(STORAGE_KEY, JSON.stringify(session));
   return new AuthClient({
     url: `${config.apiUrl || location.origin}/auth/v1`,
     headers: { apikey: config.publishableKey },
     storageKey: STORAGE_KEY,
+    fetch: authFetch,
     storage: {
       getItem: (key) => (isVerifier(key) ? localStorage.getItem(key) : (memory.get(key) ?? null)),
       setItem: (key, value) => void (isVerifier(key) ? localStorage.setItem(key, value) : memory.set(key, value)),

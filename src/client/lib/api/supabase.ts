@@ -15,6 +15,8 @@ export type FunctionAnswer = { success: boolean; status: number; error?: string;
 
 export type Supabase = {
   auth: Auth;
+  /** Sends the requests of `auth`. */
+  authFetch: Fetch;
   /**
    * A client that keeps its session in memory only, for a session from an auth link or a code until the user has seen
    * whose account it opens.
@@ -35,7 +37,7 @@ export type Supabase = {
   callFunction: (name: string, body: object, signal?: AbortSignal) => Promise<FunctionAnswer>;
 };
 
-export function createSupabase(config: ClientConfig): Supabase {
+export function createSupabase(config: ClientConfig, authFetch: Fetch): Supabase {
   const apiUrl = config.apiUrl || location.origin;
   const createAuth = (storageKey: string, isStored: boolean): Auth =>
     new AuthClient({
@@ -47,6 +49,7 @@ export function createSupabase(config: ClientConfig): Supabase {
       autoRefreshToken: isStored,
       persistSession: isStored,
       experimental: { recoveryCodes: true },
+      fetch: authFetch,
     });
   const auth = createAuth(sessionStorageKey(apiUrl), true);
   let memoryClients = 0;
@@ -98,6 +101,7 @@ export function createSupabase(config: ClientConfig): Supabase {
 
   return {
     auth,
+    authFetch,
     createMemoryAuth,
     apiUrl,
     withSession,

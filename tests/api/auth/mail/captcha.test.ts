@@ -181,6 +181,7 @@ const settings = (provider: 'hcaptcha' | 'turnstile', secret = SECRET) => ({
   siteKey: SITE_KEY,
   secret: new Secret(secret),
   verifyUrl: captcha.settingsFor(provider).CAPTCHA_VERIFY_URL,
+  scriptUrl: 'https://captcha.example/api.js',
 });
 
 describe('siteverify', () => {

@@ -19,11 +19,12 @@ export async function signInAtProvider(config: ClientConfig, name: string, retur
 /** Resolves only with an error; otherwise the browser leaves the page. */
 export async function signInWithSso(
   config: ClientConfig,
+  authFetch: typeof fetch,
   domain: string,
   returnPath?: string,
 ): Promise<ProviderError | null> {
   storeReturnPath(returnPath);
-  const { error } = await createPkceAuth(config).signInWithSSO({
+  const { error } = await createPkceAuth(config, null, authFetch).signInWithSSO({
     domain,
     options: { redirectTo: flowReturnUrl('signIn', '') },
   });

@@ -1,6 +1,6 @@
 /** Signs in at the identity provider of the user's company. */
 import { recoveryMessage } from '#domain/messages.ts';
-import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
@@ -11,12 +11,13 @@ import styles from '../account.module.css';
 
 export function Sso({ frame: Frame, returnPath, onBack }: WayProps) {
   const config = useClientConfig();
+  const { authFetch } = useSupabase();
   const { outcome, busy, onSubmit, errorOf } = useSubmit(async (form) => {
     const domain = textOf(form, 'company').trim().toLowerCase().replace(/^.*@/, '');
     if (!/^[^\s.]+(\.[^\s.]+)+$/.test(domain)) {
       return { kind: 'error', text: 'Enter your work email, or the domain of your company.', field: 'company' };
     }
-    const error = await signInWithSso(config, domain, returnPath);
+    const error = await signInWithSso(config, authFetch, domain, returnPath);
     if (error?.code === 'sso_provider_not_found') {
       return { kind: 'error', text: `Single sign-on is not set up for ${domain}.`, field: 'company' };
     }
