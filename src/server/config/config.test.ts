@@ -48,6 +48,14 @@ test('rejects HOST=:: with advice while the sandbox is on', () => {
   ]);
 });
 
+test.each([
+  [{ ...PRODUCTION }],
+  [{ HOST: '0.0.0.0', SANDBOX: 'off' }],
+  [{ PUBLIC_URL: 'https://journal.example.com', SANDBOX: 'off' }],
+])('a leftover SANDBOX_URL opens no simulator while the sandbox is off: %j', (env) => {
+  expect(readConfig({ ...env, SANDBOX_URL: 'http://127.0.0.1:40000' }).sandbox).toEqual({ on: false, url: null });
+});
+
 test('/metrics is off in production by default', () => {
   expect(readConfig({}).metrics).toBe('loopback');
   expect(readConfig(PRODUCTION).metrics).toBe('off');

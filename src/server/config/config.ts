@@ -86,10 +86,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     // Threat: a proxy on the same machine may pass a stranger's request on with nothing that shows it was forwarded, so
     // the default in production is `off`.
     metrics: settings.oneOf('METRICS', ['off', 'loopback', 'open'], production ? 'off' : 'loopback'),
-    sandbox: {
-      on: settings.onOff('SANDBOX', !production),
-      url: settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null),
-    },
+    sandbox: readSandboxSettings(settings, production),
     auth: readAuthSettings(settings, production),
     mail: {
       smtpUrl: settings.secretUrl('SMTP_URL', 'smtps://user:password@mail.example.com:465', ['smtp:', 'smtps:']),
@@ -105,6 +102,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   validateCombinations(config, settings);
   if (settings.problems.length > 0) throw new ConfigError(settings.problems);
   return freezeDeeply(config);
+}
+
+/**
+ * Threat: an address left over from development. Requests to `/sandbox` would reach the simulators, without the checks
+ * that the sandbox needs. So the address counts only while the sandbox is on.
+ */
+function readSandboxSettings(settings: SettingsReader, production: boolean): Config['sandbox'] {
+  const on = settings.onOff('SANDBOX', !production);
+  const url = settings.url('SANDBOX_URL', 'http://127.0.0.1:40000', null);
+  return { on, url: on ? url : null };
 }
 
 /**
