@@ -248,13 +248,14 @@ export async function listSessions(service: AsService, userId: string): Promise<
   );
 }
 
-/** The sessions of a user to end; `only` and `except` take a session id. */
-export type SessionScope = { all: true } | { only: string } | { except: string };
+/** The sessions of a user to end; `only` and `except` take a session id. `aal` restricts them to one level. */
+export type SessionScope = ({ all: true } | { only: string } | { except: string }) & { aal?: SessionRow['aal'] };
 
 /** Returns the ids of the ended sessions, for `AccessTokens.invalidateSession`. */
 export async function endSessions(service: AsService, userId: string, scope: SessionScope): Promise<string[]> {
   let query = queryBuilder.deleteFrom('auth.sessions').where('user_id', '=', userId).returning('id');
   if ('only' in scope) query = query.where('id', '=', scope.only);
   if ('except' in scope) query = query.where('id', '!=', scope.except);
+  if (scope.aal !== undefined) query = query.where('aal', '=', scope.aal);
   return (await service.run(query)).map((row) => row.id);
 }

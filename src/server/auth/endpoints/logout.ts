@@ -1,17 +1,25 @@
-/** POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11). */
+/**
+ * POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11).
+ *
+ * Threat: the thief of a password, who lacks the second step, signs the owner out again and again. Such a session ends
+ * no session that has passed the second step.
+ */
 import type { Endpoint } from '../auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions } from '../accounts/sessions.ts';
 import type { SessionScope, SessionRow } from '../accounts/sessions.ts';
 import { deviceOf } from '../wire/client-device.ts';
-import { requireUser } from '../wire/require-user.ts';
+import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
 import { AuthError } from '../wire/errors.ts';
 
 export const logout: Endpoint = async (context, deps) => {
   const scope = context.req.query('scope') ?? '';
   const { account, session } = await requireUser(context, deps);
   const service = deps.database.asService('sign out');
-  const ended = await endSessions(service, account.user.id, parseScope(scope, session));
+  const ended = await endSessions(service, account.user.id, {
+    ...parseScope(scope, session),
+    ...(lacksSecondStep(account, session) && { aal: 'aal1' }),
+  });
   await recordAuditEvent(service, {
     at: deps.clock.now(),
     userId: account.user.id,

@@ -1,15 +1,23 @@
-/** GET /sessions and DELETE /sessions/{id}: the user's own sessions (docs/specification/wire.md 34). */
-import type { Endpoint } from '../auth-deps.ts';
+/**
+ * GET /sessions and DELETE /sessions/{id}: the user's own sessions (docs/specification/wire.md 34).
+ *
+ * Threat: the thief of a password, who lacks the second step, learns when and where the owner works, or signs the owner
+ * out again and again.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '#server/http/app-env.ts';
+import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import { endSessions, listSessions } from '../accounts/sessions.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
-import { requireUser } from '../wire/require-user.ts';
+import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
+import type { AuthenticatedUser } from '../wire/require-user.ts';
 import { describeDevice } from './describe-device.ts';
 
 export const showSessions: Endpoint = async (context, deps) => {
-  const { account, session: current } = await requireUser(context, deps);
+  const { account, session: current } = await requireWholeSession(context, deps);
   const sessions = await listSessions(deps.database.asService('list own sessions'), account.user.id);
   const described = sessions.map((session) => ({
     id: session.id,
@@ -25,7 +33,7 @@ export const showSessions: Endpoint = async (context, deps) => {
 export const endOwnSession: Endpoint = async (context, deps) => {
   const device = deviceOf(context, deps);
   await deps.limits.consume('user', device.ip);
-  const { user } = (await requireUser(context, deps)).account;
+  const { user } = (await requireWholeSession(context, deps)).account;
   const id = context.req.param('id') ?? '';
   if (!UUID.test(id)) throw new AuthError('no_such_session');
   const ended = await deps.database.transactAsService('end an own session', async (transaction) => {
@@ -46,3 +54,9 @@ export const endOwnSession: Endpoint = async (context, deps) => {
   for (const endedId of ended) deps.accessTokens.invalidateSession(endedId);
   return context.body(null, 204);
 };
+
+async function requireWholeSession(context: Context<AppEnv>, deps: AuthDeps): Promise<AuthenticatedUser> {
+  const signedIn = await requireUser(context, deps);
+  if (lacksSecondStep(signedIn.account, signedIn.session)) throw new AuthError('session_needs_second_step');
+  return signedIn;
+}

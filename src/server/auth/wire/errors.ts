@@ -326,6 +326,11 @@ const CATALOGUE = {
   /** Not the code `session_not_found`: the client would drop its own session. */
   no_such_session: { status: 404, code: 'not_found', text: 'There is no such session' },
   proof_needed: { status: 400, code: 'reauthentication_needed', text: 'This requires reauthentication' },
+  session_needs_second_step: {
+    status: 403,
+    code: 'insufficient_aal',
+    text: 'AAL2 session is required to manage sessions when MFA is enabled',
+  },
   proof_needs_second_step: {
     status: 403,
     code: 'insufficient_aal',

@@ -57,3 +57,30 @@ test('a session that has passed the second step opens data, and so does one of a
   await world.admin.query("update auth.sessions set aal = 'aal2' where user_id = $1", [other.id]);
   expect((await readEntries(other.access)).status).toBe(200);
 });
+
+test("a password alone neither shows nor ends the owner's sessions", async () => {
+  const { id, email, access: owner } = await world.signedUp();
+  await addFactor(id, 'verified');
+  await world.admin.query("update auth.sessions set aal = 'aal2' where user_id = $1", [id]);
+  const { body: half } = await world.request('POST', '/token?grant_type=password', {
+    body: { email, password: 'correct horse' },
+  });
+  const { body: listed } = await world.request('GET', '/sessions', { token: owner });
+  expect(listed.sessions).toHaveLength(2);
+  for (const [method, path] of [
+    ['GET', '/sessions'],
+    ['DELETE', `/sessions/${listed.sessions[0].id}`],
+  ] as const) {
+    expect(await world.request(method, path, { token: half.access_token })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_aal' },
+    });
+  }
+  for (const scope of ['others', 'global']) {
+    const path = `/logout?scope=${scope}`;
+    expect((await world.request('POST', path, { token: half.access_token })).status).toBe(204);
+    expect((await readEntries(owner)).status).toBe(200);
+  }
+  // A sign-out everywhere still ends the sessions that have not passed the second step.
+  expect((await world.request('GET', '/user', { token: half.access_token })).status).toBe(403);
+});
