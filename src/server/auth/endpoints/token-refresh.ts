@@ -28,8 +28,7 @@ export const grantRefreshToken: Endpoint = async (context, deps) => {
   const request = { token, now: clock.now(), key: secrets.refreshTokens, ...device };
   const rotation = (await rotateActiveToken(database.asService('renew a session'), request)) ?? (await renewOther());
   const { account, session, token: refreshToken } = rotation;
-  const { email, phone } = account.user;
-  rememberDevice(context, deps, { email, phone, sessionId: session.id });
+  rememberDevice(context, deps, account.user, { sessionId: session.id });
   return context.json(await sessionResponse(accessTokens, account, { session, refreshToken }));
 
   /** For a token that is not active, or a second request with the same token. */

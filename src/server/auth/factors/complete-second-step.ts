@@ -95,7 +95,6 @@ export async function completeSecondStep(
   });
   if (!result) return null;
   for (const id of [session.id, ...result.ended]) deps.accessTokens.invalidateSession(id);
-  const { email, phone } = result.account.user;
-  rememberDevice(context, deps, { email, phone, sessionId: session.id });
+  rememberDevice(context, deps, result.account.user, { sessionId: session.id });
   return sessionResponse(deps.accessTokens, result.account, result.started);
 }

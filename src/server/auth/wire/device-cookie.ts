@@ -30,11 +30,21 @@ const PATH = '/auth/v1';
 /** The longest lifetime that browsers allow. */
 const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 
+type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>;
+
+/**
+ * The account that a cookie is for, by its address or number; null without either. Threat: a SAML provider gives its users
+ * any address. Their cookies are for their own account, or they would bring guesses for another one with the address, and
+ * hide a sign-in to it.
+ */
+const ownerOf = ({ id, email, phone, is_sso_user: isSso }: Owner): string | null =>
+  isSso ? `sso:${id}` : (email ?? phone);
+
 type SignInAttempt = {
   /** The address or number that was sent. */
   address: string;
   /** Null without an account. */
-  user: Pick<UserRow, 'email' | 'phone'> | null;
+  user: Owner | null;
 };
 
 /**
@@ -46,7 +56,7 @@ export function signInKey(
   { secrets }: Pick<AuthDeps, 'secrets'>,
   { address, user }: SignInAttempt,
 ): string {
-  const device = readDevice(context, secrets.devices, user?.email ?? user?.phone ?? address);
+  const device = readDevice(context, secrets.devices, (user && ownerOf(user)) ?? address);
   return device === null ? accountGuessKey(secrets.devices, address) : `device:${device}`;
 }
 
@@ -55,16 +65,12 @@ export const accountGuessKey = (secret: Buffer, address: string): string =>
   `account:${computeMac(secret, 'account', address)}`;
 
 /** Whether the browser has signed in to this account before. */
-export function isKnownDevice(
-  context: Context<AppEnv>,
-  { secrets }: Pick<AuthDeps, 'secrets'>,
-  { email, phone }: Pick<UserRow, 'email' | 'phone'>,
-): boolean {
-  const address = email ?? phone;
-  return address !== null && readDevice(context, secrets.devices, address) !== null;
+export function isKnownDevice(context: Context<AppEnv>, { secrets }: Pick<AuthDeps, 'secrets'>, user: Owner): boolean {
+  const owner = ownerOf(user);
+  return owner !== null && readDevice(context, secrets.devices, owner) !== null;
 }
 
-type DeviceUser = Pick<UserRow, 'email' | 'phone'> & {
+type Remembered = {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
   /** The browser has proven that it began this sign-in, so a cross-site redirect may set the cookie. */
@@ -75,15 +81,16 @@ type DeviceUser = Pick<UserRow, 'email' | 'phone'> & {
 export function rememberDevice(
   context: Context<AppEnv>,
   deps: AuthDeps,
-  { email, phone, sessionId, isBrowserBound = false }: DeviceUser,
+  user: Owner,
+  { sessionId, isBrowserBound = false }: Remembered,
 ): void {
   const key = deps.secrets.devices;
-  const address = email ?? phone;
-  if (address === null || readDevice(context, key, address) !== null) return;
+  const owner = ownerOf(user);
+  if (owner === null || readDevice(context, key, owner) !== null) return;
   if (!isBrowserBound && isCrossSiteRequest(context, deps.config)) return;
   const device =
     sessionId === undefined ? randomBytes(16).toString('base64url') : computeMac(key, 'session', sessionId);
-  setCookie(context, COOKIE, `${device}.${computeMac(key, device, address)}`, {
+  setCookie(context, COOKIE, `${device}.${computeMac(key, device, owner)}`, {
     httpOnly: true,
     // A provider's redirect is a cross-site navigation, for which `Strict` would withhold the cookie: each of these
     // sign-ins would look like one from an unknown device. Guesses are POST requests, which never carry it across
@@ -95,14 +102,14 @@ export function rememberDevice(
   });
 }
 
-function readDevice(context: Context<AppEnv>, key: Buffer, address: string): string | null {
+function readDevice(context: Context<AppEnv>, key: Buffer, owner: string): string | null {
   const cookie = getCookie(context, COOKIE);
   if (cookie === undefined) return null;
   const [device = '', presented = ''] = cookie.split('.');
-  const expected = Buffer.from(computeMac(key, device, address));
+  const expected = Buffer.from(computeMac(key, device, owner));
   const mac = Buffer.from(presented);
   return mac.length === expected.length && timingSafeEqual(mac, expected) ? device : null;
 }
 
-const computeMac = (key: Buffer, device: string, address: string): string =>
-  hmac(key).update(`${device}\0${address.toLowerCase()}`).digest('base64url');
+const computeMac = (key: Buffer, device: string, owner: string): string =>
+  hmac(key).update(`${device}\0${owner.toLowerCase()}`).digest('base64url');

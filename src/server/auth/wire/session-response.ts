@@ -58,7 +58,7 @@ export async function respondWithSession(context: Context<AppEnv>, deps: AuthDep
   const { user } = account;
   if (!provesMailbox && !isKnownDevice(context, deps, user))
     mailNewDevice(deps, { user, started, device: deviceOf(context, deps) });
-  rememberDevice(context, deps, { email: user.email, phone: user.phone, isBrowserBound });
+  rememberDevice(context, deps, user, { isBrowserBound });
   // Threat: another person who knows the password keeps an account alive that its owner believes deleted.
   if (started.undidDeletion && user.email !== null) mailDeletionUndone(deps, user.email);
   return sessionResponse(deps.accessTokens, account, started);

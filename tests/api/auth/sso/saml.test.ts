@@ -11,7 +11,7 @@ import type { NewSsoProvider, SsoProvider, SsoProviderChange } from '#server/aut
 import { fuzzBudget } from '../../../support/fuzz-budget.ts';
 import { registerSsoProvider } from '../../../../scripts/sandbox/register-sso-provider.ts';
 import { Browser, fragmentOf } from '../providers/browser.ts';
-import { PASSWORD, newAddress, startAuthWorld } from '../fixture.ts';
+import { PASSWORD, SIGN_IN_NOTICE, newAddress, startAuthWorld } from '../fixture.ts';
 import type { AuthWorld, WireBody } from '../fixture.ts';
 import type { SamlIdentityProvider } from '../../../../simulators/saml/identity-provider.ts';
 import { newKeyPair } from '../../../../simulators/saml/key-pair.ts';
@@ -236,6 +236,24 @@ describe('a sign-in', () => {
     expect(session.data.session?.provider_token).toBeUndefined();
     const { data: claims } = await auth.getClaims();
     expect(claims?.claims.amr).toMatchObject([{ method: 'sso/saml', provider: `sso:${provider.id}` }]);
+  });
+
+  test('makes no known device of a browser for another account with the address', async () => {
+    const email = newAddress();
+    await world.request('POST', '/signup', { body: { email, password: PASSWORD } });
+    const { code } = await world.mailTo(email);
+    await world.request('POST', '/verify', { body: { type: 'signup', email, token: code } });
+
+    const browser = new Browser();
+    const started = await start({}, browser);
+    const url = await post(started, await peer.respond(ourMetadata, { requestId: started.id, nameId: email }));
+    expect((await userOf(url)).email).toBe(email);
+    const page = await browser.open(`${world.url}/auth/v1/token?grant_type=password`, {
+      method: 'POST',
+      body: JSON.stringify({ email, password: PASSWORD }),
+    });
+    expect(page.status).toBe(200);
+    await world.mailWith(SIGN_IN_NOTICE, email);
   });
 
   test('replaces a target that is not allowed', async () => {
