@@ -60,7 +60,7 @@ function FirstStep() {
   const adoptSession = useAdoptSession();
   const email = useUser().email ?? '';
   const [step, setStep] = useState<'password' | 'code' | OverlayForm | VerifiedAccount>('password');
-  const FormView = step === 'mailCode' || step === 'phoneCode' ? OVERLAY_FORMS[step].View : null;
+  const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? OVERLAY_FORMS[step].View : null;
 
   return (
     <>

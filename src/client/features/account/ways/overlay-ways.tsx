@@ -13,6 +13,7 @@ import styles from './sign-in-ways.module.css';
 export const OVERLAY_FORMS = {
   mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
   phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
+  wallet: lazyChunk(async () => (await import('./wallet.tsx')).Wallet),
 };
 export type OverlayForm = keyof typeof OVERLAY_FORMS;
 
@@ -24,12 +25,15 @@ export function OverlayWays({ onOpen }: { onOpen: (form: OverlayForm) => void })
   const formButton = (form: OverlayForm, label: string) => (
     <Button onClick={() => openChunk(OVERLAY_FORMS[form], () => onOpen(form))}>{label}</Button>
   );
-  if (!signIn.passkeys && !signIn.mailCodes && providers.length === 0) return null;
+  // An account of a wallet has no address, and may have no other way in.
+  const hasWallet = user.app_metadata.providers?.includes('web3') ?? false;
+  if (!signIn.passkeys && !signIn.mailCodes && !hasWallet && providers.length === 0) return null;
   return (
     <Ways>
       {signIn.passkeys && <PasskeyButton hasAutofill={false} />}
       {signIn.mailCodes && user.email && formButton('mailCode', 'Email me a code')}
       {signIn.phone && user.phone && formButton('phoneCode', 'Text me a code')}
+      {hasWallet && formButton('wallet', 'Continue with a wallet')}
       {providers.map(({ name, label }) => (
         <OtherTabButton key={name} name={name} label={label} />
       ))}

@@ -15,6 +15,7 @@ const FORMS = {
   mailCode: lazyChunk(async () => (await import('./mail-code.tsx')).MailCode),
   phoneCode: lazyChunk(async () => (await import('./phone-code.tsx')).PhoneCode),
   sso: lazyChunk(async () => (await import('./sso.tsx')).Sso),
+  wallet: lazyChunk(async () => (await import('./wallet.tsx')).Wallet),
 };
 export type WayForm = keyof typeof FORMS;
 
@@ -27,6 +28,8 @@ export function WayFormView({ form, ...way }: WayProps & { form: WayForm }) {
       return <FORMS.phoneCode.View {...way} />;
     case 'sso':
       return <FORMS.sso.View {...way} />;
+    case 'wallet':
+      return <FORMS.wallet.View {...way} />;
   }
 }
 
@@ -42,16 +45,17 @@ export function SignInWays({ onOpen, returnPath }: SignInWaysProps) {
   const formButton = (form: WayForm, label: string) => (
     <Button onClick={() => openChunk(FORMS[form], () => onOpen(form))}>{label}</Button>
   );
-  if (![signIn.passkeys, signIn.mailCodes, signIn.phone, signIn.sso, signIn.providers.length > 0].includes(true)) {
-    return null;
-  }
+  const hasWallets = signIn.wallets.ethereum || signIn.wallets.solana;
+  const { passkeys, mailCodes, phone, providers, sso } = signIn;
+  if (![passkeys, mailCodes, phone, sso, hasWallets, providers.length > 0].includes(true)) return null;
   return (
     <Ways>
-      {signIn.passkeys && <PasskeyButton />}
-      {signIn.mailCodes && formButton('mailCode', 'Email me a code')}
-      {signIn.phone && formButton('phoneCode', 'Text me a code')}
+      {passkeys && <PasskeyButton />}
+      {mailCodes && formButton('mailCode', 'Email me a code')}
+      {phone && formButton('phoneCode', 'Text me a code')}
       <ProviderButtons returnPath={returnPath} terms={TERMS} />
-      {signIn.sso && formButton('sso', 'Single sign-on')}
+      {hasWallets && formButton('wallet', 'Continue with a wallet')}
+      {sso && formButton('sso', 'Single sign-on')}
     </Ways>
   );
 }
