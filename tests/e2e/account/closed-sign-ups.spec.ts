@@ -1,4 +1,4 @@
-/** A server that creates no new accounts and requires a captcha (hCaptcha): the screens say so instead of offering a sign-up. */
+/** A server with a captcha (hCaptcha) that creates no new accounts: the screens say so and offer no sign-up. */
 import { expectNoHorizontalScroll, inBothThemes } from '../support/themes.ts';
 import { expect, test } from '../support/test.ts';
 

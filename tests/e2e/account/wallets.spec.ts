@@ -1,4 +1,4 @@
-/** Signing in with a wallet: an announced one for Ethereum (EIP-6963), a registered one for Solana (Wallet Standard). */
+/** Signing in with a wallet: announced by EIP-6963 for Ethereum, registered by the Wallet Standard for Solana. */
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { base58 } from '@scure/base';
 import * as Address from 'ox/Address';

@@ -1,6 +1,6 @@
 /**
- * Finds the wallets of this browser: Ethereum wallets announce themselves (EIP-6963) or are `window.ethereum` (EIP-1193);
- * Solana wallets register themselves (Wallet Standard) or are `window.solana`.
+ * Finds the wallets of this browser: Ethereum wallets announce themselves (EIP-6963) or are `window.ethereum`
+ * (EIP-1193); Solana wallets register themselves (Wallet Standard) or are `window.solana`.
  */
 import type { EthereumWallet, SolanaWallet } from '@supabase/auth-js';
 
