@@ -601,12 +601,16 @@ describe('a security key', () => {
   });
 
   test('does not sign in alone, and leaves no credential behind', async () => {
-    const { key, factor, session } = await keyed();
-    const { body: begun } = await world.request('POST', '/passkeys/authentication/options', { body: {} });
-    const { body } = await world.request('POST', '/passkeys/authentication/verify', {
-      body: { challenge_id: begun.challenge_id, credential: key.get(begun.options) },
-    });
-    expect(body.code).toBe('webauthn_verification_failed');
+    const { id, key, factor, session } = await keyed();
+    // The handle is not signed, so a thief of the key can name its owner.
+    for (const userHandle of [undefined, Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')]) {
+      const { body: begun } = await world.request('POST', '/passkeys/authentication/options', { body: {} });
+      const credential = key.get(begun.options, userHandle === undefined ? {} : { userHandle });
+      const { body } = await world.request('POST', '/passkeys/authentication/verify', {
+        body: { challenge_id: begun.challenge_id, credential },
+      });
+      expect(body.code).toBe('webauthn_verification_failed');
+    }
     ok(await world.request('DELETE', `/factors/${factor.id}`, { token: session.access_token }));
     const { rows } = await world.admin.query('select 1 from auth.webauthn_credentials where credential_id = $1', [
       key.credential.id,
