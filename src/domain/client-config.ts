@@ -11,7 +11,7 @@ export type ClientConfig = {
     mail: boolean;
     sandbox: boolean;
   };
-  /** Ways to sign in besides a mail address with a password. */
+  /** Settings of sign-in, sign-up and linking. Signing in with a mail address and a password is always possible. */
   signIn: {
     /** New accounts can be created. */
     signups: boolean;

@@ -1,6 +1,6 @@
 /**
- * The server ends while an analysis streams. After kill -9 nothing is stored and the lease expires. On SIGTERM the
- * analysis finishes within the grace period, or the client gets a problem event.
+ * The server ends while an analysis streams. After kill -9 nothing is stored, and the day's lock against a second
+ * analysis expires. On SIGTERM the analysis finishes within the grace period, or the client gets a problem event.
  */
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';

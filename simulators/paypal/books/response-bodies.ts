@@ -38,7 +38,7 @@ function orderLinks(order: Order, addresses: Addresses): Body[] {
   ];
 }
 
-/** The default representation, `Prefer: return=minimal`. */
+/** The short form of an order, PayPal's default (`Prefer: return=minimal`). */
 export const minimalOrder = (order: Order, addresses: Addresses): Body =>
   omitEmpty({
     id: order.id,

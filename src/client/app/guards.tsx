@@ -21,7 +21,7 @@ export function useMemberAccess(): 'loading' | 'granted' | 'denied' {
 
 export function RedirectToLogin() {
   const router = useRouter();
-  // Read once: during the redirect the location is already the login screen's.
+  // The page that the user wanted, read once: during the redirect the location is already the login screen's.
   const [from] = useState(() => router.history.location.href);
   return (
     <>

@@ -1,5 +1,5 @@
 /**
- * The plain text of a log, for search, the coach, the export and the check for an empty log. The SQL function
+ * The plain text of a log, for everything that reads, compares or exports its words. The SQL function
  * `public.entry_text` must return the same text (tested), so the rule uses only replacements that SQL can express.
  */
 import { withoutDateHeader } from './entry-html.ts';

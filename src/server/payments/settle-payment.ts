@@ -99,7 +99,7 @@ async function captureClaimed(deps: PaymentDeps, read: Payment, claimed: Payment
   if (!(await canStillBuy(store, claimed.userId))) {
     return store.close(claimed.id, 'voided', { claimed, dueAt: finalPoll(claimed, now) });
   }
-  // Decided once the account is gone or the deletion is undone.
+  // While the deletion can be undone, nothing is captured: a later poll captures the payment, or voids it.
   if (await store.isLeaving(claimed.userId)) {
     return store.release(claimed, { status: 'approved', dueAt: nextOpenPoll(claimed, now) });
   }

@@ -125,7 +125,7 @@ async function presentToken(session: Session, age: number): Promise<void> {
 }
 
 async function verifyTotp(token: string, totp: { id: string; secret: string }, isRight = true) {
-  // Each code counts once.
+  // The server accepts each code once: the next one exists 30 seconds later.
   world.clock.advance(30 * SECOND);
   const challenge = await world.request('POST', `/factors/${totp.id}/challenge`, { token, body: {} });
   expect(challenge.status, JSON.stringify(challenge.body)).toBe(200);

@@ -119,7 +119,7 @@ function dispatchPaste(view: EditorView, slice: Slice): void {
   view.dispatch(closeHistory(view.state.tr));
 }
 
-/** Pastes plain text without a paste event, for a caller that has already handled the event. */
+/** Pastes plain text without a paste event, for a caller that has prevented the event's default. */
 export function pasteText(view: EditorView, text: string): void {
   const { $from } = view.state.selection;
   if ($from.parent.type.spec.code === true) view.pasteText(text);

@@ -156,7 +156,7 @@ export function createDaySaver({ date, stored, transport, timers, isOnline, draf
       return () => void listeners.delete(listener);
     },
 
-    /** The user changed something in the editor. Cheap enough for every key. */
+    /** The user changed something in the editor. Cheap enough for every change. */
     edited: (delayMs: number = AUTO_SAVE_DELAY_MS) => dispatch({ type: 'typed', delayMs }),
 
     /** The user chose a whole text, such as a quick entry. */

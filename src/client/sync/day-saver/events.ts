@@ -8,7 +8,7 @@ import type { Failure, MovedLog, StoredLog } from '../save-requests.ts';
 export type TimerName = 'save' | 'draft';
 
 export type DaySaverEvent =
-  /** The user changed the text in the editor. Sent at every key, so it carries no text. */
+  /** The user changed the text. Sent at every change, so it carries no text: `textRead` brings it later. */
   | { type: 'typed'; delayMs: number }
   /** The editor was read because an event needs the newest text. */
   | { type: 'textRead'; html: string }

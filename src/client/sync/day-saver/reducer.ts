@@ -36,8 +36,8 @@ export function reduce(state: DaySaverState, event: DaySaverEvent, context: Even
 }
 
 /**
- * True if the editor must be read before this event. `typed` is excluded because it comes at every key, `saveSucceeded`
- * because text typed during a request is sent by the next request.
+ * True if the editor must be read before this event. `typed` is excluded because it comes at every change,
+ * `saveSucceeded` because text typed during a request is sent by the next request.
  */
 export const needsText = ({ isEditorAhead }: DaySaverState, { type }: DaySaverEvent): boolean =>
   isEditorAhead && type !== 'typed' && type !== 'saveSucceeded';

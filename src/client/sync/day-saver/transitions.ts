@@ -7,7 +7,7 @@ import type { DaySaverEffect, EventContext } from './events.ts';
 import { basisOf, canSave, isSettled } from './state.ts';
 import type { Conflict, DaySaverState } from './state.ts';
 
-/** Storing a draft serialises the document, which is too slow for every key. */
+/** Storing a draft serialises the document, which is too slow for every change. */
 const DRAFT_DELAY_MS = 400;
 const DRAFT_MAX_WAIT_MS = 3_000;
 const RETRY_FIRST_MS = 1_000;

@@ -88,7 +88,11 @@ function explainOutcome(result: IdentityOutcome, provider: string): AuthError {
 
 type Notice = { label: string; redirectTo: string };
 
-/** The owner of an address that a provider has not verified learns of the attempt by mail, never from the answer. */
+/**
+ * Sends the mails that belong to a result. For `needs_verification` and `address_taken`, the owner of the address gets
+ * a mail. The error response is the same for both, so it does not reveal whether the address has an account. When an
+ * existing account got a new identity, its user gets a notice.
+ */
 async function mailAboutIdentity(deps: AuthDeps, result: IdentityOutcome, { label, redirectTo }: Notice) {
   const service = deps.database.asService('mail about an identity');
   const target = { redirectTo, challenge: null };

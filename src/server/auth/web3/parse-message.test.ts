@@ -143,7 +143,7 @@ const siweMessage = fc.record(
   },
   { requiredKeys: ['domain', 'address', 'uri', 'version', 'chainId', 'nonce', 'issuedAt'] },
 );
-/** ox rejects a mixed-case address with another checksum than EIP-55. */
+/** In lower case, because ox rejects a mixed-case address whose checksum (EIP-55) is wrong. */
 const writeSiwe = (message: Siwe.Message): string =>
   Siwe.createMessage({ ...message, address: ETHEREUM_ADDRESS.toLowerCase() as `0x${string}` });
 

@@ -25,7 +25,7 @@ export function parseOrder(json: unknown): Order | null {
   const unit = at(json, 'purchase_units', 0);
   const captures = listAt(unit, 'payments', 'captures').flatMap((capture) => parseCapture(capture) ?? []);
   const capture = decisiveCapture(captures);
-  // The response to a capture may omit the unit's own amount.
+  // The response to a capture may omit the amount of the purchase unit: the capture's amount counts then.
   const amount = parseAmount(at(unit, 'amount')) ?? capture;
   if (id === null || amount === null) return null;
   return {

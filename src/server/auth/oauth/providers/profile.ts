@@ -1,6 +1,6 @@
 /**
- * Reads an identity from the claims of a provider. Providers are configured, but their users choose most of the values:
- * only known claims are kept, and only of the expected type and length.
+ * Reads an identity from the claims of a provider. The operator trusts the provider, but its users choose most of the
+ * values: only known claims are kept, and only of the expected type and length.
  */
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { ExternalIdentity } from '../../accounts/external-identity.ts';

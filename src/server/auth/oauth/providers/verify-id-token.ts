@@ -56,7 +56,10 @@ export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
 export const badIdToken = (): OAuthError => new OAuthError('invalid request', 'Bad ID token');
 
-/** jose refreshes the keys when a token names an unknown one, at most every 30 seconds. */
+/**
+ * One key set per configuration, so that jose's cache is kept. jose loads the keys again when a token names an unknown
+ * one, at most every 30 seconds.
+ */
 const keySets = new WeakMap<Configuration, RemoteJWKSet>();
 
 function keysOf(configuration: Configuration): RemoteJWKSet {
