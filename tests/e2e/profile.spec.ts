@@ -127,7 +127,7 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await page.goto('/profile');
   await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
-  await expect(accepted(page)).toBeVisible();
+  await expect(page.getByText('Saved. Your email address changes once it is confirmed.')).toBeVisible();
   await expect(page.getByText(`To change your email address to ${newEmail}`)).toBeVisible();
   await expect(page.getByLabel('Email Address')).toHaveValue(email);
 

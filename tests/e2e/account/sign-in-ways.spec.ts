@@ -133,7 +133,20 @@ test("a company's provider signs in and goes back to the page that needed the si
   await expect(page).toHaveURL(WANTED_PAGE);
   expect(await tracesOf(page)).not.toContain('return-path');
   await page.goto('/profile');
-  await expect(page.getByLabel('Email Address')).toHaveValue('ana@sso.example');
+  await test.step('the profile offers no change that the company makes', async () => {
+    const address = page.getByLabel('Email Address');
+    await expect(address).toHaveValue('ana@sso.example');
+    await expect(address).not.toBeEditable();
+    await expect(address).toHaveAccessibleDescription(/your company/);
+    await expect(page.getByLabel('New Password', { exact: true })).toHaveCount(0);
+    await expect(page.getByRole('heading', { name: 'Two-step verification' })).toBeVisible();
+    for (const name of ['Passkeys', 'Linked sign-ins'])
+      await expect(page.getByRole('heading', { name })).toHaveCount(0);
+    await inBothThemes(page, expectAccessible);
+    await page.getByLabel('Full Name').fill('Ana Brown');
+    await page.getByRole('button', { name: 'Update Profile' }).click();
+    await expect(page.getByText('Profile updated successfully')).toBeVisible();
+  });
 });
 
 test('the back button leads from a provider to a sign-in page that works', async ({ page }) => {

@@ -10,8 +10,11 @@ import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
+import { isSsoUser } from '../security/is-sso-user.ts';
 import { useRecentSignIn } from '../security/recent-sign-in.tsx';
 import styles from './details.module.css';
+
+const ADDRESS_PENDING = 'Saved. Your email address changes once it is confirmed.';
 
 type ProfileFormProps = { hasPassword: boolean; emailField: RefObject<HTMLInputElement | null> };
 
@@ -20,6 +23,7 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
   const { expired } = useSession();
   const user = useUser();
   const now = { name: accountName(user), email: user.email ?? '' };
+  const isSso = isSsoUser(user);
   const { apply, dialog } = useRecentSignIn();
   /** Incremented after a password change: a new key clears the fields. */
   const [passwordsKey, setPasswordsKey] = useState(0);
@@ -49,7 +53,9 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
     }
 
     if (form.password !== '') setPasswordsKey((count) => count + 1);
-    return { kind: 'success', text: MESSAGES.profileUpdated };
+    // An anonymous user may get the address at once.
+    const isPending = form.email !== now.email && !user.is_anonymous;
+    return { kind: 'success', text: isPending ? ADDRESS_PENDING : MESSAGES.profileUpdated };
   });
 
   // "No user is signed in" is shown under the sign-in overlay and hidden after the user has signed in again.
@@ -80,22 +86,26 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
           maxLength={EMAIL_MAX_LENGTH}
           defaultValue={now.email}
           required
+          readOnly={isSso}
+          hint={isSso && 'You sign in through your company, which manages this address.'}
         />
-        <fieldset key={passwordsKey} className={styles.passwords}>
-          <legend>{hasPassword ? 'Change Password' : 'Set a password'}</legend>
-          <p className={styles.hint}>
-            {hasPassword
-              ? 'Leave blank to keep your current password'
-              : 'Optional: with a password you can also sign in by email.'}
-          </p>
-          <PasswordField
-            label="New Password"
-            name="password"
-            autoComplete="new-password"
-            placeholder="New password (min. 6 characters)"
-          />
-          <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
-        </fieldset>
+        {!isSso && (
+          <fieldset key={passwordsKey} className={styles.passwords}>
+            <legend>{hasPassword ? 'Change Password' : 'Set a password'}</legend>
+            <p className={styles.hint}>
+              {hasPassword
+                ? 'Leave blank to keep your current password'
+                : 'Optional: with a password you can also sign in by email.'}
+            </p>
+            <PasswordField
+              label="New Password"
+              name="password"
+              autoComplete="new-password"
+              placeholder="New password (min. 6 characters)"
+            />
+            <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
+          </fieldset>
+        )}
         <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
           Update Profile
         </Button>

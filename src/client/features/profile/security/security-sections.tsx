@@ -4,6 +4,7 @@ import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { AccountSection } from './account-section.tsx';
+import { isSsoUser } from './is-sso-user.ts';
 import { joinWords } from './join-words.ts';
 import { identityLabel } from './linked/identity-label.ts';
 import { passkeysQuery } from './passkeys/passkeys-query.ts';
@@ -14,8 +15,10 @@ const linkedPanel = lazyChunk(async () => (await import('./linked/linked-panel.t
 
 export function SecuritySections() {
   const { passkeys, linking, providers } = useClientConfig().signIn;
-  const { identities = [] } = useUser();
-  const hasProvider = identities.some(({ provider }) => provider !== 'email');
+  const user = useUser();
+  const hasProvider = user.identities?.some(({ provider }) => provider !== 'email') === true;
+  // The server refuses a user of single sign-on any other way to sign in.
+  if (isSsoUser(user)) return <TwoStepSection />;
   return (
     <>
       <TwoStepSection />
