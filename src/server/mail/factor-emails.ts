@@ -13,7 +13,7 @@ const notMe = (resetLink: string) =>
 export const factorAddedMail = ({ to, resetLink, type }: FactorNotice): MailMessage =>
   renderEmail(to, 'Two-step verification was added', [
     `${KINDS[type]} now confirms your sign-ins. Devices that had not used a second step were signed out.`,
-    'Keep recovery codes in a safe place, in case you lose it. You find them on your profile page.',
+    'Keep your recovery codes in a safe place, in case you lose it. Your profile page can give you new ones.',
     ...notMe(resetLink),
   ]);
 

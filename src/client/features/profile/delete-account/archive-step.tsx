@@ -72,7 +72,7 @@ export function ArchiveStep({ kind, onAccepted, onContinue }: ArchiveStepProps) 
   return (
     <form className={styles.form} onSubmit={onSubmit}>
       <p className={styles.text}>
-        Before you delete your account, download every log you ever wrote in one file, locked ones too. Hustle Forge can
+        Before you delete your account, download every log you ever wrote in one file, locked ones too. A Closer can
         import it again.
       </p>
       {outcome && outcome.field === undefined && <Notice kind={outcome.kind}>{outcome.text}</Notice>}

@@ -25,7 +25,7 @@ export function FactorList({ factors, onOpen }: FactorListProps) {
     <PanelView>
       {!isOn && (
         <p>
-          After your password we also ask for something that only you have, such as a code from an app on your phone. A
+          When you sign in, we also ask for something that only you have, such as a code from an app on your phone. A
           stranger who learns your password still cannot read your journal.
         </p>
       )}
@@ -85,7 +85,7 @@ function RemoveFactor({ factor, isLast, onClose }: RemoveFactorProps) {
       >
         <p>
           {isLast
-            ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and your password alone opens your journal.'
+            ? 'It is your only one. Two-step verification will be off, your recovery codes stop working, and signing in takes one step again.'
             : 'It will no longer confirm your sign-ins.'}
         </p>
       </ConfirmChangeDialog>
