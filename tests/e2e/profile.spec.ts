@@ -35,7 +35,8 @@ test('the profile shows the plan, rejects an invalid form, and changes name and 
     await inBothThemes(page, expectAccessible);
     await page.getByLabel('New Password', { exact: true }).fill('a new horse');
     await update(page);
-    await expect(page.getByRole('alert').filter({ hasText: 'Passwords do not match' })).toBeVisible();
+    const mismatch = page.getByRole('alert').filter({ hasText: 'Passwords do not match' });
+    await expect(mismatch).toBeInViewport({ ratio: 1 });
   });
 
   await test.step('a new name and password', async () => {
@@ -127,7 +128,7 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await page.goto('/profile');
   await page.getByLabel('Email Address').fill(newEmail);
   await update(page);
-  await expect(page.getByText('Saved. Your email address changes once it is confirmed.')).toBeVisible();
+  await expect(page.getByText('Saved. Follow the steps above to change your email address.')).toBeVisible();
   await expect(page.getByText(`To change your email address to ${newEmail}`)).toBeVisible();
   await expect(page.getByLabel('Email Address')).toHaveValue(email);
 
@@ -205,6 +206,7 @@ test('a pending address is mailed again, corrected and cancelled', async ({ page
     await page.getByRole('button', { name: 'Cancel the change' }).click();
     await expectToast(page, `You keep ${email}.`);
     for (const target of [page, other]) await expect(pending(target)).toHaveCount(0);
+    await expect(page.getByText('Follow the steps above')).toHaveCount(0);
     await expect(page.getByRole('group', { name: 'Your details' })).toBeFocused();
     await page.goto(link);
     await page.getByRole('button', { name: 'Confirm' }).click();

@@ -14,7 +14,7 @@ import { isSsoUser } from '../security/is-sso-user.ts';
 import { useRecentSignIn } from '../security/recent-sign-in.tsx';
 import styles from './details.module.css';
 
-const ADDRESS_PENDING = 'Saved. Your email address changes once it is confirmed.';
+const ADDRESS_PENDING = 'Saved. Follow the steps above to change your email address.';
 
 type ProfileFormProps = { hasPassword: boolean; emailField: RefObject<HTMLInputElement | null> };
 
@@ -59,12 +59,12 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
   });
 
   // "No user is signed in" is shown under the sign-in overlay and hidden after the user has signed in again.
-  const isResolved = outcome?.text === MESSAGES.notSignedIn && !expired;
+  const isResolved =
+    (outcome?.text === MESSAGES.notSignedIn && !expired) || (outcome?.text === ADDRESS_PENDING && !user.new_email);
 
   return (
     <>
       <form className={styles.form} onSubmit={onSubmit}>
-        {outcome && !isResolved && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Field
           label="Full Name"
           name="name"
@@ -106,6 +106,8 @@ export function ProfileForm({ hasPassword, emailField }: ProfileFormProps) {
             <PasswordField label="Confirm New Password" name="confirmation" autoComplete="new-password" />
           </fieldset>
         )}
+        {/* Beside the button, because the top of the form may be out of sight. */}
+        {outcome && !isResolved && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <Button tone="primary" type="submit" busy={busy} busyLabel="Updating...">
           Update Profile
         </Button>
