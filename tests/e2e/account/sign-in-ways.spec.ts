@@ -107,6 +107,7 @@ test('a provider signs in without another click and goes back to the page that n
 
 test("a company's provider signs in and goes back to the page that needed the sign-in", async ({
   page,
+  context,
   expectAccessible,
 }) => {
   const company = page.getByLabel('Work email or company domain');
@@ -146,6 +147,20 @@ test("a company's provider signs in and goes back to the page that needed the si
     await page.getByLabel('Full Name').fill('Ana Brown');
     await page.getByRole('button', { name: 'Update Profile' }).click();
     await expect(page.getByText('Profile updated successfully')).toBeVisible();
+  });
+
+  await test.step('an expired session is renewed at the company in another tab', async () => {
+    await endSession(page);
+    const overlay = page.getByRole('dialog', { name: 'Sign in again' });
+    await expect(overlay.getByRole('button', { name: 'Continue with single sign-on' })).toBeVisible();
+    await expect(overlay.getByLabel('Password')).toHaveCount(0);
+    await inBothThemes(page, expectAccessible);
+    const opened = context.waitForEvent('page');
+    await overlay.getByRole('button', { name: 'Continue with single sign-on' }).click();
+    const tab = await opened;
+    await tab.getByRole('button', { name: 'ana@sso.example' }).click();
+    await expect(heading(tab, 'You are signed in')).toBeVisible();
+    await expect(overlay).toHaveCount(0);
   });
 });
 

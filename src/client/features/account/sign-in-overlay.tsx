@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { MESSAGES, recoveryMessage, signInMessage } from '#domain/messages.ts';
 import { ROUTES } from '#domain/routes.ts';
 import { useSession, useUser } from '#client/lib/session/session.ts';
+import { ssoProviderOf } from '#client/lib/session/sso-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { useSignOut } from '#client/lib/session/use-sign-out.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
@@ -23,7 +24,7 @@ import { useAdoptSession } from './link/use-link-verification.ts';
 import type { VerifiedAccount } from './link/use-link-verification.ts';
 import { PasswordAccount } from './password/password-account.tsx';
 import { AfterSecondStep } from './second-step/after-second-step.tsx';
-import { OVERLAY_FORMS, OverlayWays } from './ways/overlay-ways.tsx';
+import { OtherTabButton, OVERLAY_FORMS, OverlayWays } from './ways/overlay-ways.tsx';
 import type { OverlayForm } from './ways/overlay-ways.tsx';
 import { OverlayFrame } from './ways/way-frame.tsx';
 import styles from './account.module.css';
@@ -58,13 +59,18 @@ export function SignInOverlay() {
 /** The first step: the password, or a new one after a mailed code. */
 function FirstStep() {
   const adoptSession = useAdoptSession();
-  const email = useUser().email ?? '';
+  const user = useUser();
+  const email = user.email ?? '';
+  const ssoProvider = ssoProviderOf(user);
   const [step, setStep] = useState<'password' | 'code' | OverlayForm | VerifiedAccount>('password');
   const FormView = step === 'mailCode' || step === 'phoneCode' || step === 'wallet' ? OVERLAY_FORMS[step].View : null;
 
   return (
     <>
-      {step === 'password' && <PasswordStep onSent={() => setStep('code')} onOpen={setStep} />}
+      {step === 'password' && ssoProvider !== undefined && <SsoStep provider={ssoProvider} />}
+      {step === 'password' && ssoProvider === undefined && (
+        <PasswordStep onSent={() => setStep('code')} onOpen={setStep} />
+      )}
       {FormView && <FormView frame={OverlayFrame} address={email} onBack={() => setStep('password')} />}
       {step === 'code' && <CodeStep onVerified={setStep} onBack={() => setStep('password')} />}
       {typeof step === 'object' && (
@@ -93,6 +99,26 @@ function FirstStep() {
   );
 }
 
+const SESSION_ENDED = 'Your session has ended. Your text is still here and will be saved when you sign in.';
+
+/** An account of single sign-on has no other way in, not even a mailed code. */
+function SsoStep({ provider }: { provider: string }) {
+  const signingOut = useSignOut();
+  return (
+    <>
+      <p className={styles.lead}>{SESSION_ENDED}</p>
+      <EmailField value={useUser().email ?? ''} readOnly />
+      <OtherTabButton name={provider} label="single sign-on" />
+      <div className={styles.under}>
+        <Button tone="text" onClick={() => signingOut.start('local')}>
+          Sign out and leave this page
+        </Button>
+      </div>
+      <SignOutDialog signingOut={signingOut} />
+    </>
+  );
+}
+
 function PasswordStep({ onSent, onOpen }: { onSent: () => void; onOpen: (form: OverlayForm) => void }) {
   const { auth } = useSupabase();
   const signingOut = useSignOut();
@@ -113,7 +139,7 @@ function PasswordStep({ onSent, onOpen }: { onSent: () => void; onOpen: (form: O
 
   return (
     <>
-      <p className={styles.lead}>Your session has ended. Your text is still here and will be saved when you sign in.</p>
+      <p className={styles.lead}>{SESSION_ENDED}</p>
       <form className={styles.form} onSubmit={onSubmit}>
         {outcome && <Notice kind={outcome.kind}>{outcome.text}</Notice>}
         <EmailField value={email} readOnly />

@@ -1,5 +1,5 @@
 /** The other ways to sign in of the account whose session has expired. The page under the overlay stays. */
-import { useClientConfig } from '#client/lib/api/supabase.ts';
+import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { useUser } from '#client/lib/session/session.ts';
 import { Button } from '#client/ui/button.tsx';
@@ -41,14 +41,19 @@ export function OverlayWays({ onOpen }: { onOpen: (form: OverlayForm) => void })
   );
 }
 
+const TEXTS = {
+  opened: (label: string) => `Sign in with ${label} in the new tab, then come back here.`,
+  blocked: () => 'Your browser blocked the new tab. Allow it, and try again.',
+  failed: () => 'Something went wrong between us and your provider. Please try again.',
+};
+
 /** Leaving the page would lose unsaved text, so the provider opens in another tab. */
-function OtherTabButton({ name, label }: { name: string; label: string }) {
+export function OtherTabButton({ name, label }: { name: string; label: string }) {
   const config = useClientConfig();
+  const { authFetch } = useSupabase();
   const { outcome, busy, onSubmit } = useSubmit(async () => {
-    const result = await signInInOtherTab(config, name);
-    return result === 'opened'
-      ? { kind: 'success', text: `Sign in with ${label} in the new tab, then come back here.` }
-      : { kind: 'error', text: 'Your browser blocked the new tab. Allow it, and try again.' };
+    const result = await signInInOtherTab(config, authFetch, name);
+    return { kind: result === 'opened' ? 'success' : 'error', text: TEXTS[result](label) };
   });
   return (
     <form className={styles.way} onSubmit={onSubmit}>

@@ -31,17 +31,30 @@ export async function signInWithSso(
   return error ?? new Promise<never>(() => undefined);
 }
 
-/** Opens the provider in another tab, so that the page and its unsaved text stay. Call it from a click. */
-export async function signInInOtherTab(config: ClientConfig, name: string): Promise<'opened' | 'blocked'> {
+/**
+ * Opens the provider in another tab, so that the page and its unsaved text stay. Call it from a click.
+ * @param name of the wire: `google`, or `sso:` with the id of a company's identity provider
+ */
+export async function signInInOtherTab(
+  config: ClientConfig,
+  authFetch: typeof fetch,
+  name: string,
+): Promise<'opened' | 'blocked' | 'failed'> {
   // Browsers block a tab that opens after an await.
   const tab = open('about:blank', '_blank');
   if (!tab) return 'blocked';
-  const { data } = await createPkceAuth(config).signInWithOAuth({
-    provider: name as 'google',
-    options: { redirectTo: flowReturnUrl('tab', name), skipBrowserRedirect: true },
-  });
-  tab.location.href = data.url ?? 'about:blank';
-  return 'opened';
+  const auth = createPkceAuth(config, null, authFetch);
+  const isSso = name.startsWith('sso:');
+  const options = { redirectTo: flowReturnUrl('tab', isSso ? '' : name), skipBrowserRedirect: true };
+  const { data } = isSso
+    ? await auth.signInWithSSO({ providerId: name.slice('sso:'.length), options })
+    : await auth.signInWithOAuth({ provider: name as 'google', options });
+  if (data?.url) {
+    tab.location.href = data.url;
+    return 'opened';
+  }
+  tab.close();
+  return 'failed';
 }
 
 function storeReturnPath(path: string | undefined): void {

@@ -4,13 +4,13 @@ import type { RefObject } from 'react';
 import { EMAIL_MAX_LENGTH, NAME_PATTERN, passwordMessage, validateProfile } from '#domain/account/account.ts';
 import { isSessionGone, MESSAGES, providerMessage } from '#domain/messages.ts';
 import { accountName, useSession, useUser } from '#client/lib/session/session.ts';
+import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { useSupabase } from '#client/lib/api/supabase.ts';
 import { textOf, useSubmit } from '#client/lib/hooks/use-submit.ts';
 import { Button } from '#client/ui/button.tsx';
 import { Field } from '#client/ui/form/field.tsx';
 import { Notice } from '#client/ui/notice.tsx';
 import { PasswordField } from '#client/ui/form/password-field.tsx';
-import { isSsoUser } from '../security/is-sso-user.ts';
 import { useRecentSignIn } from '../security/recent-sign-in.tsx';
 import styles from './details.module.css';
 

@@ -2,9 +2,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useClientConfig, useSupabase } from '#client/lib/api/supabase.ts';
 import { useUser } from '#client/lib/session/session.ts';
+import { isSsoUser } from '#client/lib/session/sso-user.ts';
 import { lazyChunk } from '#client/ui/lazy-chunk.ts';
 import { AccountSection } from './account-section.tsx';
-import { isSsoUser } from './is-sso-user.ts';
 import { joinWords } from './join-words.ts';
 import { identityLabel } from './linked/identity-label.ts';
 import { passkeysQuery } from './passkeys/passkeys-query.ts';
