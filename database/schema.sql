@@ -327,6 +327,9 @@ CREATE OR REPLACE FUNCTION auth.erase_audit_log(erased_user uuid)
  SET search_path TO ''
 AS $function$
 begin
+  if exists (select from auth.users where id = erased_user) then
+    raise exception 'the account exists' using errcode = 'restrict_violation';
+  end if;
   perform set_config('auth.erasing_audit_log', 'on', true);
   update auth.audit_log set user_id = null, ip = null, user_agent = null, details = '{}' where user_id = erased_user;
   perform set_config('auth.erasing_audit_log', 'off', true);

@@ -219,11 +219,14 @@ create trigger only_added_to before update or delete on auth.audit_log
 create trigger never_truncated before truncate on auth.audit_log
   for each statement execute function auth.refuse_change_of_audit_log();
 
--- Keeps the events of a deleted account without the person.
+-- Keeps the events of a deleted account without the person. The events of an account that exists stay as they are.
 create function auth.erase_audit_log(erased_user uuid) returns void
   language plpgsql security definer set search_path = ''
 as $$
 begin
+  if exists (select from auth.users where id = erased_user) then
+    raise exception 'the account exists' using errcode = 'restrict_violation';
+  end if;
   perform set_config('auth.erasing_audit_log', 'on', true);
   update auth.audit_log set user_id = null, ip = null, user_agent = null, details = '{}' where user_id = erased_user;
   perform set_config('auth.erasing_audit_log', 'off', true);

@@ -1,0 +1,48 @@
+/** `auth.audit_log`: the service adds rows and changes none, and erases the person from those of a deleted account. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/test-database.ts';
+import type { TestDatabase } from '../support/test-database.ts';
+import { REFUSED, runAs } from './fixtures.ts';
+
+/** restrict_violation */
+const RESTRICTED = '23001';
+
+let db: TestDatabase;
+let user = '';
+beforeAll(async () => {
+  db = await createTestDatabase();
+});
+beforeEach(async () => {
+  user = randomUUID();
+  await db.admin.query('insert into auth.users (id) values ($1)', [user]);
+  const row = `insert into auth.audit_log (user_id, actor, event, ip, user_agent, details)
+    values ($1, 'user', 'signed_in', '192.0.2.1', 'Firefox', '{"to": "ana@example.com"}')`;
+  expect(await runAs(db.database, 'service', row, [user])).toBe(1);
+});
+afterAll(() => db.drop());
+
+const erase = () => runAs(db.database, 'service', 'select auth.erase_audit_log($1)', [user]);
+const eventsOf = async (id: string) =>
+  (await db.admin.query('select ip, user_agent, details from auth.audit_log where user_id = $1', [id])).rows;
+
+test.each(["update auth.audit_log set event = 'signed_out'", 'delete from auth.audit_log', 'truncate auth.audit_log'])(
+  'the service may not %s',
+  async (statement) => {
+    expect(await runAs(db.database, 'service', statement)).toBe(REFUSED);
+  },
+);
+
+test('the events of an account that exists are not erased', async () => {
+  expect(await erase()).toBe(RESTRICTED);
+  expect(await eventsOf(user)).toHaveLength(1);
+});
+
+test('the events of a deleted account stay without the person', async () => {
+  await db.admin.query('delete from auth.users where id = $1', [user]);
+  const { rows: before } = await db.admin.query('select max(id) as id from auth.audit_log');
+  expect(await erase()).toBe(1);
+  expect(await eventsOf(user)).toEqual([]);
+  const { rows } = await db.admin.query('select * from auth.audit_log where id = $1', [before[0].id]);
+  expect(rows).toMatchObject([{ event: 'signed_in', user_id: null, ip: null, user_agent: null, details: {} }]);
+});
