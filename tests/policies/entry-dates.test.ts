@@ -37,7 +37,7 @@ describe.each(PERSON_NAMES)('the %s user', (person) => {
   test.each(DAY_NAMES)("cannot read the date of another user's entry: %s", async (day) => {
     const other = PEOPLE[person === 'endless' ? 'premium' : 'endless'].id;
     expect(await runAs(db.database, person, `${READ} where user_id = $1`, [other])).toBe(0);
-    // Other users still have an entry of this date, and this user no longer has one.
+    // After this statement only other users have an entry of this date.
     await db.admin.query('delete from entries where user_id = $1', [id]);
     expect(await runAs(db.database, person, `${READ} where date = $1`, [DAYS[day]])).toBe(0);
   });

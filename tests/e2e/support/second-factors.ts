@@ -28,8 +28,8 @@ export const shownCodes = (page: Page): Promise<string[]> =>
   page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem').allTextContents();
 
 /**
- * Adds an authenticator that answers every request at once: with `verifiesUser` one of the device, which holds
- * passkeys, otherwise a security key without a PIN.
+ * Adds an authenticator that answers every request at once. With `verifiesUser` it is built into the device and holds
+ * passkeys. Without, it is a security key that has no PIN.
  */
 export async function addAuthenticator(page: Page, { verifiesUser }: { verifiesUser: boolean }) {
   const devTools = await page.context().newCDPSession(page);

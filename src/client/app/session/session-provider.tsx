@@ -55,7 +55,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     const apply = (session: Session | null): void => {
       const now = latest.current;
       const signedOutUserId = !session && now.user && hasAskedToSignOut(now.user.id) ? now.user.id : null;
-      // Not in an effect: screens write drafts when they unmount, and another tab may have asked for the sign-out.
+      // Runs before the state change, not in an effect, because screens write drafts when they unmount. Runs here and
+      // not in `signOut`, because the sign-out may have been requested in another tab.
       if (signedOutUserId !== null) {
         unsavedText.current?.discard();
         wipeUserData(signedOutUserId);

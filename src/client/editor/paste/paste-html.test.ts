@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-/** Clipboard HTML of word processors, chats and browsers. */
+/** Pasted HTML of Word, Google Docs and Google Sheets, links as text, and the removal of styles and scripts. */
 import { describe, expect, test } from 'vitest';
 import { cleanPastedHtml } from './paste-html.ts';
 

@@ -16,7 +16,7 @@ import { findBearer } from '../wire/require-user.ts';
 import { askSiteverify } from './siteverify.ts';
 
 const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admin']);
-/** Codes about the operator's keys: nobody can sign in until the settings are right. */
+/** Error codes of the captcha service that mean our keys are wrong. Every request that needs a captcha then fails. */
 const MISCONFIGURED = /-input-secret$|^sitekey-secret-mismatch$/;
 
 /** Call after the request was counted and before any account is looked up. Throws `captcha_failed`. */

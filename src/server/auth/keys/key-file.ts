@@ -33,7 +33,7 @@ export type KeyFile = {
   signing: SigningJwk;
   /** The other keys of a set. */
   others: VerificationJwk[];
-  /** The input of the key derivation: the member `secrets`, else the first key's private member. */
+  /** The input of the key derivation: the bytes of the key named `secrets`, else the first key's private member. */
   root: Buffer;
 };
 

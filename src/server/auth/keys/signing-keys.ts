@@ -14,7 +14,7 @@ import type { KeyFile, SigningAlgorithm, VerificationJwk } from './key-file.ts';
 
 /** How long a verifier may cache the published keys. */
 export const JWKS_CACHE_SECONDS = 600;
-/** How often the file's time stamp is read while tokens are signed and verified. */
+/** While tokens are signed and verified, the file is checked for a change at most once in this time. */
 const FILE_CHECK_MS = 10_000;
 /** Threat: a flood of tokens with invented key ids. Unknown ids cause at most one look at the file in this time. */
 const UNKNOWN_KID_CHECK_MS = 1_000;

@@ -38,8 +38,8 @@ export function clusterPaths(dataDir: string, folderName = 'postgres'): ClusterP
 }
 
 /**
- * The server user may lack permission to traverse the path from `/`. The child's working directory is set before it
- * drops root, and `/proc/self/cwd` names that directory without traversal.
+ * The path by which the server user reaches the cluster. That user may lack permission to traverse the path from `/`.
+ * So on Linux it is the child's working directory, which is set before the child drops root.
  */
 export function clusterAddress(cluster: string, user: ServerUser): string {
   return user !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster;
