@@ -2,8 +2,8 @@
  * The security headers of every response.
  *
  * Threat: stored XSS, clickjacking, a token that leaks in a referrer. The policy allows no inline script or style, so
- * markup that slipped through sanitizing still could not run. Only a configured captcha adds foreign sources: those of
- * its widget.
+ * markup that slipped through sanitizing still could not run. Only a configured captcha adds foreign sources, those of
+ * its widget, and only to the app's page, which shows it.
  */
 import { CAPTCHA_SCRIPT_URLS } from '../config/auth-settings.ts';
 import type { CaptchaSettings } from '../config/auth-settings.ts';
@@ -35,14 +35,14 @@ function widgetSources(captcha: CaptchaSettings | null): (directive: WidgetDirec
   return (directive) => (directives.includes(directive) ? ` ${sources}` : '');
 }
 
-function contentSecurityPolicy({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string {
+function contentSecurityPolicy(apiUrl: string, captcha: CaptchaSettings | null): string {
   const api = apiUrl === '' ? '' : ` ${new URL(apiUrl).origin}`;
-  const widget = widgetSources(auth.captcha);
+  const widget = widgetSources(captcha);
   return [
     "default-src 'none'",
     `script-src 'self'${widget('script-src')}`,
     `style-src 'self'${widget('style-src')}`,
-    ...(auth.captcha === null ? [] : [`frame-src${widget('frame-src')}`]),
+    ...(captcha === null ? [] : [`frame-src${widget('frame-src')}`]),
     "img-src 'self' data:",
     "font-src 'self'",
     "manifest-src 'self'",
@@ -52,6 +52,10 @@ function contentSecurityPolicy({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>
     "frame-ancestors 'none'",
   ].join('; ');
 }
+
+/** The policy of the app's page; every other page has the one of `securityHeaders`. */
+export const appPagePolicy = ({ apiUrl, auth }: Pick<Config, 'apiUrl' | 'auth'>): string =>
+  contentSecurityPolicy(apiUrl, auth.captcha);
 
 /** HSTS is sent only if the public URL is https, because browsers ignore it over plain http. */
 const hstsHeaders = ({ publicUrl }: Pick<Config, 'publicUrl'>): Headers =>
@@ -65,10 +69,10 @@ export type SecurityHeaders = { readonly page: Headers; readonly api: Headers };
  * `page` is for everything that a browser can render. An API response is JSON with nosniff, so `api` is short: each
  * header costs a microsecond per save.
  */
-export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl' | 'auth'>): SecurityHeaders {
+export function securityHeaders(config: Pick<Config, 'apiUrl' | 'publicUrl'>): SecurityHeaders {
   return {
     page: [
-      ['Content-Security-Policy', contentSecurityPolicy(config)],
+      ['Content-Security-Policy', contentSecurityPolicy(config.apiUrl, null)],
       NO_SNIFFING,
       ['Referrer-Policy', 'same-origin'],
       ['Permissions-Policy', PERMISSIONS.map((feature) => `${feature}=()`).join(', ')],

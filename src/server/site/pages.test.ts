@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../config/config.ts';
+import { securityHeaders } from '../http/security-headers.ts';
 import { loadSite, pageRoutes } from './pages.ts';
 import { LAZY_MODULES } from './preloads.ts';
 
@@ -114,6 +115,19 @@ describe('pages', () => {
     expect(await (await visit('/login', {}, { SANDBOX_URL: 'http://127.0.0.1:1' })).text()).toContain(
       'href="/sandbox"',
     );
+  });
+
+  test("allows a captcha's sources only to the app's page, also while it is unchanged", async () => {
+    const captcha = { CAPTCHA_PROVIDER: 'hcaptcha', CAPTCHA_SITE_KEY: 'site', CAPTCHA_SECRET: 'secret' };
+    const { page } = securityHeaders(readConfig(captcha));
+    const policyOf = async (path: string, headers = {}): Promise<string> =>
+      (await visit(path, headers, captcha)).headers.get('content-security-policy') ??
+      page.find(([name]) => name === 'Content-Security-Policy')![1];
+    for (const path of ['/', '/terms', '/privacy', '/assets/app-1.js'])
+      expect(await policyOf(path), path).not.toContain('hcaptcha');
+    const etag = (await visit('/login', {}, captcha)).headers.get('etag')!;
+    expect(await policyOf('/login')).toContain('https://*.hcaptcha.com');
+    expect(await policyOf('/login', { 'if-none-match': etag })).toContain('https://*.hcaptcha.com');
   });
 
   test('sends preload headers for the chunks of a route', async () => {

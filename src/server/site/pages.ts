@@ -12,6 +12,7 @@ import { ROUTES } from '#domain/routes.ts';
 import type { RouteName } from '#domain/routes.ts';
 import type { Config } from '../config/config.ts';
 import type { AppEnv } from '../http/app-env.ts';
+import { appPagePolicy } from '../http/security-headers.ts';
 import { etagOf, readBuiltFiles } from './built-files.ts';
 import type { BuiltFile, BuiltFiles } from './built-files.ts';
 import { clientConfig } from './client-config.ts';
@@ -27,7 +28,8 @@ const PRERENDERED: Partial<Record<RouteName, string>> = {
 };
 const APP_PAGE = '/app.html';
 
-type Page = { file: BuiltFile; preloads: string };
+/** `policy` replaces the Content-Security-Policy of all other responses; null keeps it. */
+type Page = { file: BuiltFile; preloads: string; policy: string | null };
 export type Site = { files: BuiltFiles; pages: ReadonlyMap<string, Page>; configJson: string };
 
 /** Reads the build output. Without a build, the server has an API but no pages. */
@@ -49,7 +51,13 @@ export async function loadSite(folder: string, config: Config): Promise<Site> {
   for (const [name, { path }] of Object.entries(ROUTES) as [RouteName, { path: string }][]) {
     const pageName = PRERENDERED[name] ?? APP_PAGE;
     const file = filled.get(pageName);
-    if (file) pages.set(path, { file, preloads: pageName === APP_PAGE ? preloadsFor(name, manifest) : '' });
+    if (!file) continue;
+    const isApp = pageName === APP_PAGE;
+    pages.set(path, {
+      file,
+      preloads: isApp ? preloadsFor(name, manifest) : '',
+      policy: isApp ? appPagePolicy(config) : null,
+    });
   }
   return { files, pages, configJson: JSON.stringify(clientConfig(config)) };
 }
@@ -73,11 +81,12 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
     context.header('Cache-Control', 'no-cache');
     return context.body(site.configJson, 200, { 'Content-Type': 'application/json; charset=utf-8' });
   });
-  for (const [path, { file, preloads }] of site.pages) {
+  for (const [path, { file, preloads, policy }] of site.pages) {
     routes.get(path, (context) => {
       // Revalidate: a page references the hashed files of one build, and files of an earlier build may be gone.
       context.header('Cache-Control', 'no-cache');
       if (preloads !== '') context.header('Link', preloads);
+      if (policy !== null) context.header('Content-Security-Policy', policy);
       return answerWith(file, context);
     });
   }
