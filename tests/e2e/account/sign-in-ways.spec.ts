@@ -81,8 +81,11 @@ test('an expired session is renewed with a mailed code over the page', async ({ 
 });
 
 async function consent(page: Page, email: string): Promise<void> {
+  const submit = page.getByRole('button', { name: 'Continue with this address' });
+  // The sign-in page has a field of the same name.
+  await submit.waitFor();
   await page.getByLabel('Email address').fill(email);
-  await page.getByRole('button', { name: 'Continue with this address' }).click();
+  await submit.click();
 }
 
 test('a provider signs in without another click and goes back to the page that needed the sign-in', async ({
