@@ -8,16 +8,19 @@ const STEP_SECONDS = 30;
 /**
  * A code of an authenticator app. The server accepts each time step once, and one step before and after the current.
  */
-export const appCode = (secret: string, step: -1 | 0 | 1): Promise<string> =>
+export const appCode = (secret: string, step: 0 | 1): Promise<string> =>
   generate({ secret, epoch: Math.floor(Date.now() / 1000) + step * STEP_SECONDS });
 
-/** Adds an authenticator app on the profile page, with the code of the previous time step. Returns its secret. */
+/**
+ * Adds an authenticator app on the profile page, with the code of the current time step. A later sign-in takes the
+ * code of the next step: both stay valid for at least 30 seconds. Returns the app's secret.
+ */
 export async function addApp(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Set up: Two-step verification' }).click();
   await page.getByRole('button', { name: 'Use an authenticator app' }).click();
   await expect(page.getByRole('img', { name: 'QR code for your authenticator app' })).toBeVisible();
   const secret = (await page.locator('code').textContent())!.replaceAll(' ', '');
-  await page.getByLabel('Code from your authenticator app').fill(await appCode(secret, -1));
+  await page.getByLabel('Code from your authenticator app').fill(await appCode(secret, 0));
   await page.getByRole('button', { name: 'Turn on' }).click();
   await expect(page.getByRole('heading', { name: 'Keep your recovery codes' })).toBeVisible();
   return secret;
