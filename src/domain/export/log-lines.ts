@@ -6,6 +6,7 @@
  * as `ab`) is one line here too. A line belongs to the container of its first non-blank character.
  */
 import { withoutDateHeader } from '../log/entry-html.ts';
+import { decodeReferences, forEachToken } from '../log/log-tokens.ts';
 
 const MARKS = ['strong', 'em', 'u', 's', 'code'] as const;
 export type Mark = (typeof MARKS)[number];
@@ -35,39 +36,6 @@ const isMark = (tag: string): tag is Mark => MARK_TAGS.has(tag);
 const isTextBlock = (tag: string): tag is Block['kind'] => BLOCK_TAGS.has(tag);
 
 const isBlank = (text: string): boolean => /^[ \t]*$/.test(text);
-
-/** Decodes character references in the same order as `entryText`. */
-function decodeReferences(text: string): string {
-  if (!text.includes('&')) return text;
-  return text
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&nbsp;', ' ')
-    .replaceAll('&amp;', '&');
-}
-
-/** Tokenizes a log. A `<` that starts no tag is text, as in `entryText`. */
-function forEachToken(html: string, onTag: (tag: string) => void, onText: (text: string) => void): void {
-  let close = -1;
-  for (let at = 0; at < html.length;) {
-    const next = html.indexOf('<', at + 1);
-    const end = next === -1 ? html.length : next;
-    if (html.charCodeAt(at) === 60 /* < */) {
-      // `close` is kept for every `<` before it: searching for `>` again takes quadratic time on a text of many `<`.
-      if (close < at) close = html.indexOf('>', at);
-      if (close === -1) close = html.length;
-      if (close < end) {
-        onTag(html.slice(at + 1, close));
-        at = close + 1;
-        continue;
-      }
-    }
-    onText(html.slice(at, end));
-    at = end;
-  }
-}
 
 export function logLines(html: string): Line[] {
   const lines: Line[] = [];

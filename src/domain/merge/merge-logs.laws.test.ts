@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isCleanLog } from '#domain/log/entry-html.ts';
+import { entryText } from '#domain/log/entry-text.ts';
+import { fuzzBudget } from '../../../tests/support/fuzz-budget.ts';
+import { anyLogs, editorLogs } from '../../../tests/support/log-arbitraries.ts';
+import { applyEdits, baseLines, logEdits, renderLines } from '../../../tests/support/log-edits.ts';
+import { readLines } from './merge-lines.ts';
+import { mergeLines, mergeLogs } from './merge-logs.ts';
+import { mapPosition } from './map-position.ts';
+
+const RUNS = { numRuns: fuzzBudget(400) };
+
+/** A base and two versions of it that were edited independently. */
+const versions = fc.tuple(baseLines(), logEdits(), logEdits()).map(([base, mine, theirs]) => ({
+  base: renderLines(base),
+  mine: renderLines(applyEdits(base, mine, 'mine')),
+  theirs: renderLines(applyEdits(base, theirs, 'theirs')),
+}));
+
+const textsOf = (html: string): string[] => readLines(html).map(({ text }) => text);
+const sortedTexts = (html: string): string[] =>
+  textsOf(html)
+    .filter((text) => text.trim() !== '')
+    .sort();
+/** The merge of a log with itself only rewrites the log. */
+const rewrite = (html: string): string => mergeLines(html, html, html).html;
+const wordsOf = (html: string): string[] =>
+  textsOf(html)
+    .flatMap((text) => text.split(/\s+/))
+    .filter(Boolean);
+
+describe('a log that is merged with itself', () => {
+  test('is unchanged if the editor wrote it', () => {
+    fc.assert(
+      fc.property(editorLogs, (html) => {
+        const withoutEmptyQuotes = html.replace(/(?:<blockquote>)+(?:<\/blockquote>)+/g, '');
+        fc.pre(!withoutEmptyQuotes.includes('<blockquote></blockquote>'));
+        expect(rewrite(withoutEmptyQuotes)).toBe(withoutEmptyQuotes);
+      }),
+      RUNS,
+    );
+  });
+
+  test('keeps its text, whichever program wrote it', () => {
+    fc.assert(
+      fc.property(anyLogs, (html) => {
+        const rewritten = rewrite(html);
+        expect(isCleanLog(rewritten)).toBe(true);
+        expect(rewrite(rewritten)).toBe(rewritten);
+        expect(wordsOf(rewritten)).toEqual(wordsOf(html));
+      }),
+      RUNS,
+    );
+  });
+
+  test('is unchanged after random edits', () => {
+    fc.assert(
+      fc.property(versions, ({ mine }) => expect(rewrite(mine)).toBe(mine)),
+      RUNS,
+    );
+  });
+});
+
+describe('a log that only one device edited', () => {
+  test('is the edited one', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine, theirs }) => {
+        expect(mergeLogs(base, mine, base)).toMatchObject({ html: mine, doubts: [] });
+        expect(mergeLogs(base, base, theirs)).toMatchObject({ html: theirs, doubts: [] });
+        expect(mergeLogs(base, mine, mine)).toMatchObject({ html: mine, doubts: [] });
+      }),
+      RUNS,
+    );
+  });
+
+  test('is the edited one without the shortcut for equal logs', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine }) => {
+        expect(mergeLines(base, mine, base)).toMatchObject({ html: mine, doubts: [] });
+        expect(mergeLines(base, base, mine)).toMatchObject({ html: mine, doubts: [] });
+        expect(mergeLines(base, mine, mine)).toMatchObject({ html: mine, doubts: [] });
+      }),
+      RUNS,
+    );
+  });
+
+  test('is the edited one for unrelated logs of any program', () => {
+    fc.assert(
+      fc.property(anyLogs, anyLogs, (base, mine) => {
+        const expected = rewrite(mine);
+        expect(mergeLines(base, mine, base).html).toBe(expected);
+        expect(mergeLines(base, base, mine).html).toBe(expected);
+        expect(mergeLines(base, mine, mine).html).toBe(expected);
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe('a log that two devices edited', () => {
+  test('holds the same lines in both orders', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine, theirs }) => {
+        expect(sortedTexts(mergeLogs(base, mine, theirs).html)).toEqual(
+          sortedTexts(mergeLogs(base, theirs, mine).html),
+        );
+      }),
+      RUNS,
+    );
+  });
+
+  test('holds every line that a device added or edited', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine, theirs }) => {
+        const before = new Set(textsOf(base));
+        const merged = textsOf(mergeLogs(base, mine, theirs).html);
+        for (const text of [...textsOf(mine), ...textsOf(theirs)])
+          if (!before.has(text))
+            expect(
+              merged.some((other) => other.includes(text.trim())),
+              text,
+            ).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test('holds every line that both devices kept, and no word that no device has', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine, theirs }) => {
+        const merged = mergeLogs(base, mine, theirs).html;
+        const words = new Set(wordsOf(merged));
+        const [own, other] = [new Set(wordsOf(mine)), new Set(wordsOf(theirs))];
+        for (const word of own) if (other.has(word)) expect(words).toContain(word);
+        for (const word of words) expect(own.has(word) || other.has(word), word).toBe(true);
+      }),
+      RUNS,
+    );
+  });
+
+  test('drops a line that one device deleted and the other left alone', () => {
+    const edits = logEdits().map((all) => all.filter(({ kind }) => kind === 'insert' || kind === 'append'));
+    fc.assert(
+      fc.property(baseLines(), fc.nat(20), edits, (base, at, others) => {
+        fc.pre(base.length > 0);
+        const i = at % base.length;
+        const theirs = applyEdits(base, others, 'theirs');
+        const isUntouched = theirs.includes(base[i]!);
+        const mine = renderLines(base.toSpliced(i, 1));
+        const merged = wordsOf(mergeLogs(renderLines(base), mine, renderLines(theirs)).html);
+        expect(merged.includes(`base${i}x`)).toBe(!isUntouched);
+      }),
+      RUNS,
+    );
+  });
+
+  test('is clean, and has no more lines than the two versions', () => {
+    fc.assert(
+      fc.property(fc.oneof(versions, fc.record({ base: anyLogs, mine: anyLogs, theirs: anyLogs })), (all) => {
+        const { html } = mergeLogs(all.base, all.mine, all.theirs);
+        expect(isCleanLog(html)).toBe(true);
+        expect(textsOf(html).length).toBeLessThanOrEqual(textsOf(all.mine).length + textsOf(all.theirs).length);
+      }),
+      RUNS,
+    );
+  });
+
+  test('does not change when it is merged with either version again', () => {
+    fc.assert(
+      fc.property(versions, ({ base, mine, theirs }) => {
+        const merged = mergeLogs(base, mine, theirs).html;
+        for (const again of [
+          mergeLogs(theirs, merged, theirs),
+          mergeLogs(base, merged, theirs),
+          mergeLogs(base, merged, mine),
+          mergeLogs(base, mine, merged),
+        ]) {
+          expect(sortedTexts(again.html)).toEqual(sortedTexts(merged));
+          expect(again.doubts.filter(({ kind }) => kind === 'editedTwice')).toEqual([]);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('has a position for every position of mine', () => {
+    fc.assert(
+      fc.property(versions, fc.nat(10), fc.nat(40), ({ base, mine, theirs }, line, offset) => {
+        const merge = mergeLogs(base, mine, theirs);
+        const before = textsOf(mine);
+        fc.pre(line < before.length && offset <= before[line]!.length);
+        const after = textsOf(merge.html);
+        const mapped = mapPosition(merge, { line, offset });
+        if (after.length > 0) expect(mapped.offset).toBeLessThanOrEqual(after[mapped.line]!.length);
+        // A line that theirs has unchanged or not at all keeps the letters around the caret.
+        const isUnique = before.filter((text) => text === before[line]).length === 1;
+        if (
+          isUnique &&
+          !textsOf(base).includes(before[line]!) &&
+          after.filter((text) => text === before[line]).length === 1
+        )
+          expect(mapped).toEqual({ line: after.indexOf(before[line]!), offset });
+      }),
+      RUNS,
+    );
+  });
+});
+void entryText;

@@ -1,0 +1,111 @@
+/**
+ * Three-way merge of a log: two versions that were edited independently, against their common base. Pure, and linear in
+ * the length apart from small constants (docs/specification/days-and-saving.md 6).
+ */
+import { containsText, isEdited, isNotable, mergeContent } from './merge-content.ts';
+import type { MergedContent } from './merge-content.ts';
+import { isBlank, readLines } from './merge-lines.ts';
+import type { Line } from './merge-lines.ts';
+import { orderUnits } from './merge-order.ts';
+import { adoptAdded, createStructureMerge } from './merge-structure.ts';
+import type { Structure } from './merge-structure.ts';
+import { createUnits } from './merge-units.ts';
+import type { Unit } from './merge-units.ts';
+import { writeUnits } from './write-units.ts';
+
+/** A line whose merge the user should know of. The texts are plain; `line` counts the text blocks of the merged log. */
+export type MergeDoubt =
+  /** Both versions edited the line: both edits are in the log, one directly after the other. */
+  | { kind: 'editedTwice'; mine: string; theirs: string; line: number }
+  /** One version edited a line that the other deleted: the edit is in the log. */
+  | { kind: 'editedAndDeleted'; editedBy: 'mine' | 'theirs'; text: string; line: number };
+
+/**
+ * The place of a line of mine in the merged log. Offsets map from `before` to `after`; for a deleted line, whose `before`
+ * is null, to the end of the line before it.
+ */
+export type MappedLine = { readonly line: number; readonly before: string | null; readonly after: string };
+
+export type LogMerge = {
+  readonly html: string;
+  readonly doubts: readonly MergeDoubt[];
+  /** So many lines were edited on both sides that the user should choose instead of sorting the merged log out. */
+  readonly isDoubtful: boolean;
+  /** For `mapPosition`: by line of mine; null if the merged log is mine. */
+  readonly mappedLines: readonly MappedLine[] | null;
+};
+
+const MIN_DOUBTFUL_LINES = 4;
+
+/**
+ * Clean logs without a date header (`isCleanLog`). If the merged log equals `mine` or `theirs`, the HTML is returned
+ * unchanged.
+ */
+export function mergeLogs(base: string, mine: string, theirs: string): LogMerge {
+  if (theirs === base || mine === theirs) return { html: mine, doubts: [], isDoubtful: false, mappedLines: null };
+  const merged = mergeLines(base, mine, theirs);
+  return mine === base ? { ...merged, html: theirs } : merged;
+}
+
+/** `mergeLogs` without its shortcuts. */
+export function mergeLines(baseHtml: string, mineHtml: string, theirsHtml: string): LogMerge {
+  const mine = readLines(mineHtml);
+  const theirs = readLines(theirsHtml);
+  const { all, unitOf } = createUnits(readLines(baseHtml), mine, theirs);
+  const { structureOf, keyOf } = createStructureMerge(unitOf);
+  const structures = new Map<Unit, Structure>();
+  for (const unit of all) if (isKept(unit)) structures.set(unit, structureOf(unit));
+  adoptAdded(mine, 'mine', unitOf, structures, keyOf);
+  adoptAdded(theirs, 'theirs', unitOf, structures, keyOf);
+
+  const contents = new Map<Unit, MergedContent>();
+  const units = orderUnits({ mine, theirs, unitOf, structures }).map((unit) => {
+    const content = mergeContent(unit);
+    contents.set(unit, content);
+    return { unit, structure: structures.get(unit)!, content };
+  });
+  const { html, lineOf } = writeUnits(units, unitOf, keyOf);
+  const doubts = units.flatMap(({ unit, content }) => doubtOf(unit, content, lineOf.get(unit)!));
+  const editedTwice = doubts.filter(({ kind }) => kind === 'editedTwice').length;
+  const shared = units.filter(({ unit }) => unit.base && unit.mine && unit.theirs).length;
+  return {
+    html,
+    doubts,
+    isDoubtful: editedTwice >= MIN_DOUBTFUL_LINES && editedTwice * 2 > shared,
+    mappedLines: mapLines(mine, unitOf, lineOf, contents),
+  };
+}
+
+/** A line that one version deleted stays if the other version changed it. */
+function isKept({ base, mine, theirs, isMovedInMine, isMovedInTheirs }: Unit): boolean {
+  if (!base || (mine && theirs)) return true;
+  const line = mine ?? theirs;
+  if (!line || isBlank(line)) return false;
+  const isMoved = mine ? isMovedInMine : isMovedInTheirs;
+  return isMoved || isEdited(line, base) || line.path.length !== base.path.length;
+}
+
+function doubtOf({ base, mine, theirs }: Unit, { other, content }: MergedContent, line: number): MergeDoubt[] {
+  if (!isNotable(base)) return [];
+  if (other) return [{ kind: 'editedTwice', mine: content.text, theirs: other.text, line }];
+  const edited = mine ?? theirs!;
+  if ((mine && theirs) || containsText(base.text, edited.text)) return [];
+  return [{ kind: 'editedAndDeleted', editedBy: mine ? 'mine' : 'theirs', text: edited.text, line }];
+}
+
+function mapLines(
+  mine: readonly Line[],
+  unitOf: ReadonlyMap<Line, Unit>,
+  lineOf: ReadonlyMap<Unit, number>,
+  contents: ReadonlyMap<Unit, MergedContent>,
+): MappedLine[] {
+  let last: MappedLine = { line: 0, before: null, after: '' };
+  return mine.map((line) => {
+    const unit = unitOf.get(line)!;
+    const content = contents.get(unit)?.content;
+    if (!content) return last;
+    const mapped = { line: lineOf.get(unit)!, before: line.text, after: content.text };
+    last = { ...mapped, before: null };
+    return mapped;
+  });
+}

@@ -1,0 +1,127 @@
+/** Decides for each unit which containers it is in and which containers begin with it. */
+import { parentOf } from './merge-lines.ts';
+import type { Container, Line } from './merge-lines.ts';
+import type { Unit } from './merge-units.ts';
+import type { Level } from './write-log.ts';
+
+export type Structure = {
+  /** The containers around the unit that begin with an earlier line, the outermost first. */
+  readonly chain: readonly Container[];
+  /** The containers that begin with the unit. */
+  readonly own: readonly Level[];
+};
+
+type Side = 'mine' | 'theirs';
+
+export type StructureMerge = {
+  structureOf: (unit: Unit) => Structure;
+  /** The same for the same container in all versions, as long as it begins with the same line. */
+  keyOf: (container: Container) => string;
+};
+
+const ownOf = (line: Line): readonly Container[] => line.path.slice(line.path.length - line.ownCount);
+
+/** What an item says of its list. The first item alone carries the attributes of the list. */
+type ListInfo = { isFirst: boolean; start: string | null; beginsList: boolean };
+const NOT_FIRST: ListInfo = { isFirst: false, start: null, beginsList: false };
+
+const listInfoOf = (container: Container | undefined): ListInfo =>
+  container?.list && container.isFirst
+    ? { isFirst: true, start: container.list.start, beginsList: container.list.isAdjacent }
+    : NOT_FIRST;
+
+const isSameInfo = (a: ListInfo, b: ListInfo): boolean =>
+  a.isFirst === b.isFirst && a.start === b.start && a.beginsList === b.beginsList;
+
+export function createStructureMerge(unitOf: ReadonlyMap<Line, Unit>): StructureMerge {
+  const keyOf = (container: Container): string => `${unitOf.get(container.head!)!.id}.${container.level}`;
+  const parentKey = (line: Line): string => {
+    const parent = parentOf(line);
+    return parent ? keyOf(parent) : '';
+  };
+  const tagsOf = (line: Line): string =>
+    ownOf(line)
+      .map(({ tag }) => tag)
+      .join();
+
+  /** The version that decides: the one that changed the value, mine if both did. */
+  const decide = ({ base, mine, theirs }: Unit, valueOf: (line: Line) => string): Line => {
+    if (!mine || !theirs) return (mine ?? theirs)!;
+    return base && valueOf(mine) === valueOf(base) ? theirs : mine;
+  };
+
+  const structureOf = (unit: Unit): Structure => {
+    const parentLine = decide(unit, parentKey);
+    const ownLine = decide(unit, tagsOf);
+    const ofBase = unit.base && ownOf(unit.base);
+    const ofMine = unit.mine && ownOf(unit.mine);
+    const ofTheirs = unit.theirs && ownOf(unit.theirs);
+    const own = ownOf(ownLine).map((container): Level => {
+      const at = ({ length }: readonly Container[]): number => length - 1 - container.level;
+      const [base, mine, theirs] = [ofBase, ofMine, ofTheirs].map((level) => level && listInfoOf(level[at(level)]));
+      const isMineKept = !theirs || (mine && !(base && isSameInfo(mine, base)));
+      const { start, beginsList } = (isMineKept ? mine : theirs)!;
+      return { tag: container.tag, key: `${unit.id}.${container.level}`, start, beginsList };
+    });
+    return { chain: parentLine.path.slice(0, parentLine.path.length - parentLine.ownCount), own };
+  };
+  return { structureOf, keyOf };
+}
+
+/**
+ * Gives lines that only one version has the containers of their neighbours, where the other version put the neighbours
+ * into another list, item or quote.
+ */
+export function adoptAdded(
+  lines: readonly Line[],
+  side: Side,
+  unitOf: ReadonlyMap<Line, Unit>,
+  structures: Map<Unit, Structure>,
+  keyOf: (container: Container) => string,
+): void {
+  const other = side === 'mine' ? 'theirs' : 'mine';
+  const isShared = (line: Line): boolean => unitOf.get(line)![other] !== null;
+  const isContained = (line: Line, container: Container): boolean => {
+    const { chain, own } = structures.get(unitOf.get(line)!)!;
+    const key = keyOf(container);
+    return own.some((level) => level.key === key) || chain.some((ancestor) => keyOf(ancestor) === key);
+  };
+
+  /** By parent and list the nearest following shared line. */
+  const next: (Line | undefined)[] = [];
+  const following = new Map<unknown, Line>();
+  for (const line of lines.toReversed()) {
+    const place = placeOf(line);
+    next[line.index] = following.get(place);
+    if (isShared(line)) following.set(place, line);
+  }
+  const before = new Map<unknown, Line>();
+  let last: Line | undefined;
+  for (const line of lines) {
+    const unit = unitOf.get(line)!;
+    const place = placeOf(line);
+    if (isShared(line)) {
+      before.set(place, line);
+      last = line;
+    } else if (unit.base === null) {
+      const own = structures.get(unit)!;
+      const sibling = next[line.index];
+      const parent = sibling && structures.get(unitOf.get(sibling)!)!.chain.at(-1);
+      const isInside = parent !== undefined && last !== undefined && isContained(last, parent);
+      const model = structures.get(unitOf.get((isInside ? sibling : before.get(place)) ?? sibling ?? line)!)!;
+      const chain = isInside ? structures.get(unitOf.get(sibling!)!)!.chain : own.chain;
+      structures.set(unit, { chain, own: withTagsOf(own.own, model.own) });
+    }
+  }
+}
+
+/** Lines with the same place are siblings: in the same list, or directly in the same container. */
+const placeOf = (line: Line): unknown => ownOf(line)[0]?.list ?? parentOf(line) ?? 'root';
+
+/** The list of the first level with the tag that the model has now: the other version may have changed it. */
+function withTagsOf(own: readonly Level[], model: readonly Level[]): readonly Level[] {
+  const [first, ...rest] = own;
+  const tag = model[0]?.tag;
+  if (!first || !tag || first.tag === 'blockquote' || tag === 'blockquote') return own;
+  return [{ ...first, tag }, ...rest];
+}

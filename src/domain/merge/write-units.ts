@@ -1,0 +1,85 @@
+/** Writes the merged units in their order, each in its containers as far as they still exist. */
+import type { Container, Line } from './merge-lines.ts';
+import type { MergedContent } from './merge-content.ts';
+import type { Structure } from './merge-structure.ts';
+import type { Unit } from './merge-units.ts';
+import { createLogWriter } from './write-log.ts';
+import type { Level } from './write-log.ts';
+
+export type MergedUnit = { readonly unit: Unit; readonly structure: Structure; readonly content: MergedContent };
+
+/** `lineOf`: the index of the unit's line in the written log. `otherLineOf`: the same for the version of theirs. */
+export type WrittenLog = { html: string; lineOf: ReadonlyMap<Unit, number>; otherLineOf: ReadonlyMap<Unit, number> };
+
+export function writeUnits(
+  units: readonly MergedUnit[],
+  unitOf: ReadonlyMap<Line, Unit>,
+  keyOf: (container: Container) => string,
+): WrittenLog {
+  const writer = createLogWriter();
+  const isKept = new Set(units.map(({ unit }) => unit));
+  const parents = new Set(
+    units.map(({ structure }) => structure.chain.at(-1)?.head).map((head) => head && unitOf.get(head)),
+  );
+  const lineOf = new Map<Unit, number>();
+  const otherLineOf = new Map<Unit, number>();
+  let lines = 0;
+
+  const isOpen = (container: Container, depth: number): boolean =>
+    writer.open[depth]?.tag !== undefined && isSameKind(writer.open[depth].tag, container.tag);
+
+  const place = ({ chain, own }: Structure): { depth: number; levels: readonly Level[] } => {
+    const keys = new Map(writer.open.map(({ key }, index) => [key, index + 1]));
+    const deepest = chain.findLastIndex((container) => keys.has(keyOf(container)));
+    const depth = deepest === -1 ? 0 : keys.get(keyOf(chain[deepest]!))!;
+    const missing = chain.slice(deepest + 1);
+    const parent = missing.at(-1);
+    // The parent exists, but another line came in between: the line stays at its depth, in the container now open there.
+    const isDisplaced = parent && isKept.has(unitOf.get(parent.head!)!);
+    if (isDisplaced && missing.every((container, index) => isOpen(container, depth + index)))
+      return { depth: depth + missing.length, levels: own };
+    const levels = missing.map((container) => levelOf(container, keyOf(container)));
+    return { depth, levels: withoutEmptyItems([...levels, ...own]) };
+  };
+
+  const writeOther = (unit: Unit, structure: Structure, { other }: MergedContent): void => {
+    if (!other) return;
+    const { depth, levels } = place(structure);
+    // New keys: what belongs to the unit stays with the version of mine.
+    const own = levels.map((level) => ({ ...level, key: `${level.key}.other` }));
+    writer.add(depth, own, other.tag, other.html);
+    otherLineOf.set(unit, lines++);
+  };
+
+  for (const { unit, structure, content } of units) {
+    // The version of mine comes first, unless lines inside it follow.
+    const isParent = parents.has(unit);
+    if (isParent) writeOther(unit, structure, content);
+    const { depth, levels } = place(structure);
+    writer.add(depth, levels, content.content.tag, content.content.html);
+    lineOf.set(unit, lines++);
+    if (!isParent) writeOther(unit, structure, content);
+  }
+  return { html: writer.end(), lineOf, otherLineOf };
+}
+
+const isSameKind = (a: Level['tag'] | null, b: Level['tag']): boolean => (a === 'blockquote') === (b === 'blockquote');
+
+const levelOf = ({ tag, list, isFirst }: Container, key: string): Level => ({
+  tag,
+  key,
+  start: isFirst ? (list?.start ?? null) : null,
+  beginsList: false,
+});
+
+/** An item whose first line was deleted passes its place to the item inside that comes first now. */
+function withoutEmptyItems(levels: readonly Level[]): readonly Level[] {
+  const kept: Level[] = [];
+  for (const level of levels) {
+    const outer = kept.at(-1);
+    if (outer && outer.tag !== 'blockquote' && level.tag !== 'blockquote')
+      kept[kept.length - 1] = { ...level, tag: outer.tag, start: outer.start, beginsList: outer.beginsList };
+    else kept.push(level);
+  }
+  return kept;
+}
