@@ -39,25 +39,26 @@ export function alignLines(base: readonly Line[], side: readonly Line[]): Alignm
   return alignment;
 }
 
+type Keys = readonly [base: Int32Array, side: Int32Array];
 type Take = (i: number, j: number, moved: boolean) => void;
 
-function numberKeys(...versions: (readonly Line[])[]): Int32Array[] {
+function numberKeys(base: readonly Line[], side: readonly Line[]): Keys {
   const numbers = new Map<string, number>();
-  return versions.map((lines) =>
+  const keysOf = (lines: readonly Line[]): Int32Array =>
     Int32Array.from(lines, (line) => {
       const key = contentKey(line);
       const number = numbers.get(key) ?? numbers.size;
       numbers.set(key, number);
       return number;
-    }),
-  );
+    });
+  return [keysOf(base), keysOf(side)];
 }
 
 /** Matches lines of equal content that are out of order. */
 function matchMoved(
   base: readonly Line[],
   side: readonly Line[],
-  [baseKeys, sideKeys]: Int32Array[],
+  [baseKeys, sideKeys]: Keys,
   { match }: Alignment,
   isTaken: Uint8Array,
   take: Take,
@@ -65,12 +66,12 @@ function matchMoved(
   const places = new Map<number, number[]>();
   for (let j = side.length - 1; j >= 0; j -= 1) {
     if (isTaken[j] || isBlank(side[j]!)) continue;
-    const found = places.get(sideKeys![j]!);
+    const found = places.get(sideKeys[j]!);
     if (found) found.push(j);
-    else places.set(sideKeys![j]!, [j]);
+    else places.set(sideKeys[j]!, [j]);
   }
   for (let i = 0; i < base.length; i += 1) {
-    const j = match[i] === -1 ? places.get(baseKeys![i]!)?.pop() : undefined;
+    const j = match[i] === -1 ? places.get(baseKeys[i]!)?.pop() : undefined;
     if (j !== undefined) take(i, j, true);
   }
 }
@@ -163,7 +164,7 @@ function matchAlone(
   const aloneInSide = aloneByGap(side, gaps.ofSide, (j) => !isTaken[j]);
   for (const [gap, i] of aloneInBase) {
     const j = aloneInSide.get(gap) ?? -1;
-    if (i !== -1 && j !== -1 && base[i]!.path.length === side[j]!.path.length) take(i, j, false);
+    if (i !== -1 && j !== -1) take(i, j, false);
   }
 }
 

@@ -52,10 +52,10 @@ const isCodeChange = (base: Line, mine: Line, theirs: Line): boolean =>
 
 function mergeWhole(base: Line, mine: Line, theirs: Line): MergedContent {
   const isSame = (a: Line, b: Line): boolean => a.tag === b.tag && a.html === b.html;
-  if (isSame(theirs, base) || mine.text === theirs.text) return { content: mine, other: null };
+  if (isSame(theirs, base)) return { content: mine, other: null };
   if (isSame(mine, base)) return { content: theirs, other: null };
+  if (theirs.text === base.text || mine.text === theirs.text) return { content: mine, other: null };
   if (mine.text === base.text) return { content: theirs, other: null };
-  if (theirs.text === base.text) return { content: mine, other: null };
   if (isContained(mine, theirs)) return { content: longerOf(mine, theirs), other: null };
   return { content: mine, other: theirs };
 }

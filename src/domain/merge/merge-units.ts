@@ -20,6 +20,8 @@ export type Units = { readonly all: readonly Unit[]; readonly unitOf: ReadonlyMa
 const REMATCH_DISTANCE = 2;
 /** Of many equal lines added by the other version, only so many are compared. */
 const MAX_COMPARED = 16;
+/** A corrected match may show that another one is wrong. */
+const MAX_PASSES = 3;
 
 export function createUnits(base: readonly Line[], mine: readonly Line[], theirs: readonly Line[]): Units {
   const all: Unit[] = [];
@@ -32,7 +34,7 @@ export function createUnits(base: readonly Line[], mine: readonly Line[], theirs
 
   const inMine = alignLines(base, mine);
   const inTheirs = alignLines(base, theirs);
-  preferEqualEdits(base, [mine, inMine.match], [theirs, inTheirs.match]);
+  preferEqualEdits(base, mine, inMine.match, theirs, inTheirs.match);
   base.forEach((line, i) =>
     add({
       base: line,
@@ -49,42 +51,77 @@ export function createUnits(base: readonly Line[], mine: readonly Line[], theirs
   return { all, unitOf };
 }
 
+type Match = { readonly lines: readonly Line[]; readonly match: Int32Array; readonly free: Uint8Array };
+
 /**
- * If one version has both edits of a line, as after an earlier merge, its line that equals the other version's edit
- * becomes the match.
+ * Corrects matches of edited lines by comparing the two versions, one of which may be an earlier merge with the other. If
+ * one version has both edits of a line, its line that equals the other version's edit becomes the match. If the other
+ * version has the edited text as a line of its own, the line was added, not edited.
  */
 function preferEqualEdits(
   base: readonly Line[],
-  [mine, inMine]: readonly [readonly Line[], Int32Array],
-  [theirs, inTheirs]: readonly [readonly Line[], Int32Array],
+  mine: readonly Line[],
+  inMine: Int32Array,
+  theirs: readonly Line[],
+  inTheirs: Int32Array,
 ): void {
-  const isFree = (match: Int32Array, length: number): Uint8Array => {
-    const free = new Uint8Array(length).fill(1);
-    for (const j of match) if (j !== -1) free[j] = 0;
-    return free;
-  };
-  const rematch = (lines: readonly Line[], match: Int32Array, free: Uint8Array, i: number, wanted: Line): boolean => {
-    const from = match[i]!;
-    for (let j = from - REMATCH_DISTANCE; j <= from + REMATCH_DISTANCE; j += 1) {
-      if (!free[j] || lines[j]?.text !== wanted.text) continue;
-      free[from] = 1;
-      free[j] = 0;
-      match[i] = j;
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const own = { lines: mine, match: inMine, free: freeLines(mine, inMine) };
+    const other = { lines: theirs, match: inTheirs, free: freeLines(theirs, inTheirs) };
+    const ownAdded = addedTexts(own);
+    const otherAdded = addedTexts(other);
+    let isChanged = false;
+    const unmatch = (match: Int32Array, i: number): boolean => {
+      match[i] = -1;
       return true;
-    }
-    return false;
-  };
-  const freeMine = isFree(inMine, mine.length);
-  const freeTheirs = isFree(inTheirs, theirs.length);
-  base.forEach((line, i) => {
-    const own = mine[inMine[i]!];
-    const other = theirs[inTheirs[i]!];
-    if (!own || !other || own.text === other.text || own.text === line.text || other.text === line.text) return;
-    if (!rematch(mine, inMine, freeMine, i, other)) rematch(theirs, inTheirs, freeTheirs, i, own);
-  });
+    };
+    base.forEach(({ text }, i) => {
+      const ownText = mine[inMine[i]!]?.text;
+      const otherText = theirs[inTheirs[i]!]?.text;
+      if (ownText === undefined || otherText === undefined || ownText === otherText) return;
+      const isCorrected =
+        (otherText === text && otherAdded.has(ownText) && unmatch(inMine, i)) ||
+        (ownText === text && ownAdded.has(otherText) && unmatch(inTheirs, i)) ||
+        (ownText !== text &&
+          otherText !== text &&
+          rematchEither(i, [
+            { side: own, wanted: otherText },
+            { side: other, wanted: ownText },
+          ]));
+      isChanged ||= isCorrected;
+    });
+    if (!isChanged) return;
+  }
 }
 
-type Added = { readonly line: Line; readonly region: number; isJoined: boolean };
+function freeLines({ length }: readonly Line[], match: Int32Array): Uint8Array {
+  const free = new Uint8Array(length).fill(1);
+  for (const j of match) if (j !== -1) free[j] = 0;
+  return free;
+}
+
+const addedTexts = ({ lines, free }: Match): ReadonlySet<string> =>
+  new Set(lines.filter((line, j) => free[j] === 1 && !isBlank(line)).map(({ text }) => text));
+
+/** `wanted` by distance from the present match; of equally distant ones the same whichever version is mine. */
+function rematchEither(i: number, sides: readonly { side: Match; wanted: string }[]): boolean {
+  const sorted = sides.toSorted((a, b) => (a.wanted < b.wanted ? -1 : 1));
+  for (let distance = 1; distance <= REMATCH_DISTANCE; distance += 1)
+    for (const { side, wanted } of sorted)
+      for (const step of [-distance, distance]) if (rematch(side, i, side.match[i]! + step, wanted)) return true;
+  return false;
+}
+
+function rematch({ lines, match, free }: Match, i: number, j: number, wanted: string): boolean {
+  if (!free[j] || lines[j]?.text !== wanted) return false;
+  free[match[i]!] = 1;
+  free[j] = 0;
+  match[i] = j;
+  return true;
+}
+
+/** `region`: the number of shared lines before it. `sharedBefore`: the text of the last of these. */
+type Added = { readonly line: Line; readonly region: number; readonly sharedBefore: string; isJoined: boolean };
 
 /** Joins lines that both versions added: equal lines, and a line that continues the other in the same place. */
 function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<Line, Unit>): void {
@@ -101,13 +138,13 @@ function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<L
   const byContent = Map.groupBy(fromMine, ({ line }) => contentKey(line));
   const byText = Map.groupBy(fromMine, ({ line }) => line.text);
   for (const other of fromTheirs) {
-    const { line, region } = other;
+    const { line } = other;
     const isSamePlace = (own: Added): boolean => {
       const before = theirs[line.index - 1];
       const parent = parentOf(line);
       const ownParent = parentOf(own.line);
       return (
-        own.region === region ||
+        isAroundEqual(own, other) ||
         (before !== undefined && unitOf.get(before) === unitOf.get(mine[own.line.index - 1]!)) ||
         (parent !== null && ownParent !== null && unitOf.get(parent.head!) === unitOf.get(ownParent.head!))
       );
@@ -124,20 +161,31 @@ function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<L
   }
 }
 
-/** `region`: the number of lines before it that have kept their order in all versions. */
+/** A line is shared if all versions have it in the same order. */
 function addedLines(
   lines: readonly Line[],
   unitOf: ReadonlyMap<Line, Unit>,
   isAdded: (unit: Unit) => boolean,
 ): Added[] {
   let region = 0;
+  let sharedBefore = '';
   const added: Added[] = [];
   lines.forEach((line) => {
     const unit = unitOf.get(line);
-    if (!unit || isAdded(unit)) added.push({ line, region, isJoined: false });
-    else if (unit.mine && unit.theirs && !unit.isMovedInMine && !unit.isMovedInTheirs) region += 1;
+    if (!unit || isAdded(unit)) added.push({ line, region, sharedBefore, isJoined: false });
+    else if (unit.mine && unit.theirs && !unit.isMovedInMine && !unit.isMovedInTheirs) {
+      region += 1;
+      sharedBefore = line.text;
+    }
   });
   return added;
+}
+
+/** Of two equal lines in a row either may be the shared one. */
+function isAroundEqual(own: Added, other: Added): boolean {
+  if (Math.abs(own.region - other.region) > 1) return false;
+  const later = own.region > other.region ? own : other;
+  return own.region === other.region || later.sharedBefore === other.line.text;
 }
 
 function findFree(candidates: Added[] | undefined, isWanted: (added: Added) => boolean): Added | undefined {

@@ -6,6 +6,8 @@ const MAX_LINES_PER_WORD = 8;
 const MAX_CANDIDATES = 4;
 /** A shorter text is no prefix worth noticing. */
 export const MIN_PREFIX_LENGTH = 3;
+/** Letter pairs recur in unrelated texts, so equal words count more. */
+const LETTER_WEIGHT = 0.7;
 const WORD = /[\p{L}\p{N}]+|[^\s\p{L}\p{N}]+/gu;
 
 export type Sketch = { readonly text: string; readonly words: ReadonlySet<string> };
@@ -25,7 +27,7 @@ export function similarity(a: Sketch, b: Sketch): number {
   const score = (2 * shared) / (a.words.size + b.words.size);
   const [short, long] = a.text.length < b.text.length ? [a.text, b.text] : [b.text, a.text];
   if (short.length >= MIN_PREFIX_LENGTH && long.startsWith(short)) return Math.max(score, 0.7);
-  return shared > 0 ? score : letterPairSimilarity(a.text, b.text);
+  return shared > 0 ? score : LETTER_WEIGHT * letterPairSimilarity(a.text, b.text);
 }
 
 function letterPairSimilarity(a: string, b: string): number {

@@ -39,7 +39,7 @@ export function writeUnits(
     if (isDisplaced && missing.every((container, index) => isOpen(container, depth + index)))
       return { depth: depth + missing.length, levels: own };
     const levels = missing.map((container) => levelOf(container, keyOf(container)));
-    return { depth, levels: withoutEmptyItems([...levels, ...own]) };
+    return { depth, levels: levels.reduceRight(wrapLevels, own) };
   };
 
   const writeOther = (unit: Unit, structure: Structure, { other }: MergedContent): void => {
@@ -73,13 +73,8 @@ const levelOf = ({ tag, list, isFirst }: Container, key: string): Level => ({
 });
 
 /** An item whose first line was deleted passes its place to the item inside that comes first now. */
-function withoutEmptyItems(levels: readonly Level[]): readonly Level[] {
-  const kept: Level[] = [];
-  for (const level of levels) {
-    const outer = kept.at(-1);
-    if (outer && outer.tag !== 'blockquote' && level.tag !== 'blockquote')
-      kept[kept.length - 1] = { ...level, tag: outer.tag, start: outer.start, beginsList: outer.beginsList };
-    else kept.push(level);
-  }
-  return kept;
+function wrapLevels(inner: readonly Level[], outer: Level): readonly Level[] {
+  const [first, ...rest] = inner;
+  if (!first || first.tag === 'blockquote' || outer.tag === 'blockquote') return [outer, ...inner];
+  return [{ ...outer, key: first.key }, ...rest];
 }
