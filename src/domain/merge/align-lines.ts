@@ -1,6 +1,6 @@
-/** Finds each line of one version of a log in another version: by content first, then by likeness and position. */
+/** Finds each line of one version of a log in another version: by words first, then by likeness and position. */
 import { matchInOrder } from './common-subsequence.ts';
-import { contentKey, isBlank } from './merge-lines.ts';
+import { textKey, isBlank } from './merge-lines.ts';
 import type { Line } from './merge-lines.ts';
 import { heaviestInOrder, indexByWords, similarity, sketchText } from './similar-lines.ts';
 import type { Pair, Sketch } from './similar-lines.ts';
@@ -46,7 +46,7 @@ function numberKeys(base: readonly Line[], side: readonly Line[]): Keys {
   const numbers = new Map<string, number>();
   const keysOf = (lines: readonly Line[]): Int32Array =>
     Int32Array.from(lines, (line) => {
-      const key = contentKey(line);
+      const key = textKey(line);
       const number = numbers.get(key) ?? numbers.size;
       numbers.set(key, number);
       return number;
@@ -54,7 +54,7 @@ function numberKeys(base: readonly Line[], side: readonly Line[]): Keys {
   return [keysOf(base), keysOf(side)];
 }
 
-/** Matches lines of equal content that are out of order. */
+/** Matches lines of equal words that are out of order. */
 function matchMoved(
   base: readonly Line[],
   side: readonly Line[],

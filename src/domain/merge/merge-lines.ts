@@ -48,8 +48,8 @@ const BLANK_HTML = /^(?:[ \t\r\n]|<\/?(?:strong|em|u|s|code)>)*$/;
 
 export const isBlank = ({ text }: Line): boolean => text.trim() === '';
 
-/** Lines with equal keys have the same words, marks and block tag. */
-export const contentKey = ({ tag, html }: Line): string => `${tag}:${html}`;
+/** Lines with equal keys have the same words; marks and block tags may differ. */
+export const textKey = ({ tag, text }: Line): string => `${tag === 'pre' ? 'pre' : ''}:${text}`;
 
 export const parentOf = ({ path, ownCount }: Line): Container | null => path[path.length - ownCount - 1] ?? null;
 

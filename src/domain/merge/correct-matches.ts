@@ -1,0 +1,86 @@
+/** Corrects the matches of edited lines by comparing the two edited versions with each other. */
+import type { Alignment } from './align-lines.ts';
+import { isBlank } from './merge-lines.ts';
+import type { Line } from './merge-lines.ts';
+
+/** A line equal to the other version's edit is looked for this far from the edited line. */
+const REMATCH_DISTANCE = 2;
+/** A corrected match may show that another one is wrong. */
+const MAX_PASSES = 3;
+
+export type AlignedVersion = { readonly lines: readonly Line[]; readonly alignment: Alignment };
+type Version = AlignedVersion & {
+  /** 1 for each line that matches no base line. */
+  readonly free: Uint8Array;
+  /** The indexes of the free lines. */
+  readonly added: ReadonlyMap<string, number>;
+};
+
+/** One version may be an earlier merge with the other: then it has lines of the other, edited or not. */
+export function correctMatches(base: readonly Line[], mine: AlignedVersion, theirs: AlignedVersion): void {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
+    const versions = [withAdded(mine), withAdded(theirs)] as const;
+    const corrected = base.filter((line) => correctMatch(line, versions));
+    if (corrected.length === 0) return;
+  }
+}
+
+function withAdded({ lines, alignment }: AlignedVersion): Version {
+  const free = new Uint8Array(lines.length).fill(1);
+  for (const j of alignment.match) if (j !== -1) free[j] = 0;
+  const added = lines.filter((line, j) => free[j] === 1 && !isBlank(line));
+  return { lines, alignment, free, added: new Map(added.map(({ text, index }) => [text, index])) };
+}
+
+const textOf = ({ lines, alignment }: Version, i: number): string | undefined => lines[alignment.match[i]!]?.text;
+
+function correctMatch({ text, index: i }: Line, [mine, theirs]: readonly [Version, Version]): boolean {
+  const own = textOf(mine, i);
+  const other = textOf(theirs, i);
+  if (own === other) return false;
+  if (own === undefined) return other !== text && matchAdded(mine, i, other!);
+  if (other === undefined) return own !== text && matchAdded(theirs, i, own);
+  if (other === text) return unmatchAdded(mine, i, theirs.added.has(own));
+  if (own === text) return unmatchAdded(theirs, i, mine.added.has(other));
+  return rematchEither(i, [mine, other], [theirs, own]);
+}
+
+/** The version has the other version's edit of the line, but too different from the base to be found. */
+function matchAdded({ alignment, free, added }: Version, i: number, edited: string): boolean {
+  const j = added.get(edited);
+  if (j === undefined || !free[j]) return false;
+  free[j] = 0;
+  alignment.match[i] = j;
+  alignment.isMoved[i] = 1;
+  return true;
+}
+
+/** The other version has the base line unchanged and the edited text as a line of its own: the line was added. */
+function unmatchAdded({ alignment, free }: Version, i: number, isAdded: boolean): boolean {
+  if (!isAdded) return false;
+  free[alignment.match[i]!] = 1;
+  alignment.match[i] = -1;
+  alignment.isMoved[i] = 0;
+  return true;
+}
+
+/**
+ * If one version has both edits of a line, its line that equals the other version's edit becomes the match. Of equally
+ * distant lines the same one is chosen whichever version is mine.
+ */
+function rematchEither(i: number, ...sides: readonly (readonly [version: Version, wanted: string])[]): boolean {
+  const sorted = sides.toSorted(([, a], [, b]) => (a < b ? -1 : 1));
+  for (let distance = 1; distance <= REMATCH_DISTANCE; distance += 1)
+    for (const [version, wanted] of sorted)
+      for (const step of [-distance, distance]) if (rematch(version, i, step, wanted)) return true;
+  return false;
+}
+
+function rematch({ lines, alignment, free }: Version, i: number, step: number, wanted: string): boolean {
+  const j = alignment.match[i]! + step;
+  if (!free[j] || lines[j]?.text !== wanted) return false;
+  free[alignment.match[i]!] = 1;
+  free[j] = 0;
+  alignment.match[i] = j;
+  return true;
+}

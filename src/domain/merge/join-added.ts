@@ -1,0 +1,92 @@
+/** Joins lines that both versions added: equal lines, and a line that continues the other in the same place. */
+import { isBlank, parentOf, textKey } from './merge-lines.ts';
+import type { Line } from './merge-lines.ts';
+import type { Unit } from './merge-units.ts';
+import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
+
+/** Of many equal lines added by the other version, only so many are compared. */
+const MAX_COMPARED = 16;
+/** Two devices hardly ever add the same longer text in two places: one of the versions has it from the other. */
+const MIN_ANYWHERE_LENGTH = 8;
+
+/** `region`: the number of shared lines before it. `sharedBefore`: the text of the last of these. */
+type Added = { readonly line: Line; readonly region: number; readonly sharedBefore: string; isJoined: boolean };
+
+/** Sets `theirs` of the units of mine that have a line of theirs as well. */
+export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf: Map<Line, Unit>): void {
+  const fromMine = addedLines(mine, unitOf, (unit) => unit.theirs === null && unit.base === null);
+  const fromTheirs = addedLines(theirs, unitOf, () => false);
+  const join = (own: Added, other: Added): void => {
+    const unit = unitOf.get(own.line)!;
+    unit.theirs = other.line;
+    unitOf.set(other.line, unit);
+    own.isJoined = true;
+    other.isJoined = true;
+  };
+
+  const byText = Map.groupBy(fromMine, ({ line }) => textKey(line));
+  for (const other of fromTheirs) {
+    const { line } = other;
+    const isSamePlace = (own: Added): boolean => {
+      const before = theirs[line.index - 1];
+      const parent = parentOf(line);
+      const ownParent = parentOf(own.line);
+      return (
+        isAroundEqual(own, other) ||
+        (before !== undefined && unitOf.get(before) === unitOf.get(mine[own.line.index - 1]!)) ||
+        (parent !== null && ownParent !== null && unitOf.get(parent.head!) === unitOf.get(ownParent.head!))
+      );
+    };
+    const equal = byText.get(textKey(line));
+    const own = findFree(equal, isSamePlace) ?? findFree(equal, () => line.text.length >= MIN_ANYWHERE_LENGTH);
+    if (own) join(own, other);
+  }
+
+  const byRegion = Map.groupBy(fromMine, ({ region }) => region);
+  for (const other of fromTheirs) {
+    if (other.isJoined) continue;
+    const own = findFree(byRegion.get(other.region), ({ line }) => isContinued(line, other.line));
+    if (own) join(own, other);
+  }
+}
+
+/** A line is shared if all versions have it in the same order. */
+function addedLines(
+  lines: readonly Line[],
+  unitOf: ReadonlyMap<Line, Unit>,
+  isAdded: (unit: Unit) => boolean,
+): Added[] {
+  let region = 0;
+  let sharedBefore = '';
+  const added: Added[] = [];
+  lines.forEach((line) => {
+    const unit = unitOf.get(line);
+    if (!unit || isAdded(unit)) added.push({ line, region, sharedBefore, isJoined: false });
+    else if (unit.mine && unit.theirs && !unit.isMovedInMine && !unit.isMovedInTheirs) {
+      region += 1;
+      sharedBefore = line.text;
+    }
+  });
+  return added;
+}
+
+/** Of two equal lines in a row either may be the shared one. */
+function isAroundEqual(own: Added, other: Added): boolean {
+  if (Math.abs(own.region - other.region) > 1) return false;
+  const later = own.region > other.region ? own : other;
+  return own.region === other.region || later.sharedBefore === other.line.text;
+}
+
+function findFree(candidates: Added[] | undefined, isWanted: (added: Added) => boolean): Added | undefined {
+  if (!candidates) return undefined;
+  // Joined lines at the front are not looked at again: equal lines are joined in order.
+  while (candidates[0]?.isJoined) candidates.shift();
+  return candidates.slice(0, MAX_COMPARED).find((added) => !added.isJoined && isWanted(added));
+}
+
+function isContinued(a: Line, b: Line): boolean {
+  const [short, long] = a.text.length < b.text.length ? [a, b] : [b, a];
+  if (isBlank(short) || short.tag === 'pre' || long.tag === 'pre') return false;
+  const beginning = short.text.trim();
+  return beginning.length >= MIN_PREFIX_LENGTH && long.text.trimStart().startsWith(beginning);
+}
