@@ -45,7 +45,9 @@ export const baseLines = (maxLength = 8): fc.Arbitrary<EditedLine[]> =>
   fc
     .integer({ min: 0, max: maxLength })
     .chain((count) =>
-      fc.tuple(...Array.from({ length: count }, (_, index) => line([`base${index}x`, `base${index}y`]))),
+      fc.tuple(
+        ...Array.from({ length: count }, (_, index) => line([`base${index}x`, `base${index}y`, `base${index}z`])),
+      ),
     );
 
 export const logEdits = (maxLength = 6): fc.Arbitrary<LogEdit[]> =>

@@ -1,6 +1,6 @@
 /** Finds each line of one version of a log in another version: by words first, then by likeness and position. */
 import { matchInOrder } from './common-subsequence.ts';
-import { textKey, isBlank } from './merge-lines.ts';
+import { isBlank, parentOf, textKey } from './merge-lines.ts';
 import type { Line } from './merge-lines.ts';
 import { heaviestInOrder, indexByWords, similarity, sketchText } from './similar-lines.ts';
 import type { Pair, Sketch } from './similar-lines.ts';
@@ -151,7 +151,10 @@ function rangesOf(gaps: readonly number[]): Map<number, { from: number; to: numb
   return ranges;
 }
 
-/** A single line in place of a single line is an edit, however different the words are. */
+/**
+ * A single line in place of a single line without a common word is an edit only of an empty line, to an empty line, or
+ * of a line with others inside, which keep their container. Otherwise the line was deleted and another one added.
+ */
 function matchAlone(
   base: readonly Line[],
   side: readonly Line[],
@@ -164,7 +167,11 @@ function matchAlone(
   const aloneInSide = aloneByGap(side, gaps.ofSide, (j) => !isTaken[j]);
   for (const [gap, i] of aloneInBase) {
     const j = aloneInSide.get(gap) ?? -1;
-    if (i !== -1 && j !== -1) take(i, j, false);
+    if (i === -1 || j === -1) continue;
+    const [line, other] = [base[i]!, side[j]!];
+    const next = base[i + 1];
+    const isParent = next !== undefined && parentOf(next)?.head === line;
+    if (isParent || isBlank(line) || isBlank(other)) take(i, j, false);
   }
 }
 

@@ -14,22 +14,29 @@ type Version = AlignedVersion & {
   readonly free: Uint8Array;
   /** The indexes of the free lines. */
   readonly added: ReadonlyMap<string, number>;
+  /** The indexes of base lines by their edited text. */
+  readonly edited: ReadonlyMap<string, number>;
 };
 
 /** One version may be an earlier merge with the other: then it has lines of the other, edited or not. */
 export function correctMatches(base: readonly Line[], mine: AlignedVersion, theirs: AlignedVersion): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
-    const versions = [withAdded(mine), withAdded(theirs)] as const;
+    const versions = [withChanges(base, mine), withChanges(base, theirs)] as const;
     const corrected = base.filter((line) => correctMatch(line, versions));
     if (corrected.length === 0) return;
   }
 }
 
-function withAdded({ lines, alignment }: AlignedVersion): Version {
+function withChanges(base: readonly Line[], { lines, alignment }: AlignedVersion): Version {
   const free = new Uint8Array(lines.length).fill(1);
-  for (const j of alignment.match) if (j !== -1) free[j] = 0;
+  const edited = new Map<string, number>();
+  alignment.match.forEach((j, i) => {
+    if (j === -1) return;
+    free[j] = 0;
+    if (lines[j]!.text !== base[i]!.text) edited.set(lines[j]!.text, i);
+  });
   const added = lines.filter((line, j) => free[j] === 1 && !isBlank(line));
-  return { lines, alignment, free, added: new Map(added.map(({ text, index }) => [text, index])) };
+  return { lines, alignment, free, edited, added: new Map(added.map(({ text, index }) => [text, index])) };
 }
 
 const textOf = ({ lines, alignment }: Version, i: number): string | undefined => lines[alignment.match[i]!]?.text;
@@ -42,7 +49,7 @@ function correctMatch({ text, index: i }: Line, [mine, theirs]: readonly [Versio
   if (other === undefined) return own !== text && matchAdded(theirs, i, own);
   if (other === text) return unmatchAdded(mine, i, theirs.added.has(own));
   if (own === text) return unmatchAdded(theirs, i, mine.added.has(other));
-  return rematchEither(i, [mine, other], [theirs, own]);
+  return rematchEither(i, [mine, other], [theirs, own]) || takeOver(i, mine, theirs) || takeOver(i, theirs, mine);
 }
 
 /** The version has the other version's edit of the line, but too different from the base to be found. */
@@ -82,5 +89,19 @@ function rematch({ lines, alignment, free }: Version, i: number, step: number, w
   free[alignment.match[i]!] = 1;
   free[j] = 0;
   alignment.match[i] = j;
+  return true;
+}
+
+/** The edit of mine is also in theirs, matched there to a similar line that mine deleted. */
+function takeOver(i: number, mine: Version, theirs: Version): boolean {
+  const own = textOf(mine, i);
+  const k = own === undefined ? undefined : theirs.edited.get(own);
+  if (k === undefined || textOf(theirs, k) !== own || textOf(mine, k) !== undefined) return false;
+  const { match, isMoved } = theirs.alignment;
+  theirs.free[match[i]!] = 1;
+  match[i] = match[k]!;
+  match[k] = -1;
+  isMoved[i] = 1;
+  isMoved[k] = 0;
   return true;
 }

@@ -22,9 +22,13 @@ export function containsText(long: string, short: string): boolean {
 const mergeValue = <T>(base: T, mine: T, theirs: T): T => (mine === base ? theirs : mine);
 
 /** The content of a unit that has at least one of `mine` and `theirs`. */
-export function mergeContent({ base, mine, theirs }: Unit): MergedContent {
+export function mergeContent(unit: Unit): MergedContent {
+  const { base, mine, theirs } = unit;
   if (!mine || !theirs) return { content: (mine ?? theirs)!, other: null };
   if (!base) return { content: longerOf(mine, theirs), other: null };
+  // An emptied line is a deleted one: a change of the other version keeps the words.
+  if (isBlank(mine) && isChanged(unit, 'theirs')) return { content: theirs, other: null };
+  if (isBlank(theirs) && isChanged(unit, 'mine')) return { content: mine, other: null };
   if (isCodeChange(base, mine, theirs)) return mergeWhole(base, mine, theirs);
   const tag = mergeValue(base.tag, mine.tag, theirs.tag);
   if (mine.html === theirs.html || theirs.html === base.html) return { content: { ...mine, tag }, other: null };
@@ -94,8 +98,13 @@ function isBalanced(html: string): boolean {
   return open.length === 0;
 }
 
-/** True if a version changed the words, the marks or the block of a line. */
-export const isEdited = (line: Line, base: Line): boolean => line.html !== base.html || line.tag !== base.tag;
+/** True if a version changed the words, the marks, the block tag, the depth or the position of its line. */
+export function isChanged(unit: Unit, version: 'mine' | 'theirs'): boolean {
+  const { base, [version]: line } = unit;
+  if (!base || !line) return false;
+  const isMoved = version === 'mine' ? unit.isMovedInMine : unit.isMovedInTheirs;
+  return isMoved || line.html !== base.html || line.tag !== base.tag || line.path.length !== base.path.length;
+}
 
 /** Both edits are worth a message only if the line had words to begin with. */
 export const isNotable = (base: Line | null): base is Line => base !== null && !isBlank(base);

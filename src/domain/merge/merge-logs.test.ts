@@ -183,6 +183,13 @@ describe('a deleted line', () => {
       ol('z', '<p>a</p><p>b b t</p>'),
       ol('z', 'b b t'),
     ],
+    [
+      'that was only emptied, against a move',
+      ol('aa', 'bb', 'cc'),
+      ol('aa', 'bb', ''),
+      ol('cc', 'aa', 'bb'),
+      ol('cc', 'aa', 'bb'),
+    ],
     ['and everything else, against an edit', ol('a', 'b'), '', ol('a', 'b t'), ol('b t')],
   ])('%s', (...example) => expectMerged(example));
 
@@ -260,12 +267,20 @@ describe('structure', () => {
       ol('a', 't') + ol('b'),
       ol('a', 't') + ol('b', 'm'),
     ],
+    ['bare text of another program', 'a', 'a<br>m', 'a<ul><li>t</li></ul>', '<p>a<br>m</p>' + ul('t')],
     [
-      'bare text of another program',
-      'a',
-      'a<br>',
-      '<ul><li>a</li></ul><ul><li>t</ul></li>'.replace('</ul></li>', '</li></ul>'),
-      '<ul><li><p>a<br></p></li></ul>' + ul('t'),
+      'a parent replaced by theirs',
+      ol(sub('x'), 'b'),
+      ol(sub('x', 'm'), 'b'),
+      ol(`<p>other</p>${ul('x')}`, 'b'),
+      ol(`<p>other</p>${ul('x', 'm')}`, 'b'),
+    ],
+    [
+      'a moved line that theirs replaced',
+      ol('a', 'b', 'cc'),
+      ol('cc', 'a', 'b'),
+      ol('a', 'b', 't'),
+      ol('cc', 'a', 'b', 't'),
     ],
   ])('%s', (...example) => expectMerged(example));
 });
@@ -354,7 +369,7 @@ describe('mapPosition', () => {
       5,
       { line: 0, offset: 9 },
     ],
-    ['in a text that theirs contains', ol('b'), ol('bc'), ol('a bc d'), 0, 2, { line: 0, offset: 4 }],
+    ['in a text that theirs contains', ol('b'), ol('b c'), ol('a b c d'), 0, 2, { line: 0, offset: 4 }],
     [
       'in a line that theirs deleted',
       ol('aaa', 'b', 'c'),

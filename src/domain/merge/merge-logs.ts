@@ -2,7 +2,7 @@
  * Three-way merge of a log: two versions that were edited independently, against their common base. Pure, and linear in
  * the length apart from small constants (docs/specification/days-and-saving.md 6).
  */
-import { containsText, isEdited, isNotable, mergeContent } from './merge-content.ts';
+import { containsText, isChanged, isNotable, mergeContent } from './merge-content.ts';
 import type { MergedContent } from './merge-content.ts';
 import { isBlank, readLines } from './merge-lines.ts';
 import type { Line } from './merge-lines.ts';
@@ -77,12 +77,11 @@ export function mergeLines(baseHtml: string, mineHtml: string, theirsHtml: strin
 }
 
 /** A line that one version deleted stays if the other version changed it. */
-function isKept({ base, mine, theirs, isMovedInMine, isMovedInTheirs }: Unit): boolean {
+function isKept(unit: Unit): boolean {
+  const { base, mine, theirs } = unit;
   if (!base || (mine && theirs)) return true;
   const line = mine ?? theirs;
-  if (!line || isBlank(line)) return false;
-  const isMoved = mine ? isMovedInMine : isMovedInTheirs;
-  return isMoved || isEdited(line, base) || line.path.length !== base.path.length;
+  return line !== null && !isBlank(line) && isChanged(unit, mine ? 'mine' : 'theirs');
 }
 
 function doubtOf({ base, mine, theirs }: Unit, { other, content }: MergedContent, line: number): MergeDoubt[] {
