@@ -20,10 +20,10 @@ const versionsBy = (edits: fc.Arbitrary<LogEdit[]>) =>
   }));
 const versions = versionsBy(logEdits());
 /**
- * Of two equal lines no merge can tell which of them a later version deleted, and a part of a line that was split or
- * joined may be contained in an edit of the whole line.
+ * Several matches explain these edits equally well: of two equal lines either may be deleted, of two swapped lines
+ * either may be moved, and a part of a split or joined line may be contained in an edit of the whole.
  */
-const AMBIGUOUS_EDITS = new Set(['copy', 'split', 'join']);
+const AMBIGUOUS_EDITS = new Set<string>(['copy', 'split', 'join', 'move', 'moveBlock'] satisfies LogEdit['kind'][]);
 const unambiguousVersions = versionsBy(
   logEdits().map((edits) => edits.filter(({ kind }) => !AMBIGUOUS_EDITS.has(kind))),
 );
