@@ -22,7 +22,7 @@ type Version = AlignedVersion & {
 export function correctMatches(base: readonly Line[], mine: AlignedVersion, theirs: AlignedVersion): void {
   for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const versions = [withChanges(base, mine), withChanges(base, theirs)] as const;
-    const corrected = base.filter((line) => correctMatch(line, versions));
+    const corrected = base.filter((line) => correctMatch(base, line, versions));
     if (corrected.length === 0) return;
   }
 }
@@ -41,7 +41,11 @@ function withChanges(base: readonly Line[], { lines, alignment }: AlignedVersion
 
 const textOf = ({ lines, alignment }: Version, i: number): string | undefined => lines[alignment.match[i]!]?.text;
 
-function correctMatch({ text, index: i }: Line, [mine, theirs]: readonly [Version, Version]): boolean {
+function correctMatch(
+  base: readonly Line[],
+  { text, index: i }: Line,
+  [mine, theirs]: readonly [Version, Version],
+): boolean {
   const own = textOf(mine, i);
   const other = textOf(theirs, i);
   if (own === other) return false;
@@ -49,7 +53,9 @@ function correctMatch({ text, index: i }: Line, [mine, theirs]: readonly [Versio
   if (other === undefined) return own !== text && matchAdded(theirs, i, own);
   if (other === text) return unmatchAdded(mine, i, theirs.added.has(own));
   if (own === text) return unmatchAdded(theirs, i, mine.added.has(other));
-  return rematchEither(i, [mine, other], [theirs, own]) || takeOver(i, mine, theirs) || takeOver(i, theirs, mine);
+  return (
+    rematchEither(i, [mine, other], [theirs, own]) || takeOver(base, i, mine, theirs) || takeOver(base, i, theirs, mine)
+  );
 }
 
 /** The version has the other version's edit of the line, but too different from the base to be found. */
@@ -92,11 +98,13 @@ function rematch({ lines, alignment, free }: Version, i: number, step: number, w
   return true;
 }
 
-/** The edit of mine is also in theirs, matched there to a similar line that mine deleted. */
-function takeOver(i: number, mine: Version, theirs: Version): boolean {
+/** The edit of mine is also in theirs, matched there to a similar line that mine deleted or left alone. */
+function takeOver(base: readonly Line[], i: number, mine: Version, theirs: Version): boolean {
   const own = textOf(mine, i);
   const k = own === undefined ? undefined : theirs.edited.get(own);
-  if (k === undefined || textOf(theirs, k) !== own || textOf(mine, k) !== undefined) return false;
+  if (k === undefined || textOf(theirs, k) !== own) return false;
+  const similar = textOf(mine, k);
+  if (similar !== undefined && similar !== base[k]!.text) return false;
   const { match, isMoved } = theirs.alignment;
   theirs.free[match[i]!] = 1;
   match[i] = match[k]!;

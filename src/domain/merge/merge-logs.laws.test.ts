@@ -221,6 +221,7 @@ describe('a log that two devices edited', () => {
         // A line that theirs has unchanged or not at all keeps the letters around the caret.
         const isUnique = before.filter((text) => text === before[line]).length === 1;
         if (
+          before[line] !== '' &&
           isUnique &&
           !textsOf(base).includes(before[line]!) &&
           after.filter((text) => text === before[line]).length === 1

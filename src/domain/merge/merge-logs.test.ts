@@ -148,6 +148,29 @@ describe('an edited line', () => {
   });
 });
 
+test('an edit is found again in an earlier merge that has a similar line in its place', () => {
+  const base = ol('aaa with the team', 'bbb with the team', 'z');
+  const mine = ol('m with the team', 'z');
+  const theirs = ol('aaa with the team', 't with the team', 'z');
+  const { html } = mergeLogs(base, mine, theirs);
+  expect(html).toBe(ol('m with the team', 't with the team', 'z'));
+  for (const again of [
+    mergeLogs(base, html, theirs),
+    mergeLogs(base, html, mine),
+    mergeLogs(base, mine, html),
+    mergeLogs(base, theirs, html),
+  ])
+    expect(again.html).toBe(html);
+});
+
+test('bare text at the deepest level moves outwards, because its paragraph would be too deep', () => {
+  const deep = (text: string) => `${'<ul><li>'.repeat(50)}${text}${'</li></ul>'.repeat(50)}`;
+  const { html } = mergeLogs(deep('a'), deep('a m'), `${deep('a')}<p>t</p>`);
+  expect(isCleanLog(deep('a'))).toBe(true);
+  expect(isCleanLog(html)).toBe(true);
+  expect(html).toContain('<p>a m</p>');
+});
+
 describe('a deleted line', () => {
   test.each<Example>([
     ['that the other left alone', ol('a', 'b', 'c'), ol('a', 'c'), ol('a', 'b', 'c', 't'), ol('a', 'c', 't')],

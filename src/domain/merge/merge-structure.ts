@@ -1,5 +1,6 @@
 /** Decides for each unit which containers it is in and which containers begin with it. */
-import { parentOf } from './merge-lines.ts';
+import { isChanged } from './merge-content.ts';
+import { isBlank, parentOf } from './merge-lines.ts';
 import type { Container, Line } from './merge-lines.ts';
 import type { Unit } from './merge-units.ts';
 import type { Level } from './write-log.ts';
@@ -45,8 +46,12 @@ export function createStructureMerge(unitOf: ReadonlyMap<Line, Unit>): Structure
       .join();
 
   /** The version that decides: the one that changed the value, mine if both did. */
-  const decide = ({ base, mine, theirs }: Unit, valueOf: (line: Line) => string): Line => {
+  const decide = (unit: Unit, valueOf: (line: Line) => string): Line => {
+    const { base, mine, theirs } = unit;
     if (!mine || !theirs) return (mine ?? theirs)!;
+    // The words that an emptied line keeps stay where they are.
+    if (isBlank(mine) && isChanged(unit, 'theirs')) return theirs;
+    if (isBlank(theirs) && isChanged(unit, 'mine')) return mine;
     return base && valueOf(mine) === valueOf(base) ? theirs : mine;
   };
 

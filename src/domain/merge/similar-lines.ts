@@ -7,7 +7,7 @@ const MAX_CANDIDATES = 4;
 /** A shorter text is no prefix worth noticing. */
 export const MIN_PREFIX_LENGTH = 3;
 /** Letter pairs recur in unrelated texts, so equal words count more. */
-const LETTER_WEIGHT = 0.7;
+const LETTER_WEIGHT = 0.5;
 const WORD = /[\p{L}\p{N}]+|[^\s\p{L}\p{N}]+/gu;
 
 export type Sketch = { readonly text: string; readonly words: ReadonlySet<string> };
