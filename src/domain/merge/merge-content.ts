@@ -1,7 +1,6 @@
 /** Merges the words, marks and block tag of one line. */
 import { isBlank } from './merge-lines.ts';
-import type { Line, TextTag } from './merge-lines.ts';
-import type { Unit } from './merge-units.ts';
+import type { Line, TextTag, Unit } from './merge-lines.ts';
 
 export type Content = { readonly tag: TextTag; readonly html: string; readonly text: string };
 

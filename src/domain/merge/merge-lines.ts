@@ -39,6 +39,17 @@ export type Line = {
   readonly ownCount: number;
 };
 
+/** One line in all versions that have it. It is merged as a whole. */
+export type Unit = {
+  readonly id: number;
+  readonly base: Line | null;
+  mine: Line | null;
+  theirs: Line | null;
+  /** The position among the other lines differs from the base. */
+  readonly isMovedInMine: boolean;
+  readonly isMovedInTheirs: boolean;
+};
+
 const TEXT_TAGS: ReadonlySet<string> = new Set(['p', 'h1', 'h2', 'h3', 'pre']);
 const MARK_TAG = /^\/?(?:strong|em|u|s|code)$/;
 const START = /^ol start="(-?\d{1,7})"$/;

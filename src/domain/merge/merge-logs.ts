@@ -5,12 +5,11 @@
 import { containsText, isChanged, isNotable, mergeContent } from './merge-content.ts';
 import type { MergedContent } from './merge-content.ts';
 import { isBlank, readLines } from './merge-lines.ts';
-import type { Line } from './merge-lines.ts';
+import type { Line, Unit } from './merge-lines.ts';
 import { orderUnits } from './merge-order.ts';
 import { adoptAdded, createStructureMerge } from './merge-structure.ts';
 import type { Structure } from './merge-structure.ts';
-import { createUnits } from './merge-units.ts';
-import type { Unit } from './merge-units.ts';
+import { createUnits } from './match/merge-units.ts';
 import { writeUnits } from './write-units.ts';
 
 /** A line whose merge the user should know of. The texts are plain; `line` counts the text blocks of the merged log. */

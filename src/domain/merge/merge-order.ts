@@ -1,7 +1,6 @@
 /** Orders the units: mine's order, with the additions and moves of theirs inserted after the lines they follow there. */
-import type { Container, Line } from './merge-lines.ts';
+import type { Container, Line, Unit } from './merge-lines.ts';
 import type { Structure } from './merge-structure.ts';
-import type { Unit } from './merge-units.ts';
 
 type Node = { unit: Unit | null; before: Node | null; after: Node | null };
 

@@ -1,8 +1,7 @@
 /** Decides for each unit which containers it is in and which containers begin with it. */
 import { isChanged } from './merge-content.ts';
 import { isBlank, parentOf } from './merge-lines.ts';
-import type { Container, Line } from './merge-lines.ts';
-import type { Unit } from './merge-units.ts';
+import type { Container, Line, Unit } from './merge-lines.ts';
 import type { Level } from './write-log.ts';
 
 export type Structure = {
@@ -22,7 +21,7 @@ export type StructureMerge = {
 
 const ownOf = (line: Line): readonly Container[] => line.path.slice(line.path.length - line.ownCount);
 
-/** What an item says of its list. The first item alone carries the attributes of the list. */
+/** The part of an item that describes its list. The first item alone carries the attributes of the list. */
 type ListInfo = { isFirst: boolean; start: string | null; beginsList: boolean };
 const NOT_FIRST: ListInfo = { isFirst: false, start: null, beginsList: false };
 

@@ -1,8 +1,7 @@
 /** Writes the merged units in their order, each in its containers as far as they still exist. */
-import type { Container, Line } from './merge-lines.ts';
+import type { Container, Line, Unit } from './merge-lines.ts';
 import type { MergedContent } from './merge-content.ts';
 import type { Structure } from './merge-structure.ts';
-import type { Unit } from './merge-units.ts';
 import { createLogWriter } from './write-log.ts';
 import type { Level } from './write-log.ts';
 

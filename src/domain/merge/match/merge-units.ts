@@ -1,18 +1,8 @@
-/** Joins the lines of the three versions that are the same line: a unit is merged as a whole. */
+/** Joins the lines of the three versions that are the same line. */
 import { alignLines } from './align-lines.ts';
 import { correctMatches } from './correct-matches.ts';
 import { joinAdded } from './join-added.ts';
-import type { Line } from './merge-lines.ts';
-
-export type Unit = {
-  readonly id: number;
-  readonly base: Line | null;
-  mine: Line | null;
-  theirs: Line | null;
-  /** The position among the other lines differs from the base. */
-  readonly isMovedInMine: boolean;
-  readonly isMovedInTheirs: boolean;
-};
+import type { Line, Unit } from '../merge-lines.ts';
 
 export type Units = { readonly all: readonly Unit[]; readonly unitOf: ReadonlyMap<Line, Unit> };
 

@@ -1,7 +1,7 @@
 /** Corrects the matches of edited lines by comparing the two edited versions with each other. */
 import type { Alignment } from './align-lines.ts';
-import { isBlank } from './merge-lines.ts';
-import type { Line } from './merge-lines.ts';
+import { isBlank } from '../merge-lines.ts';
+import type { Line } from '../merge-lines.ts';
 
 /** A line equal to the other version's edit is looked for this far from the edited line. */
 const REMATCH_DISTANCE = 2;

@@ -88,12 +88,13 @@ export function heaviestInOrder(pairs: readonly Pair[], bLength: number): Pair[]
       if (found !== -1 && (best === -1 || total[found]! > total[best]!)) best = found;
     }
     before[index] = best;
-    total[index] = score + (best === -1 ? 0 : total[best]!);
+    const sum = score + (best === -1 ? 0 : total[best]!);
+    total[index] = sum;
     for (let at = b + 1; at <= bLength; at += at & -at) {
       const found = tree[at]!;
-      if (found === -1 || total[index]! > total[found]!) tree[at] = index;
+      if (found === -1 || sum > total[found]!) tree[at] = index;
     }
-    if (last === -1 || total[index]! > total[last]!) last = index;
+    if (last === -1 || sum > total[last]!) last = index;
   });
   const chosen: Pair[] = [];
   for (let index = last; index !== -1; index = before[index]!) chosen.push(sorted[index]!);

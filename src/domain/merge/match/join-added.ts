@@ -1,7 +1,6 @@
 /** Joins lines that both versions added: equal lines, and a line that continues the other in the same place. */
-import { isBlank, parentOf, textKey } from './merge-lines.ts';
-import type { Line } from './merge-lines.ts';
-import type { Unit } from './merge-units.ts';
+import { isBlank, parentOf, textKey } from '../merge-lines.ts';
+import type { Line, Unit } from '../merge-lines.ts';
 import { MIN_PREFIX_LENGTH } from './similar-lines.ts';
 
 /** Of many equal lines added by the other version, only so many are compared. */

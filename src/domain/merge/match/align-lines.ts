@@ -1,7 +1,7 @@
 /** Finds each line of one version of a log in another version: by words first, then by likeness and position. */
 import { matchInOrder } from './common-subsequence.ts';
-import { isBlank, parentOf, textKey } from './merge-lines.ts';
-import type { Line } from './merge-lines.ts';
+import { isBlank, parentOf, textKey } from '../merge-lines.ts';
+import type { Line } from '../merge-lines.ts';
 import { heaviestInOrder, indexByWords, similarity, sketchText } from './similar-lines.ts';
 import type { Pair, Sketch } from './similar-lines.ts';
 
