@@ -292,6 +292,13 @@ describe('structure', () => {
     ],
     ['bare text of another program', 'a', 'a<br>m', 'a<ul><li>t</li></ul>', '<p>a<br>m</p>' + ul('t')],
     [
+      'an item without a paragraph',
+      '<ol><li></li></ol>' + '<p>a</p>',
+      '<ol><li></li></ol>' + '<p>a</p><p>m</p>',
+      '<ol><li></li></ol>' + '<p>t</p><p>a</p>',
+      ol('') + '<p>t</p><p>a</p><p>m</p>',
+    ],
+    [
       'a parent replaced by theirs',
       ol(sub('x'), 'b'),
       ol(sub('x', 'm'), 'b'),
