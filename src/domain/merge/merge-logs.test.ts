@@ -149,11 +149,12 @@ describe('an edited line', () => {
 });
 
 test('an edit is found again in an earlier merge that has a similar line in its place', () => {
-  const base = ol('aaa with the team', 'bbb with the team', 'z');
-  const mine = ol('m with the team', 'z');
-  const theirs = ol('aaa with the team', 't with the team', 'z');
+  const bold = (text: string) => ul(`<p><strong>${text}</strong></p>`);
+  const base = `${bold('first thing team done')}${ol('second task team done')}`;
+  const mine = ol('m task team done');
+  const theirs = `${bold('first thing team done')}${ol('t task team done')}`;
   const { html } = mergeLogs(base, mine, theirs);
-  expect(html).toBe(ol('m with the team', 't with the team', 'z'));
+  expect(html).toBe(ol('m task team done', 't task team done'));
   for (const again of [
     mergeLogs(base, html, theirs),
     mergeLogs(base, html, mine),
@@ -293,10 +294,10 @@ describe('structure', () => {
     ['bare text of another program', 'a', 'a<br>m', 'a<ul><li>t</li></ul>', '<p>a<br>m</p>' + ul('t')],
     [
       'an item without a paragraph',
-      '<ol><li></li></ol>' + '<p>a</p>',
-      '<ol><li></li></ol>' + '<p>a</p><p>m</p>',
-      '<ol><li></li></ol>' + '<p>t</p><p>a</p>',
-      ol('') + '<p>t</p><p>a</p><p>m</p>',
+      '<ol><li></li></ol><p>a</p>',
+      '<ol><li></li></ol><p>a</p><p>m</p>',
+      '<ol><li></li></ol><p>t</p><p>a</p>',
+      '<ol><li><p></p></li></ol><p>t</p><p>a</p><p>m</p>',
     ],
     [
       'a parent replaced by theirs',
