@@ -23,7 +23,7 @@ export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf
     other.isJoined = true;
   };
 
-  const byText = Map.groupBy(fromMine, ({ line }) => textKey(line));
+  const byText = groupBy(fromMine, ({ line }) => textKey(line));
   for (const other of fromTheirs) {
     const { line } = other;
     const isSamePlace = (own: Added): boolean => {
@@ -41,7 +41,7 @@ export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf
     if (own) join(own, other);
   }
 
-  const byRegion = Map.groupBy(fromMine, ({ region }) => region);
+  const byRegion = groupBy(fromMine, ({ region }) => region);
   for (const other of fromTheirs) {
     if (other.isJoined) continue;
     const own = findFree(byRegion.get(other.region), ({ line }) => isContinued(line, other.line));
@@ -67,6 +67,17 @@ function addedLines(
     }
   });
   return added;
+}
+
+/** `Map.groupBy`, which the oldest supported browsers lack. */
+function groupBy<K>(added: readonly Added[], keyOf: (added: Added) => K): Map<K, Added[]> {
+  const groups = new Map<K, Added[]>();
+  for (const one of added) {
+    const group = groups.get(keyOf(one));
+    if (group) group.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups;
 }
 
 /** Of two equal lines in a row either may be the shared one. */
