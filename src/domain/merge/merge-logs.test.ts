@@ -164,6 +164,23 @@ test('an edit is found again in an earlier merge that has a similar line in its 
     expect(again.html).toBe(html);
 });
 
+test('a kept edit is found again in an earlier merge where a similar line was deleted', () => {
+  const base = `${ul('a1 a2 a3 team done')}<p>b1 b2 b3</p>${ol('c1 c2 c3 team done')}`;
+  const mine = `<p>m b2 b3</p>${ol('c1 c2 c3 team done')}`;
+  const theirs = ul('t a2 a3 team done');
+  const { html } = mergeLogs(base, mine, theirs);
+  for (const again of [
+    mergeLogs(base, html, theirs),
+    mergeLogs(base, html, mine),
+    mergeLogs(base, mine, html),
+    mergeLogs(base, theirs, html),
+  ])
+    expect([...again.html.matchAll(/<p>[^<]*<\/p>/g)].map(String).sort()).toEqual([
+      '<p>m b2 b3</p>',
+      '<p>t a2 a3 team done</p>',
+    ]);
+});
+
 test('bare text at the deepest level moves outwards, because its paragraph would be too deep', () => {
   const deep = (text: string) => `${'<ul><li>'.repeat(50)}${text}${'</li></ul>'.repeat(50)}`;
   const { html } = mergeLogs(deep('a'), deep('a m'), `${deep('a')}<p>t</p>`);

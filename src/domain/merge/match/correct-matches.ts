@@ -49,8 +49,8 @@ function correctMatch(
   const own = textOf(mine, i);
   const other = textOf(theirs, i);
   if (own === other) return false;
-  if (own === undefined) return other !== text && matchAdded(mine, i, other!);
-  if (other === undefined) return own !== text && matchAdded(theirs, i, own);
+  if (own === undefined) return other !== text && (matchAdded(mine, i, other!) || takeOver(base, i, theirs, mine));
+  if (other === undefined) return own !== text && (matchAdded(theirs, i, own) || takeOver(base, i, mine, theirs));
   if (other === text) return unmatchAdded(mine, i, theirs.added.has(own));
   if (own === text) return unmatchAdded(theirs, i, mine.added.has(other));
   return (
@@ -106,7 +106,7 @@ function takeOver(base: readonly Line[], i: number, mine: Version, theirs: Versi
   const similar = textOf(mine, k);
   if (similar !== undefined && similar !== base[k]!.text) return false;
   const { match, isMoved } = theirs.alignment;
-  theirs.free[match[i]!] = 1;
+  if (match[i] !== -1) theirs.free[match[i]!] = 1;
   match[i] = match[k]!;
   match[k] = -1;
   isMoved[i] = 1;
