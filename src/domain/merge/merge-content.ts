@@ -71,7 +71,10 @@ const ONLY_TAGS = /^(?:<[^<>]+>)*$/;
  */
 function withMarksOf(base: Line, marked: Line, edited: Line): string {
   const added = splitAround(marked.html, base.html);
-  if (added) return added.before + edited.html + added.after;
+  if (added) {
+    const isMarked = edited.html.startsWith(added.before) && edited.html.endsWith(added.after);
+    return isMarked ? edited.html : added.before + edited.html + added.after;
+  }
   const removed = splitAround(base.html, marked.html);
   if (!removed || !edited.html.startsWith(removed.before) || !edited.html.endsWith(removed.after)) return edited.html;
   const html = edited.html.slice(removed.before.length, edited.html.length - removed.after.length);

@@ -189,6 +189,14 @@ test('bare text at the deepest level moves outwards, because its paragraph would
   expect(html).toContain('<p>a m</p>');
 });
 
+test('short lines that both added in different places are kept in both orders', () => {
+  const base = '<p>aa bb cc</p>';
+  const mine = '<p>cc</p><p>aa bb</p>';
+  const theirs = '<p>aa bb</p><p>t</p><p>cc</p>';
+  expect(mergeLogs(base, mine, theirs).html).toBe('<p>cc</p><p>aa bb</p><p>t</p><p>cc</p>');
+  expect(mergeLogs(base, theirs, mine).html).toBe('<p>cc</p><p>aa bb</p><p>t</p><p>cc</p>');
+});
+
 describe('a deleted line', () => {
   test.each<Example>([
     ['that the other left alone', ol('a', 'b', 'c'), ol('a', 'c'), ol('a', 'b', 'c', 't'), ol('a', 'c', 't')],
@@ -350,6 +358,13 @@ describe('formatting', () => {
       ol('<p><strong>a b c</strong></p>'),
     ],
     ['marks taken off', ol('<p><s>a b</s></p>'), ol('a b'), ol('<p><s>a b c</s></p>'), ol('a b c')],
+    [
+      'a line made bold by both and edited',
+      ol('a b'),
+      ol('<p><strong>a b</strong></p>'),
+      ol('<p><strong>a b c</strong></p>'),
+      ol('<p><strong>a b c</strong></p>'),
+    ],
     [
       'marks taken off a line that is marked in parts now',
       ol('<p><s>a b</s></p>'),

@@ -153,7 +153,7 @@ function rangesOf(gaps: readonly number[]): Map<number, { from: number; to: numb
 
 /**
  * A single line in place of a single line without a common word is an edit only of an empty line, to an empty line, or
- * of a line with others inside, which keep their container. Otherwise the line was deleted and another one added.
+ * of an item with others inside, which stay inside. Otherwise the line was deleted and another one added.
  */
 function matchAlone(
   base: readonly Line[],
@@ -169,8 +169,8 @@ function matchAlone(
     const j = aloneInSide.get(gap) ?? -1;
     if (i === -1 || j === -1) continue;
     const [line, other] = [base[i]!, side[j]!];
-    const next = base[i + 1];
-    const isParent = next !== undefined && parentOf(next)?.head === line;
+    const inside = base[i + 1] && parentOf(base[i + 1]!);
+    const isParent = inside?.list && inside.head === line;
     if (isParent || isBlank(line) || isBlank(other)) take(i, j, false);
   }
 }

@@ -27,12 +27,12 @@ export function joinAdded(mine: readonly Line[], theirs: readonly Line[], unitOf
   for (const other of fromTheirs) {
     const { line } = other;
     const isSamePlace = (own: Added): boolean => {
-      const before = theirs[line.index - 1];
+      const unitBefore = unitOf.get(theirs[line.index - 1]!);
       const parent = parentOf(line);
       const ownParent = parentOf(own.line);
       return (
         isAroundEqual(own, other) ||
-        (before !== undefined && unitOf.get(before) === unitOf.get(mine[own.line.index - 1]!)) ||
+        (unitBefore !== undefined && unitBefore === unitOf.get(mine[own.line.index - 1]!)) ||
         (parent !== null && ownParent !== null && unitOf.get(parent.head!) === unitOf.get(ownParent.head!))
       );
     };
