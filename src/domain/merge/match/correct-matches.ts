@@ -98,13 +98,13 @@ function rematch({ lines, alignment, free }: Version, i: number, step: number, w
   return true;
 }
 
-/** The edit of mine is also in theirs, matched there to a similar line that mine deleted or left alone. */
+/** The edit of mine is also in theirs, matched there to a similar line that mine deleted, emptied or left alone. */
 function takeOver(base: readonly Line[], i: number, mine: Version, theirs: Version): boolean {
   const own = textOf(mine, i);
   const k = own === undefined ? undefined : theirs.edited.get(own);
   if (k === undefined || textOf(theirs, k) !== own) return false;
   const similar = textOf(mine, k);
-  if (similar !== undefined && similar !== base[k]!.text) return false;
+  if (similar !== undefined && similar.trim() !== '' && similar !== base[k]!.text) return false;
   const { match, isMoved } = theirs.alignment;
   if (match[i] !== -1) theirs.free[match[i]!] = 1;
   match[i] = match[k]!;
