@@ -4,12 +4,15 @@
  */
 import type { MailMessage } from './mail-message.ts';
 import { renderEmail } from './email-template.ts';
+import { securingBlocks } from './securing-blocks.ts';
+import type { Securing } from './securing-blocks.ts';
 
 const ENTER_CODE = 'If you were asked for a code, enter this one:';
 const EXPIRY = 'The link and the code work once and expire in one hour.';
 const IGNORE = 'If you did not ask for this, ignore this email.';
 
 type WithCode = { to: string; link: string; code: string };
+type Notice = { to: string; securing: Securing };
 
 export const confirmAddressMail = ({ to, link, code }: WithCode): MailMessage =>
   renderEmail(to, 'Confirm your email address', [
@@ -38,13 +41,16 @@ export const invitationMail = ({ to, link, code }: WithCode): MailMessage =>
     'The link and the code work once and expire in one day. If you do not want an account, ignore this email.',
   ]);
 
-export const accountExistsMail = (given: { to: string; loginLink: string; resetLink: string }): MailMessage =>
-  renderEmail(given.to, 'You already have an account', [
+type AccountExists = { to: string; loginLink: string; resetLink: string; hasPassword: boolean };
+
+export const accountExistsMail = ({ to, loginLink, resetLink, hasPassword }: AccountExists): MailMessage =>
+  renderEmail(to, 'You already have an account', [
     'Someone tried to sign up with this email address, or to move another account to it. The address already has an account, so nothing has changed.',
     'If it was you, sign in:',
-    { link: given.loginLink, label: 'Sign in' },
-    'Forgot your password? Reset it:',
-    { link: given.resetLink, label: 'Reset your password' },
+    { link: loginLink, label: 'Sign in' },
+    ...(hasPassword
+      ? ['Forgot your password? Reset it:', { link: resetLink, label: 'Reset your password' }]
+      : ['Your account has no password. Sign in the way you did before.']),
     'If it was not you, ignore this email. They were not told that you have an account.',
   ]);
 
@@ -57,22 +63,25 @@ export const recoveryMail = ({ to, link, code }: WithCode): MailMessage =>
     `${EXPIRY} ${IGNORE} Your password stays the same.`,
   ]);
 
-export const reauthenticationMail = ({ to, code, resetLink }: { to: string; code: string; resetLink: string }) =>
+export const reauthenticationMail = ({ to, code, securing }: Notice & { code: string }): MailMessage =>
   renderEmail(to, 'Your confirmation code', [
     'Enter this code to change your password or your email address:',
     { code },
     'The code works once and expires in one hour.',
-    'If you did not ask for it, someone else may be signed in to your account. Reset your password to sign them out:',
-    { link: resetLink, label: 'Reset your password' },
+    'If you did not ask for it, someone else may be signed in to your account.',
+    ...securingBlocks(securing, 'To lock them out,'),
   ]);
 
-export const confirmOldAddressMail = ({ to, newEmail, link, code }: WithCode & { newEmail: string }): MailMessage =>
+type AddressChange = WithCode & { newEmail: string; securing: Securing };
+
+export const confirmOldAddressMail = ({ to, newEmail, link, code, securing }: AddressChange): MailMessage =>
   renderEmail(to, 'Confirm the change of your email address', [
     `You asked to change your email address from this one to ${newEmail}. Both addresses must confirm the change. This is the link for your current address:`,
     { link, label: 'Confirm the change' },
     ENTER_CODE,
     { code },
-    `${EXPIRY} If you did not ask for this, do not confirm it, and change your password.`,
+    EXPIRY,
+    ...securingBlocks(securing, 'If you did not ask for this, do not confirm it, and'),
   ]);
 
 export const addAddressMail = ({ to, link, code }: WithCode): MailMessage =>
@@ -93,14 +102,13 @@ export const confirmNewAddressMail = ({ to, link, code }: WithCode): MailMessage
     `${EXPIRY} ${IGNORE}`,
   ]);
 
-export const passwordChangedMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+export const passwordChangedMail = ({ to, securing }: Notice): MailMessage =>
   renderEmail(to, 'Your password was changed', [
     'The password of your account was changed, and every other device was signed out.',
-    'If it was not you, reset your password now:',
-    { link: resetLink, label: 'Reset your password' },
+    ...securingBlocks(securing),
   ]);
 
-type NewDevice = { to: string; device: string; at: string; profileLink: string; resetLink: string };
+type NewDevice = Notice & { device: string; at: string; profileLink: string };
 
 /** @param given `device` in the words of `describeDevice`, never a header */
 export const newDeviceMail = (given: NewDevice): MailMessage =>
@@ -108,34 +116,33 @@ export const newDeviceMail = (given: NewDevice): MailMessage =>
     'Someone signed in to your account on a device that has not signed in before, or that has removed its cookies:',
     `${given.device}, ${given.at}`,
     'If it was you, there is nothing to do.',
-    'If it was not you, reset your password, which signs out every other device:',
-    { link: given.resetLink, label: 'Reset your password' },
+    ...securingBlocks(given.securing),
     'Your profile lists the devices that are signed in:',
-    { link: given.profileLink, label: 'Open your profile' },
+    { link: given.profileLink, label: 'See your devices' },
   ]);
 
-type IdentityLinked = { to: string; label: string; profileLink: string; resetLink: string };
+type IdentityChange = Notice & { label: string };
 
-export const identityLinkedMail = ({ to, label, profileLink, resetLink }: IdentityLinked): MailMessage =>
+/** The advice leaves the services out: the new one may be a stranger's. */
+export const identityLinkedMail = ({ to, label, profileLink, securing }: IdentityChange & { profileLink: string }) =>
   renderEmail(to, `${label} can now sign you in`, [
     `You can now sign in to your account with ${label}, too.`,
-    'If it was not you, reset your password, and remove the sign-in from your profile:',
-    { link: resetLink, label: 'Reset your password' },
-    { link: profileLink, label: 'Open your profile' },
+    ...securingBlocks({ ...securing, services: null }),
+    'Then remove the sign-in from your profile:',
+    { link: profileLink, label: 'See your sign-ins' },
   ]);
 
-export const phoneChangedMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+export const phoneChangedMail = ({ to, securing }: Notice): MailMessage =>
   renderEmail(to, 'Your phone number was changed', [
     'A new phone number was confirmed for your account. Codes sent to it sign in to your journal.',
-    'If it was not you, reset your password, which signs out every other device, and then set your own number again:',
-    { link: resetLink, label: 'Reset your password' },
+    ...securingBlocks(securing),
+    'Then set your own number again.',
   ]);
 
-export const identityUnlinkedMail = ({ to, label, resetLink }: Omit<IdentityLinked, 'profileLink'>): MailMessage =>
+export const identityUnlinkedMail = ({ to, label, securing }: IdentityChange): MailMessage =>
   renderEmail(to, 'A sign-in was removed from your account', [
     `You can no longer sign in with ${label}. Devices that were signed in that way have been signed out.`,
-    'If it was not you, reset your password now:',
-    { link: resetLink, label: 'Reset your password' },
+    ...securingBlocks(securing),
   ]);
 
 type AddressChanged = { to: string; newEmail: string; contact: string | null };
@@ -146,23 +153,23 @@ export const emailChangedMail = ({ to, newEmail, contact }: AddressChanged): Mai
     `If it was not you, ${contact === null ? 'contact the operator of this journal' : `write to ${contact}`} at once.`,
   ]);
 
-type DeletionRequested = { to: string; undoLink: string; loginLink: string };
+type DeletionRequested = Notice & { undoLink: string; loginLink: string };
 
-export const deletionRequestedMail = ({ to, undoLink, loginLink }: DeletionRequested): MailMessage =>
+export const deletionRequestedMail = ({ to, undoLink, loginLink, securing }: DeletionRequested): MailMessage =>
   renderEmail(to, 'Your account will be deleted in one hour', [
     'You asked to delete your account. In one hour, every log and everything else in it is gone for good.',
     'Changed your mind, or was it not you? Keep the account:',
     { link: undoLink, label: 'Keep my account' },
     'Signing in keeps the account too:',
     { link: loginLink, label: 'Sign in' },
-    'If it was not you, change your password afterwards.',
+    ...securingBlocks(securing, 'If it was not you, keep the account. Then'),
   ]);
 
-export const deletionUndoneMail = ({ to, resetLink }: { to: string; resetLink: string }): MailMessage =>
+export const deletionUndoneMail = ({ to, securing }: Notice): MailMessage =>
   renderEmail(to, 'Your account will not be deleted', [
     'The deletion of your account was undone. All your logs are still there.',
-    'If it was not you, someone else can sign in to your account. Reset your password now:',
-    { link: resetLink, label: 'Reset your password' },
+    'If it was not you, someone else can sign in to your account.',
+    ...securingBlocks(securing, 'To lock them out,'),
   ]);
 
 export const accountDeletedMail = ({ to }: { to: string }): MailMessage =>

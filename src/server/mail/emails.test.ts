@@ -11,9 +11,16 @@ const given = {
   loginLink: 'https://journal.example.com/login',
   undoLink: 'https://journal.example.com/auth/v1/account/undo-deletion?token_hash=abc-123456_x',
   resetLink: 'https://journal.example.com/forgot-password',
+  hasPassword: true,
+  securing: {
+    words: 'reset your password, which signs out every other device',
+    page: { link: 'https://journal.example.com/forgot-password', label: 'Reset your password' },
+    services: 'Check your Google account as well, because it can sign you in.',
+  },
   code: '042117',
   type: 'totp' as const,
   remaining: 3,
+  remainingTypes: ['phone', 'webauthn', 'webauthn'] as const,
   contact: 'help@example.com',
   number: 'HF-2026-3F9A1C2B',
   amount: '$24.00 USD',
@@ -69,4 +76,13 @@ test('escapes every block of an email', () => {
     { rows: [['<script>', '<b>']] },
   ]);
   expect(html).not.toMatch(/<script|<b>|"onclick="/);
+});
+
+test('factorRemovedMail names the removed factor and what remains', () => {
+  const { subject, text } = factorMessages.factorRemovedMail(given);
+  expect(subject).toBe('An authenticator app was removed');
+  expect(text).toContain('Two-step verification stays on, with a phone number and 2 security keys.');
+  const last = factorMessages.factorRemovedMail({ ...given, remainingTypes: [] });
+  expect(last.subject).toBe('Two-step verification is off');
+  expect(last.text).toContain('An authenticator app was removed. It was the last one');
 });

@@ -20,6 +20,7 @@ import type { AuthDeps } from '../auth-deps.ts';
 import { mailAccountExists, startMailFlow } from '../mails/account-mails.ts';
 import { mailLink } from '../mails/mail-links.ts';
 import type { MailRequest } from '../mails/mail-request.ts';
+import { findAccount, securingOf } from '../mails/security-notice.ts';
 
 /** `purpose` tells which of the two addresses the token confirms. */
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
@@ -125,10 +126,13 @@ export async function mailAddressChange(
   halves: readonly IssuedHalf[],
 ): Promise<void> {
   const service = deps.database.asService('mail an address change');
+  const account = await findAccount(service, user.id);
+  if (!account) return;
+  const securing = securingOf(deps.config, account);
   for (const { purpose, address, linkToken, code } of halves) {
     const link = mailLink(deps.config, 'email_change', linkToken, request.redirectTo);
     if (purpose === 'email_change_current') {
-      deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code }));
+      deps.mailer.send(confirmOldAddressMail({ to: address, newEmail, link, code, securing }));
       continue;
     }
     const owner = await findUserByEmail(service, address);

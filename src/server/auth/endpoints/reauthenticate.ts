@@ -11,10 +11,11 @@ import { missingTargetError, reauthenticationTarget, textReauthentication } from
 export const reauthenticate: Endpoint = async (context, deps) => {
   const { ip } = deviceOf(context, deps);
   await deps.limits.consume('reauthenticate', ip);
-  const { user } = (await requireUser(context, deps)).account;
+  const { account } = await requireUser(context, deps);
+  const { user } = account;
   const target = reauthenticationTarget(user);
   if (target === null) throw missingTargetError(user);
   if (target.channel === 'phone') await textReauthentication(deps, user, target.address, ip);
-  else await mailReauthentication(deps, deps.database.asService('reauthenticate'), user);
+  else await mailReauthentication(deps, deps.database.asService('reauthenticate'), account);
   return context.json({});
 };

@@ -20,7 +20,7 @@ import {
 import type { MailMessage } from '#server/mail/mail-message.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { claimMail } from '../accounts/accounts.ts';
-import type { SentColumn, UserRow } from '../accounts/accounts.ts';
+import type { Account, SentColumn, UserRow } from '../accounts/accounts.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';
 import type { Device } from '../accounts/device.ts';
 import { createFlow } from '../accounts/flows.ts';
@@ -28,6 +28,7 @@ import { issueOneTimeToken } from '../accounts/one-time-tokens.ts';
 import type { SignInMethod } from '../accounts/sessions.ts';
 import type { MailRequest, MailTarget } from './mail-request.ts';
 import { mailLink } from './mail-links.ts';
+import { securingOf, sendNotice } from './security-notice.ts';
 
 const MAIL_INTERVAL_MS = 60_000;
 
@@ -37,9 +38,6 @@ export const mailIntervalMs = ({ config }: Pick<AuthDeps, 'config'>): number =>
 
 const claimInterval = (deps: AuthDeps, service: AsService, userId: string, column: SentColumn): Promise<boolean> =>
   claimMail(service, { userId, column, intervalMs: mailIntervalMs(deps), now: deps.clock.now() });
-
-const resetLinkOf = ({ config }: Pick<AuthDeps, 'config'>): string =>
-  `${config.publicUrl}${ROUTES.forgotPassword.path}`;
 
 /** Null for the implicit flow. Requires a transaction. */
 export async function startMailFlow(
@@ -125,42 +123,40 @@ export const mailSignInLink = (deps: AuthDeps, user: UserRow, target: MailTarget
 export const mailRecovery = (deps: AuthDeps, user: UserRow, request: MailRequest): Promise<void> =>
   sendLink(deps, user, request, RECOVERY);
 
-export async function mailReauthentication(deps: AuthDeps, service: AsService, user: UserRow): Promise<void> {
-  const { email: to, id: userId } = user;
+export async function mailReauthentication(deps: AuthDeps, service: AsService, account: Account): Promise<void> {
+  const { email: to, id: userId } = account.user;
   if (to === null || !(await claimInterval(deps, service, userId, 'reauthentication_sent_at'))) return;
   const [now, key] = [deps.clock.now(), deps.secrets.oneTimeCodes];
   const { code } = await issueOneTimeToken(service, { userId, purpose: 'reauthentication', address: to, now, key });
-  deps.mailer.send(reauthenticationMail({ to, code, resetLink: resetLinkOf(deps) }));
+  deps.mailer.send(reauthenticationMail({ to, code, securing: securingOf(deps.config, account) }));
 }
 
 /** Only the owner of a taken address learns of the attempt; the caller gets the same answer as for a free address. */
 export async function mailAccountExists(deps: AuthDeps, service: AsService, owner: UserRow): Promise<void> {
   if (owner.email === null || !(await claimInterval(deps, service, owner.id, 'existing_account_notice_sent_at')))
     return;
-  const loginLink = `${deps.config.publicUrl}${ROUTES.login.path}`;
-  deps.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink: resetLinkOf(deps) }));
+  const { publicUrl } = deps.config;
+  const [loginLink, resetLink] = [`${publicUrl}${ROUTES.login.path}`, `${publicUrl}${ROUTES.forgotPassword.path}`];
+  const hasPassword = owner.password_hash !== null;
+  deps.mailer.send(accountExistsMail({ to: owner.email, loginLink, resetLink, hasPassword }));
 }
 
-export function mailPasswordChanged(deps: AuthDeps, user: UserRow): void {
-  if (user.email === null) return;
-  deps.mailer.send(passwordChangedMail({ to: user.email, resetLink: resetLinkOf(deps) }));
-}
+export const mailPasswordChanged = (deps: AuthDeps, user: UserRow): void => sendNotice(deps, user, passwordChangedMail);
 
 /** @param label the provider's name, from the settings */
 export function mailIdentityLinked(deps: AuthDeps, user: UserRow, label: string): void {
-  if (user.email === null || user.email_confirmed_at === null) return;
+  if (user.email_confirmed_at === null) return;
   const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
-  deps.mailer.send(identityLinkedMail({ to: user.email, label, profileLink, resetLink: resetLinkOf(deps) }));
+  sendNotice(deps, user, (notice) => identityLinkedMail({ ...notice, label, profileLink }));
 }
 
-export function mailPhoneChanged(deps: AuthDeps, email: string): void {
-  deps.mailer.send(phoneChangedMail({ to: email, resetLink: resetLinkOf(deps) }));
-}
+export const mailPhoneChanged = (deps: AuthDeps, user: Pick<UserRow, 'id' | 'email'>): void =>
+  sendNotice(deps, user, phoneChangedMail);
 
 /** @param label the removed way to sign in, from the settings */
 export function mailIdentityUnlinked(deps: AuthDeps, user: UserRow, label: string): void {
-  if (user.email === null || user.email_confirmed_at === null) return;
-  deps.mailer.send(identityUnlinkedMail({ to: user.email, label, resetLink: resetLinkOf(deps) }));
+  if (user.email_confirmed_at === null) return;
+  sendNotice(deps, user, (notice) => identityUnlinkedMail({ ...notice, label }));
 }
 
 export function mailAddressChanged(deps: AuthDeps, oldEmail: string, newEmail: string): void {

@@ -1,15 +1,18 @@
 /** Emails about the deletion of an account. */
 import { ROUTES } from '#domain/routes.ts';
 import { deletionRequestedMail, deletionUndoneMail } from '#server/mail/account-emails.ts';
-import type { AuthDeps } from '../auth-deps.ts';
+import type { UserRow } from '../accounts/accounts.ts';
 import { undoDeletionLink } from './mail-links.ts';
+import { sendNotice } from './security-notice.ts';
+import type { MailDeps } from './security-notice.ts';
+
+type Owner = Pick<UserRow, 'id' | 'email'>;
 
 /** The owner learns of the request at the address, also if somebody else made it. */
-export function mailDeletionRequested({ config, mailer }: AuthDeps, to: string, linkToken: string): void {
-  const loginLink = `${config.publicUrl}${ROUTES.login.path}`;
-  mailer.send(deletionRequestedMail({ to, undoLink: undoDeletionLink(config, linkToken), loginLink }));
+export function mailDeletionRequested(deps: MailDeps, user: Owner, linkToken: string): void {
+  const loginLink = `${deps.config.publicUrl}${ROUTES.login.path}`;
+  const undoLink = undoDeletionLink(deps.config, linkToken);
+  sendNotice(deps, user, (notice) => deletionRequestedMail({ ...notice, undoLink, loginLink }));
 }
 
-export function mailDeletionUndone({ config, mailer }: AuthDeps, to: string): void {
-  mailer.send(deletionUndoneMail({ to, resetLink: `${config.publicUrl}${ROUTES.forgotPassword.path}` }));
-}
+export const mailDeletionUndone = (deps: MailDeps, user: Owner): void => sendNotice(deps, user, deletionUndoneMail);

@@ -1,5 +1,4 @@
 /** Notices about second factors, recovery codes and passkeys; they leave whenever something changes. */
-import { ROUTES } from '#domain/routes.ts';
 import type { FactorType } from '#server/database/tables/auth-tables.ts';
 import {
   factorAddedMail,
@@ -9,26 +8,21 @@ import {
   passkeyRemovedMail,
   recoveryCodeUsedMail,
 } from '#server/mail/factor-emails.ts';
-import type { MailMessage } from '#server/mail/mail-message.ts';
-import type { AuthDeps } from '../auth-deps.ts';
 import { claimMail } from '../accounts/accounts.ts';
 import type { UserRow } from '../accounts/accounts.ts';
+import { sendNotice } from './security-notice.ts';
+import type { MailDeps } from './security-notice.ts';
 
 const GUESS_NOTICE_INTERVAL_MS = 24 * 3_600_000;
-
-type MailDeps = Pick<AuthDeps, 'config' | 'mailer' | 'clock' | 'database'>;
-type Notice = { to: string; resetLink: string };
-
-function sendNotice({ config, mailer }: MailDeps, user: UserRow, write: (notice: Notice) => MailMessage): void {
-  if (user.email === null) return;
-  mailer.send(write({ to: user.email, resetLink: `${config.publicUrl}${ROUTES.forgotPassword.path}` }));
-}
 
 export const mailFactorAdded = (deps: MailDeps, user: UserRow, type: FactorType): void =>
   sendNotice(deps, user, (notice) => factorAddedMail({ ...notice, type }));
 
 export const mailFactorRemoved = (deps: MailDeps, user: UserRow, type: FactorType): void =>
-  sendNotice(deps, user, (notice) => factorRemovedMail({ ...notice, type }));
+  sendNotice(deps, user, (notice, { factors }) => {
+    const remainingTypes = factors.filter(({ status }) => status === 'verified').map(({ factor_type: kind }) => kind);
+    return factorRemovedMail({ ...notice, type, remainingTypes });
+  });
 
 export const mailPasskeyAdded = (deps: MailDeps, user: UserRow): void => sendNotice(deps, user, passkeyAddedMail);
 

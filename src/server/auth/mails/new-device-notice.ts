@@ -12,6 +12,7 @@ import type { UserRow } from '../accounts/accounts.ts';
 import type { Device } from '../accounts/device.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { describeDevice } from '../own-account/describe-device.ts';
+import { sendNotice } from './security-notice.ts';
 
 /** Threat: whoever knows the password must not be able to flood the owner. */
 const INTERVAL_MS = 3_600_000;
@@ -28,8 +29,7 @@ type SignIn = { user: UserRow; started: StartedSession; device: Device };
 
 /** Queries and sends after the response. Call it for sign-ins from devices without a valid cookie. */
 export function mailNewDevice(deps: AuthDeps, { user, started, device }: SignIn): void {
-  const { email: to } = user;
-  if (to === null || user.email_confirmed_at === null) return;
+  if (user.email === null || user.email_confirmed_at === null) return;
   if (started.session.amr.some(({ method }) => MAILED_METHODS.has(method))) return;
   const now = deps.clock.now();
   deps.mailer.prepare(async () => {
@@ -37,16 +37,9 @@ export function mailNewDevice(deps: AuthDeps, { user, started, device }: SignIn)
     if (!(await hasSignedInBefore(service, user.id))) return;
     const column = 'new_device_notice_sent_at';
     if (!(await claimMail(service, { userId: user.id, column, intervalMs: INTERVAL_MS, now }))) return;
-    const { publicUrl } = deps.config;
-    deps.mailer.send(
-      newDeviceMail({
-        to,
-        device: describeDevice(device.userAgent),
-        at: formatUtc(now),
-        profileLink: `${publicUrl}${ROUTES.profile.path}`,
-        resetLink: `${publicUrl}${ROUTES.forgotPassword.path}`,
-      }),
-    );
+    const profileLink = `${deps.config.publicUrl}${ROUTES.profile.path}`;
+    const facts = { device: describeDevice(device.userAgent), at: formatUtc(now), profileLink };
+    sendNotice(deps, user, (notice) => newDeviceMail({ ...notice, ...facts }));
   });
 }
 

@@ -3,6 +3,7 @@ import type { Endpoint } from '../auth-deps.ts';
 import { unlinkIdentity } from '../accounts/unlink-identity.ts';
 import { UUID } from '../keys/access-tokens.ts';
 import { mailAddressChanged, mailIdentityUnlinked } from '../mails/account-mails.ts';
+import { providerLabel } from '../mails/security-notice.ts';
 import { deviceOf } from '../wire/client-device.ts';
 import { AuthError } from '../wire/errors.ts';
 import { ProviderError } from './providers/provider-error.ts';
@@ -44,13 +45,14 @@ export const deleteIdentity: Endpoint = async (context, deps) => {
   if (result.outcome === 'address_conflict') throw new AuthError('identity_address_conflict');
   for (const id of result.endedSessions) deps.accessTokens.invalidateSession(id);
   const { user } = account;
-  mailIdentityUnlinked(deps, user, labelOf(deps.config.auth.oauthProviders, result.provider));
+  mailIdentityUnlinked(
+    deps,
+    user,
+    LABELS[result.provider] ?? providerLabel(deps.config.auth.oauthProviders, result.provider),
+  );
   const { email } = result;
   if (user.email !== null && email !== null && email !== user.email) mailAddressChanged(deps, user.email, email);
   return context.json({});
 };
 
 const LABELS: Readonly<Record<string, string>> = { email: 'your password', phone: 'your phone', web3: 'your wallet' };
-
-const labelOf = (providers: readonly { name: string; label: string }[], name: string): string =>
-  LABELS[name] ?? providers.find((provider) => provider.name === name)?.label ?? name;

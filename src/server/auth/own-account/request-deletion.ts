@@ -31,8 +31,7 @@ export const requestDeletion: Endpoint = async (context, deps) => {
     markForDeletion(transaction, deps, { signedIn, proof, device }),
   );
   for (const id of ended) deps.accessTokens.invalidateSession(id);
-  const { email } = signedIn.account.user;
-  if (email !== null) mailDeletionRequested(deps, email, undoToken);
+  mailDeletionRequested(deps, signedIn.account.user, undoToken);
   return context.json({ deletion_due_at: dueAt.toISOString(), undo_token: undoToken });
 };
 

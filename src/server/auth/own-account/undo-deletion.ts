@@ -62,7 +62,7 @@ async function redeemUndoToken(deps: AuthDeps, linkToken: string, device: Device
     await recordAuditEvent(transaction, event);
     return locked;
   });
-  if (user?.email) mailDeletionUndone(deps, user.email);
+  if (user) mailDeletionUndone(deps, user);
   return user !== null;
 }
 

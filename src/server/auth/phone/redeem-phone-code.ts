@@ -11,13 +11,15 @@ import { startSession } from '../accounts/sessions.ts';
 import type { StartedSession } from '../accounts/sessions.ts';
 import { confirmPhone, findUserByPhone, releaseUnconfirmedPhone } from './phone-accounts.ts';
 
+/** `owner` has the address only if it is confirmed. */
+export type PhoneChange = { previousPhone: string | null; owner: { id: string; email: string | null } };
 export type PhoneRedeemResult =
   | {
       outcome: 'session';
       account: Account;
       started: StartedSession;
       /** Set after a change of number: whom to notify. */
-      change: { previousPhone: string | null; email: string | null } | null;
+      change: PhoneChange | null;
     }
   | { outcome: 'invalid' }
   | { outcome: 'banned' }
@@ -56,6 +58,6 @@ export async function redeemPhoneCode(transaction: AsService, input: RedeemInput
     outcome: 'session',
     account,
     started,
-    change: isNewNumber ? { previousPhone, email: confirmedEmail } : null,
+    change: isNewNumber ? { previousPhone, owner: { id: user.id, email: confirmedEmail } } : null,
   };
 }

@@ -15,7 +15,7 @@ import { startPadding } from '../response-padding.ts';
 import { respondWithSession } from '../wire/session-response.ts';
 import { parsePhone } from './phone-number.ts';
 import { redeemPhoneCode } from './redeem-phone-code.ts';
-import type { PhoneRedeemResult } from './redeem-phone-code.ts';
+import type { PhoneChange, PhoneRedeemResult } from './redeem-phone-code.ts';
 import { sendTextLater } from './send-text.ts';
 import { phoneChangedText } from './texts.ts';
 
@@ -69,9 +69,8 @@ async function redeem(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRo
 }
 
 /** Threat: a stranger at the owner's unlocked device adds a number to sign in with later. */
-function notifyOfChange(deps: AuthDeps, change: { previousPhone: string | null; email: string | null }): void {
-  const { previousPhone, email } = change;
-  if (email !== null) mailPhoneChanged(deps, email);
+function notifyOfChange(deps: AuthDeps, { previousPhone, owner }: PhoneChange): void {
+  mailPhoneChanged(deps, owner);
   if (previousPhone === null) return;
   const text = phoneChangedText(`${deps.config.publicUrl}${ROUTES.login.path}`);
   sendTextLater(deps, async () => ({ phone: previousPhone, text }));

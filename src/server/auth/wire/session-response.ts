@@ -60,6 +60,6 @@ export async function respondWithSession(context: Context<AppEnv>, deps: AuthDep
     mailNewDevice(deps, { user, started, device: deviceOf(context, deps) });
   rememberDevice(context, deps, user, { isBrowserBound });
   // Threat: another person who knows the password keeps an account alive that its owner believes deleted.
-  if (started.undidDeletion && user.email !== null) mailDeletionUndone(deps, user.email);
+  if (started.undidDeletion) mailDeletionUndone(deps, user);
   return sessionResponse(deps.accessTokens, account, started);
 }

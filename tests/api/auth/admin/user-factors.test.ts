@@ -33,7 +33,7 @@ describe('second factors', () => {
     world.admin.query("update auth.mfa_factors set status = 'verified' where id = $1", [id]);
   /** How many mails tell of a removed factor, once a later mail has arrived. */
   async function removalMails(email: string): Promise<number> {
-    const subject = 'Two-step verification was removed';
+    const subject = 'Two-step verification is off';
     await world.mailWith(subject, email);
     await world.request('POST', '/recover', { body: { email } });
     await world.mailWith('Reset your password', email);
@@ -69,6 +69,15 @@ describe('second factors', () => {
       [id],
     );
     expect(rows).toEqual([{ actor: 'service' }]);
+  });
+
+  test('that leave another one are told as such', async () => {
+    const { id, email, access } = await world.signedUp();
+    const [phone, tablet] = [await enrol(access, 'Phone'), await enrol(access, 'Tablet')];
+    for (const factorId of [phone, tablet]) await verifyByHand(factorId);
+    await admin.mfa.deleteFactor({ userId: id, id: phone });
+    const { text } = await world.mailWith('An authenticator app was removed', email);
+    expect(text).toContain('Two-step verification stays on, with an authenticator app.');
   });
 
   test('that were never verified are removed without a mail', async () => {

@@ -495,7 +495,7 @@ describe('unenrolment', () => {
     const claims = claimsOf(ok(await renew(session.refresh_token)).access_token);
     expect(claims.aal).toBe('aal1');
     expect(claims.amr.map((entry: { method: string }) => entry.method)).toEqual(['password']);
-    await world.mailWith('Two-step verification was removed', email);
+    await world.mailWith('Two-step verification is off', email);
     const { rows } = await world.admin.query('select event from auth.audit_log where user_id = $1 order by id', [
       claims.sub,
     ]);

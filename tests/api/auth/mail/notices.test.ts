@@ -115,3 +115,32 @@ test('a renewal sends no notice', async () => {
   await world.request('POST', '/token?grant_type=refresh_token', { body: { refresh_token: refresh } });
   await noticesTo(email, 0);
 });
+
+describe('the advice to an owner who did not make the change', () => {
+  const withoutPassword = async () => {
+    const person = await world.signedUp();
+    await world.admin.query('update auth.users set password_hash = null where id = $1', [person.id]);
+    await world.admin.query(
+      `update auth.identities set provider = 'sso:7d1c6a1e-0000-4000-8000-000000000000' where user_id = $1`,
+      [person.id],
+    );
+    return person;
+  };
+
+  test('is no new password for an account without one', async () => {
+    const { email, access } = await withoutPassword();
+    await world.request('GET', '/reauthenticate', { token: access });
+    const { text, links } = await world.mailWith('Your confirmation code', email);
+    expect(links).toEqual([`${world.config.publicUrl}/profile`]);
+    expect(text).toContain('sign out everywhere else on your profile page');
+    expect(text).toContain('Check your account at your organization as well');
+  });
+
+  test('fits the account after the change', async () => {
+    const { email, access } = await withoutPassword();
+    const { status } = await world.request('PUT', '/user', { token: access, body: { password: 'first of its kind' } });
+    expect(status).toBe(200);
+    const { links } = await world.mailWith('Your password was changed', email);
+    expect(links).toEqual([`${world.config.publicUrl}/forgot-password`]);
+  });
+});

@@ -1,0 +1,32 @@
+/** The advice of security mails to an owner who did not make the change (docs/specification/accounts.md 16). */
+import { ROUTES } from '../routes.ts';
+
+/** `services`: what signs the owner in besides a password and codes, in words, for example "your Google account". */
+export type SignInFacts = { hasPassword: boolean; services: readonly string[] };
+
+export type SecuringAdvice = {
+  /** The advice as the end of a sentence, such as "reset your password". */
+  words: string;
+  /** The page to do it on. */
+  page: { path: string; label: string };
+  /** A sentence about the services, whose theft no page of ours can end. */
+  services: string | null;
+};
+
+const RESET_PASSWORD = {
+  words: 'reset your password, which signs out every other device',
+  page: { path: ROUTES.forgotPassword.path, label: 'Reset your password' },
+};
+/** For an account without a password: a new one would lock nobody out. */
+const SIGN_OUT_DEVICES = {
+  words: 'sign out everywhere else on your profile page',
+  page: { path: ROUTES.profile.path, label: 'Open your profile' },
+};
+
+export const securingAdvice = ({ hasPassword, services }: SignInFacts): SecuringAdvice => ({
+  ...(hasPassword ? RESET_PASSWORD : SIGN_OUT_DEVICES),
+  services: services.length === 0 ? null : adviceOnServices(services),
+});
+
+const adviceOnServices = (services: readonly string[]): string =>
+  `Check ${services.join(' and ')} as well, because ${services.length === 1 ? 'it' : 'they'} can sign you in.`;

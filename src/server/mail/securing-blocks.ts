@@ -1,0 +1,11 @@
+import type { SecuringAdvice } from '#domain/account/securing-advice.ts';
+import type { EmailBlock } from './email-template.ts';
+
+/** The advice for an owner who did not make the change, with the full address of its page. */
+export type Securing = Omit<SecuringAdvice, 'page'> & { page: { link: string; label: string } };
+
+/** @param condition the beginning of the sentence, such as "If it was not you," */
+export const securingBlocks = (
+  { words, page, services }: Securing,
+  condition = 'If it was not you,',
+): readonly EmailBlock[] => [`${condition} ${words}:`, page, ...(services === null ? [] : [services])];
