@@ -101,6 +101,12 @@ export const ACCOUNT_SCENES: readonly Scene[] = [
       await addApp(page);
     },
   },
+  {
+    name: 'deletion-undo',
+    as: 'guest',
+    path: '/auth/v1/account/undo-deletion?token_hash=unknown',
+    prepare: (page) => heading(page, 'Keep your account?').waitFor(),
+  },
   { name: 'deletion-archive', as: 'free', path: ROUTES.profile.path, prepare: openDeletion },
   { name: 'deletion-final', as: 'free', path: ROUTES.profile.path, prepare: openFinalStep },
   {

@@ -42,7 +42,8 @@ export const MESSAGES = {
   linkUnusable: 'This link is not valid. Request a new one.',
   signInLinkInvalid: 'This link has expired or was already used.',
   firstCodeAccepted: 'Confirmed. Now enter the code that we sent to your other address.',
-  firstLinkAccepted: 'Confirmed. Now open the link that we sent to your other address.',
+  firstLinkAccepted:
+    'Confirmed. Now open the link that we sent to your other address, or enter its code in your profile.',
 } as const;
 
 const RATE_LIMITS = new Set(['over_request_rate_limit', 'over_email_send_rate_limit', 'over_sms_send_rate_limit']);

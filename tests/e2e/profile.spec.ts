@@ -1,5 +1,6 @@
 /** The profile page: the plan, and changes of name, address and password. */
 import type { Page } from '@playwright/test';
+import { MESSAGES } from '#domain/messages.ts';
 import { waitForMailedCode, waitForMailedLink } from '../../scripts/screenshots/sandbox-mail.ts';
 import { ageSessions, forgetPassword } from './support/database.ts';
 import { headersOf, sessionOf } from './support/journal.ts';
@@ -133,8 +134,9 @@ test('a new address takes effect after the links of both mails are confirmed', a
   await expect(page.getByLabel('Email Address')).toHaveValue(email);
 
   await page.goto(await waitForMailedLink(page, email, 'email_change'));
+  await expect(page.getByText('You can enter the codes of the emails in your profile instead.')).toBeVisible();
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByText('Confirmed. Now open the link that we sent to your other address.')).toBeVisible();
+  await expect(page.getByText(MESSAGES.firstLinkAccepted)).toBeVisible();
   await page.goto(await waitForMailedLink(page, newEmail, 'email_change'));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your email address was changed.' })).toBeVisible();

@@ -9,7 +9,7 @@ declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
       'hf-slot': { name: 'contact' | 'support' | 'social' | 'operator' };
-      'hf-when': { key?: string; name: 'coach' | 'nocoach'; children: ReactNode };
+      'hf-when': { key?: string; name: 'coach' | 'nocoach' | 'signups' | 'nosignups'; children: ReactNode };
     }
   }
 }

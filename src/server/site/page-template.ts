@@ -30,8 +30,8 @@ export function templateValues(config: Config): Record<string, string> {
 }
 
 /** The names of the `<!--when:NAME-->…<!--/when-->` sections that this server shows. Sections do not nest. */
-export const visibleSections = ({ coach }: Pick<Config, 'coach'>): ReadonlySet<string> =>
-  new Set([coach === null ? 'nocoach' : 'coach']);
+export const visibleSections = ({ coach, auth }: Pick<Config, 'coach' | 'auth'>): ReadonlySet<string> =>
+  new Set([coach === null ? 'nocoach' : 'coach', auth.signups ? 'signups' : 'nosignups']);
 
 export const renderConditionals = (html: string, shown: ReadonlySet<string>): string =>
   html.replace(/<!--when:(\w+)-->([^]*?)<!--\/when-->/g, (_whole, name: string, part: string) =>

@@ -28,12 +28,13 @@ beforeAll(async () => {
     writeFile(join(dist, 'app.html'), '<head><!--slot:config--></head><body><!--slot:sandbox--></body>'),
     writeFile(
       join(dist, 'landing.html'),
-      '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p><!--when:coach-->asks<!--/when--><!--when:nocoach-->reads<!--/when-->',
+      '<p><!--slot:operator--> <!--slot:social--> <!--slot:unknown--></p><!--when:coach-->asks<!--/when--><!--when:nocoach-->reads<!--/when--><!--when:signups-->joins<!--/when-->',
     ),
     writeFile(join(dist, 'terms.html'), 'terms'),
     writeFile(join(dist, 'privacy.html'), 'privacy'),
     writeFile(join(dist, 'favicon.svg'), '<svg/>'),
     writeFile(join(dist, 'assets', 'app-1.js'), SCRIPT),
+    writeFile(join(dist, 'assets', 'newsreader-latin-wght-normal-1.woff2'), 'serif'),
     writeFile(join(dist, 'assets', 'app-1.js.br'), brotliCompressSync(SCRIPT)),
     writeFile(join(dist, '.vite', 'manifest.json'), JSON.stringify(manifest)),
   ]);
@@ -68,6 +69,12 @@ describe('files', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
+  test('serves a font under a name without a hash and revalidates it', async () => {
+    const answer = await visit('/fonts/newsreader.woff2');
+    expect([await answer.text(), answer.headers.get('cache-control')]).toEqual(['serif', 'no-cache']);
+    expect(answer.headers.get('content-type')).toBe('font/woff2');
+  });
+
   test('revalidates a file without a hash', async () => {
     expect((await visit('/favicon.svg')).headers.get('cache-control')).toBe('no-cache');
   });
@@ -97,11 +104,16 @@ describe('pages', () => {
     const text = await (await visit('/', {}, settings)).text();
     expect(text).toContain('&lt;script&gt;&quot;Forge&quot;&lt;/script&gt;');
     expect(text).toContain('<a href="https://example.com/?a=1&amp;b=2">A&amp;B</a>');
-    expect(await (await visit('/')).text()).toBe('<p>  </p>reads');
+    expect(await (await visit('/')).text()).toBe('<p>  </p>readsjoins');
   });
 
   test('shows coach sections only on a server with a coach', async () => {
     expect(await (await visit('/', {}, { AI_PROVIDER: 'google', AI_API_KEY: 'key' })).text()).toContain('</p>asks');
+  });
+
+  test('offers a sign-up only on a server that creates accounts', async () => {
+    expect(await (await visit('/')).text()).toContain('joins');
+    expect(await (await visit('/', {}, { AUTH_SIGNUPS: 'off' })).text()).not.toContain('joins');
   });
 
   test('inlines the same settings as /config.json', async () => {

@@ -90,8 +90,24 @@ export function pageRoutes(site: Site): Hono<AppEnv> {
       return answerWith(file, context);
     });
   }
+  for (const [path, font] of fontsOf(site.files)) {
+    routes.get(path, (context) => {
+      context.header('Cache-Control', 'no-cache');
+      return answerWith(font, context);
+    });
+  }
   const file: Handler<AppEnv> = (context) => staticFile(site.files, context) ?? context.notFound();
   routes.get('/assets/*', file);
   for (const path of site.files.keys()) if (!path.startsWith('/assets/')) routes.get(path, file);
   return routes;
+}
+
+/** The two fonts of text under names without a hash, for the pages of the auth wire (auth/pages/page-document.ts). */
+function fontsOf(files: BuiltFiles): Map<string, BuiltFile> {
+  const fonts = new Map<string, BuiltFile>();
+  for (const [path, file] of files) {
+    const name = /^\/assets\/(instrument-sans|newsreader)-latin-wght-normal-[^/]+\.woff2$/.exec(path)?.[1];
+    if (name !== undefined) fonts.set(`/fonts/${name}.woff2`, file);
+  }
+  return fonts;
 }

@@ -4,11 +4,18 @@ import { expect, test } from '../support/test.ts';
 
 test.use({ serverSettings: { AUTH_SIGNUPS: 'off', SANDBOX_CAPTCHA: 'hcaptcha' } });
 
-test('the sign-in page offers no sign-up, and the sign-up page says that new accounts are closed', async ({
+test('landing and sign-in page offer no sign-up, and the sign-up page says that new accounts are closed', async ({
   page,
   expectAccessible,
 }) => {
-  await page.goto('/login');
+  await page.goto('/');
+  await expect(page.getByText('New accounts are closed here.')).toBeVisible();
+  await expect(page.locator('a[href="/signup"]')).toHaveCount(0);
+  await expect(page.getByRole('textbox')).toHaveCount(0);
+  await inBothThemes(page, expectAccessible);
+  await expectNoHorizontalScroll(page);
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await expect(page).toHaveURL('/login');
   await expect(page.getByText('New accounts are closed here.')).toBeVisible();
   await page.getByLabel('Email address').fill('nobody@example.com');
   await page.getByLabel('Password').fill('not it at all');

@@ -105,6 +105,9 @@ test("the mail's page and a sign-in undo the deletion, and the sign-in says so o
       await expectAccessible(page);
     }
     await expectNoHorizontalScroll(page);
+    const loadedFonts = () =>
+      page.evaluate(() => [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family));
+    await expect.poll(loadedFonts).toEqual(['Instrument Sans', 'Newsreader']);
     await button(page, 'Keep my account').click();
     await expect(page.getByRole('heading', { name: 'Your account stays' })).toBeVisible();
     await expectAccessible(page);

@@ -9,9 +9,6 @@ import { ROUTES } from '#domain/routes.ts';
 import { showDeletionNotice } from './deletion-notice.ts';
 import './landing-page.module.css';
 
-const line = document.querySelector<HTMLTextAreaElement>('#first-line')!;
-const savedHint = document.querySelector<HTMLElement>('#saved')!;
-
 /** Returns whether the text was stored; false without storage. */
 function saveFirstLine(text: string): boolean {
   try {
@@ -23,26 +20,31 @@ function saveFirstLine(text: string): boolean {
   }
 }
 
-function showSavedHint(isSaved: boolean): void {
-  const text = isSaved ? 'Saved for your first log.' : '';
-  if (savedHint.textContent !== text) savedHint.textContent = text;
+/** @param savedHint says below the line that the text is stored */
+function rememberFirstLine(line: HTMLTextAreaElement, savedHint: HTMLElement): void {
+  const showSavedHint = (isSaved: boolean): void => {
+    const text = isSaved ? 'Saved for your first log.' : '';
+    if (savedHint.textContent !== text) savedHint.textContent = text;
+  };
+  try {
+    // Text typed before this script loaded takes precedence over a stored line.
+    if (line.value === '') line.value = localStorage.getItem(FIRST_LINE_KEY) ?? '';
+    showSavedHint(line.value !== '');
+  } catch {
+    // No storage: the line stays usable.
+  }
+  line.addEventListener('input', () => showSavedHint(saveFirstLine(line.value)));
+  line.addEventListener('keydown', (event) => {
+    // Enter continues to sign-up instead of adding a line break.
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault();
+    saveFirstLine(line.value);
+    location.assign(ROUTES.signup.path);
+  });
 }
 
-try {
-  // Text typed before this script loaded takes precedence over a stored line.
-  if (line.value === '') line.value = localStorage.getItem(FIRST_LINE_KEY) ?? '';
-  showSavedHint(line.value !== '');
-} catch {
-  // No storage: the line stays usable.
-}
-
-line.addEventListener('input', () => showSavedHint(saveFirstLine(line.value)));
-line.addEventListener('keydown', (event) => {
-  // Enter continues to sign-up instead of adding a line break.
-  if (event.key !== 'Enter' || event.isComposing) return;
-  event.preventDefault();
-  saveFirstLine(line.value);
-  location.assign(ROUTES.signup.path);
-});
-
+const line = document.querySelector<HTMLTextAreaElement>('#first-line');
+const savedHint = document.querySelector<HTMLElement>('#saved');
+// Both are missing on a server that creates no accounts.
+if (line && savedHint) rememberFirstLine(line, savedHint);
 showDeletionNotice(document.querySelector<HTMLElement>('#leaving')!);

@@ -47,9 +47,11 @@ export function LandingPage() {
           <a className={`${button.button} ${button.text}`} href={ROUTES.login.path}>
             Login
           </a>
-          <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
-            Sign Up
-          </a>
+          <hf-when name="signups">
+            <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
+              Sign Up
+            </a>
+          </hf-when>
         </nav>
       </header>
       <main>
@@ -78,29 +80,41 @@ function Hero() {
   return (
     <section className={styles.hero}>
       <h1>Done anything worth a damn today?</h1>
-      <div className={styles.line}>
-        <span className={styles.number} aria-hidden="true">
-          1.
-        </span>
-        {/* The text becomes the first line of the first log after sign-up (landing-entry.ts). */}
-        <textarea
-          id="first-line"
-          rows={1}
-          maxLength={FIRST_LINE_MAX_LENGTH}
-          aria-label="What have you done today?"
-          placeholder="What have you done today?"
-          autoComplete="off"
-          dir="auto"
-          enterKeyHint="go"
-        />
-      </div>
+      <hf-when name="signups">
+        <div className={styles.line}>
+          <span className={styles.number} aria-hidden="true">
+            1.
+          </span>
+          {/* The text becomes the first line of the first log after sign-up (landing-entry.ts). */}
+          <textarea
+            id="first-line"
+            rows={1}
+            maxLength={FIRST_LINE_MAX_LENGTH}
+            aria-label="What have you done today?"
+            placeholder="What have you done today?"
+            autoComplete="off"
+            dir="auto"
+            enterKeyHint="go"
+          />
+        </div>
+      </hf-when>
       <p className={styles.lead}>One page a day. Write what you got done, or own up that you did nothing.</p>
-      <p className={styles.action}>
-        <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.signup.path}>
-          Start Logging
-        </a>
-        <span id="saved" className={styles.saved} role="status" />
-      </p>
+      <hf-when name="signups">
+        <p className={styles.action}>
+          <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.signup.path}>
+            Start Logging
+          </a>
+          <span id="saved" className={styles.saved} role="status" />
+        </p>
+      </hf-when>
+      <hf-when name="nosignups">
+        <p className={styles.lead}>New accounts are closed here. If you already have one, sign in.</p>
+        <p className={styles.action}>
+          <a className={`${button.button} ${button.primary} ${styles.start}`} href={ROUTES.login.path}>
+            Sign in
+          </a>
+        </p>
+      </hf-when>
     </section>
   );
 }
@@ -122,9 +136,11 @@ function Plans() {
               No <hf-when name="coach">AI feedback, no </hf-when>export
             </li>
           </ul>
-          <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
-            Start Free
-          </a>
+          <hf-when name="signups">
+            <a className={`${button.button} ${button.plain}`} href={ROUTES.signup.path}>
+              Start Free
+            </a>
+          </hf-when>
         </article>
         <article className={styles.plan}>
           <h3>
@@ -144,9 +160,11 @@ function Plans() {
           <hf-when name="coach">
             <p className={styles.fairUse}>{FAIR_USE_NOTE}</p>
           </hf-when>
-          <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>
-            Upgrade Now
-          </a>
+          <hf-when name="signups">
+            <a className={`${button.button} ${button.primary}`} href={ROUTES.signup.path}>
+              Upgrade Now
+            </a>
+          </hf-when>
         </article>
       </div>
       <p className={styles.blood}>Blood in the Game: Not a feature—just fact: $24 proves you're not screwing around.</p>

@@ -47,6 +47,7 @@ const pageHeaders = (formTarget: string | undefined): Record<string, string> => 
     "default-src 'none'",
     `style-src '${STYLE_HASH}'`,
     "img-src 'self'",
+    "font-src 'self'",
     `form-action 'self'${formTarget === undefined ? '' : ` ${formTarget}`}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -60,6 +61,18 @@ const pageHeaders = (formTarget: string | undefined): Record<string, string> => 
 });
 
 const STYLE = `
+@font-face {
+  font-family: 'Instrument Sans';
+  font-weight: 400 700;
+  font-display: swap;
+  src: url('/fonts/instrument-sans.woff2') format('woff2');
+}
+@font-face {
+  font-family: Newsreader;
+  font-weight: 200 800;
+  font-display: swap;
+  src: url('/fonts/newsreader.woff2') format('woff2');
+}
 :root {
   color-scheme: light dark;
   --paper: light-dark(#fbf8f2, #171411);

@@ -24,14 +24,17 @@ type ConfirmLinkProps = {
 };
 
 const SIGN_IN = { title: 'Sign in', lead: 'This link signs you in.' };
-const ADDRESS = { title: 'Confirm your email address', lead: 'Confirm that this address is yours.' };
+const ADDRESS = {
+  title: 'Confirm your email address',
+  lead: 'Confirm that this address is yours. To sign in on another device, enter the code of the email there.',
+};
 const TEXTS: Readonly<Record<string, typeof SIGN_IN>> = {
   signup: ADDRESS,
   email: ADDRESS,
   email_change: {
     title: 'Confirm your new email address',
     // Both addresses get such a link, and the link does not say which of the two it was sent to.
-    lead: 'We sent a link to both of your addresses. Your email address changes after you confirm both.',
+    lead: 'We sent a link to both of your addresses. Your email address changes after you confirm both. You can enter the codes of the emails in your profile instead.',
   },
 };
 
