@@ -41,7 +41,7 @@ export type AuthDeps = AuthRoutesDeps & {
     /** Seals TOTP secrets. */
     factors: Buffer;
     recoveryCodes: Buffer;
-    /** Seals what a provider knows about a flow. */
+    /** Seals `auth.flows.provider_secrets`: the secrets of a flow's start, later the provider's tokens. */
     providerTokens: Buffer;
   };
 };

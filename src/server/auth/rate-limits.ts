@@ -1,6 +1,6 @@
 /**
- * Rate limits per network address (docs/specification/accounts.md 9) and per account for passwords. The counters are
- * stored in the database.
+ * Rate limits per network address (docs/specification/accounts.md 9); per account for passwords, second factors and
+ * archives; per recipient for mails and texts. The counters are stored in the database.
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
@@ -49,8 +49,8 @@ const SIGN_IN_WINDOWS = [
 ] as const;
 
 /**
- * Text messages: one a minute and ten a day to a number, ten an hour for a network address. For the whole server the
- * operator sets the texts of a day; an hour takes a tenth of them.
+ * Text messages: one a minute and ten a day to a number, and ten an hour for a network address. The operator sets how
+ * many texts the whole server sends a day; at most a tenth of them is sent in an hour.
  */
 const NUMBER_WINDOWS = [
   { keyPrefix: 'sms-number', points: 1, duration: 60 },
@@ -58,7 +58,7 @@ const NUMBER_WINDOWS = [
 ] as const;
 const TEXTS_PER_ADDRESS = { keyPrefix: 'sms-address', points: 10, duration: 3_600 } as const;
 const HOURS_OF_DAILY_TEXTS = 10;
-/** Mails to one address that users of other accounts ask for. */
+/** Mails to one address that other users want to move their account to. */
 const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as const;
 
 /**
@@ -68,7 +68,7 @@ const FOREIGN_MAILS = { keyPrefix: 'mail-to', points: 10, duration: HOUR } as co
 const ARCHIVE_WINDOW = { keyPrefix: 'archive', points: 3, duration: 30 * 24 * HOUR } as const;
 
 /**
- * Wrong codes per key of `guessKey` (a second factor), from all network addresses together. Threat: whoever has the
+ * Wrong codes per key of `countGuess` (a second factor), from all network addresses together. Threat: the thief of a
  * password guesses the codes of an authenticator app. Three of a million codes are right at a time, so thirty guesses a
  * day succeed once in thirty years.
  */
@@ -81,10 +81,12 @@ const FACTOR_WINDOWS = [
 export type Refund = () => Promise<void>;
 
 export interface RateLimits {
-  /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket is exhausted. */
+  /** Counts a request of the network address. Throws `over_request_rate_limit` once its bucket there is exhausted. */
   consume(bucket: Bucket, ip: string): Promise<void>;
   /**
-   * Counts an attempt before its password is compared, so that concurrent attempts gain no guesses.
+   * Counts an attempt before its password is compared, so that concurrent attempts gain no guesses. Throws
+   * `over_request_rate_limit`.
+   *
    * @param account from `signInKey`
    * @returns a function that refunds the attempt, for attempts that were not wrong guesses
    */
@@ -102,12 +104,12 @@ export interface RateLimits {
    */
   consumeSmsServer(): Promise<void>;
   /**
-   * Counts a mail that a user lets go to an address which is not theirs yet. False once the address has got enough of
-   * them. Threat: one mail a minute for each account would let a thousand accounts flood a stranger, and guess a
-   * thousand codes for the stranger's address at once.
+   * Counts a mail to an address that a user wants to move to. False once the address has got ten such mails in an hour.
+   * Threat: with the limit of one mail a minute for each account alone, a thousand accounts would flood a stranger, and
+   * guess a thousand codes for the stranger's address at once.
    */
   allowsMailTo(address: string): Promise<boolean>;
-  /** Counts a download of a user's archive. */
+  /** Counts a download of a user's archive. Throws `over_request_rate_limit`. */
   consumeArchive(userId: string): Promise<void>;
 }
 
@@ -154,7 +156,7 @@ export function createRateLimits({ config, database }: RateLimitDeps): RateLimit
         keyPrefix: bucket,
         points,
         duration,
-        // One limiter is enough to purge the shared table.
+        // Only one limiter purges expired rows, because all limiters share the table.
         clearExpiredByTimeout: bucket === 'token',
         // A blocked client costs no further statement until its bucket refills.
         inMemoryBlockOnConsumed: points,

@@ -2,7 +2,7 @@
  * Hides how long the part of a request takes that depends on whether an account exists. Threat: account enumeration by
  * time.
  *
- * Preferred is work after the response (`mailer.prepare`, `sendTextLater`). Padding is for work that the answer needs.
+ * Work after the response (`mailer.prepare`, `sendTextLater`) is preferred. Padding is for work that the answer needs.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -10,11 +10,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 const STEP_MS = 100;
 
 export interface Padding {
-  /** For a part that takes equally long with and without an account, such as hashing or verifying a password. */
+  /** Runs a part that takes equally long with and without an account, such as hashing or verifying a password. */
   exclude<T>(part: () => Promise<T>): Promise<T>;
   /**
-   * Call before the response or the error. Resolves after a whole number of steps since the start, without the excluded
-   * parts: a busy server, where the writes take longer than one step, still shows no finer differences.
+   * Call before the response or the error. Resolves after a whole number of steps since the start, not counting the
+   * excluded parts. A busy server, where the writes take longer than one step, still shows no finer differences.
    */
   finish(): Promise<void>;
 }

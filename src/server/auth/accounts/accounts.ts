@@ -15,7 +15,7 @@ export type FactorRow = Pick<
 >;
 export type Account = { user: UserRow; identities: IdentityRow[]; factors: FactorRow[] };
 
-/** Null also for an address that only accounts of a SAML provider have. */
+/** Ignores accounts of SAML providers: null if only such accounts have the address. */
 export async function findUserByEmail(service: AsService, email: string): Promise<UserRow | null> {
   const rows = await service.run(
     queryBuilder.selectFrom('auth.users').selectAll().where('email', '=', email).where('is_sso_user', '=', false),
@@ -74,7 +74,7 @@ type AccountRow = UserRow & {
 
 const optionalDate = (text: string | null): Date | null => (text === null ? null : new Date(text));
 
-/** Timestamps within a JSON column arrive as text. */
+/** Converts the timestamps inside the JSON columns, which PostgreSQL returns as text. */
 export function toAccount({ identities, factors, ...user }: AccountRow): Account {
   return {
     user,
@@ -93,7 +93,7 @@ export function toAccount({ identities, factors, ...user }: AccountRow): Account
   };
 }
 
-/** Throws if the user is gone. Callers have just seen a row of the user, so only a concurrent deletion can cause it. */
+/** Throws if the user is gone. Callers have just read the user's row, so only a concurrent deletion causes this. */
 export async function getAccount(service: AsService, id: string): Promise<Account> {
   const [row] = await service.run(accountQuery(id));
   if (!row) throw new Error('the account was deleted concurrently');
@@ -167,10 +167,12 @@ export async function updateUser(
 }
 
 /**
- * Threat: a stranger signs up with another person's address and waits for the owner to confirm it; the stranger's
- * password, or a provider's account that gave the address without proof, would then open the owner's journal. Callers
- * remove both from an unconfirmed account when it is recovered, or when a sign-up for the address uses another
- * password. A confirmed account is not changed.
+ * Removes the password and the identities of other providers from an account that has confirmed neither an address nor
+ * a phone number. No-op for any other account.
+ *
+ * Threat: a stranger signs up with another person's address and waits for the owner to confirm the address. The
+ * stranger's password, or a provider's account that gave the address without proof, would then open the owner's
+ * journal. Callers: a mailed code is requested, a sign-up uses another password, or a mail's link or code is redeemed.
  */
 export async function clearUnconfirmedPassword(service: AsService, id: string): Promise<void> {
   const removed = await service.run(
@@ -194,7 +196,7 @@ export async function clearUnconfirmedPassword(service: AsService, id: string): 
 
 /**
  * Sets `app_metadata.provider` and `providers` from the user's identities; call it after every change of identities.
- * `provider` stays the first one while it lasts. No-op if the user is gone.
+ * `provider` keeps its value while the user has an identity of that provider. No-op if the user is gone.
  */
 export async function syncProviders(transaction: AsService, userId: string): Promise<void> {
   const identities = await transaction.run(

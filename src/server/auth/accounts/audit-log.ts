@@ -56,7 +56,6 @@ export type AuditEntry = {
   details?: JsonObject;
 };
 
-/** The row of an entry. */
 const auditRow = (entry: AuditEntry): Insertable<AuthTables['auth.audit_log']> => ({
   at: entry.at,
   user_id: entry.userId,

@@ -26,11 +26,12 @@ export type DeletedAccount = {
   endedSessions: string[];
 };
 
-/** Null if there is no such account, or if it is not due. Repeating the call is safe. */
+/** Null if there is no such account, or if `onlyIfDue` is set and its deletion is not due. Idempotent. */
 export async function deleteAccount(database: Database, deletion: Deletion): Promise<DeletedAccount | null> {
   const { userId, actor, now, onlyIfDue = false, findRateLimitKeys = () => [] } = deletion;
   return database.transactAsService('delete an account', async (transaction) => {
-    // Locks the row. A concurrent sign-in has undone the deletion before, or waits and then finds no account.
+    // Locks the user's row. A concurrent sign-in, which undoes the deletion, either committed before or waits for this
+    // lock and then finds no account.
     const [user] = await transaction.run(
       queryBuilder
         .selectFrom('auth.users')
@@ -59,13 +60,14 @@ export async function deleteAccount(database: Database, deletion: Deletion): Pro
 type Erasure = { userId: string; requestedAt: Date | null; now: Date };
 
 /**
- * Replaces the user in the ledgers by a random id and empties PayPal's messages, which name the payer. An open order
- * now has a buyer without a profile: it is not captured, or refunded if PayPal captured it (`settle-payment.ts`).
+ * Replaces the user in the ledgers by a random id and empties the stored webhook events, which name the payer. An open
+ * order then has a buyer without a profile. Such an order is not captured, or is refunded if PayPal has captured it
+ * (`settle-payment.ts`).
  */
 async function erasePayments(transaction: AsService, { userId, requestedAt, now }: Erasure): Promise<void> {
   const { rows } = await transaction.statement<{ id: string }>('select public.erase_payer($1) as id', [userId]);
   const nobody = rows[0]!.id;
-  // An event that is not processed yet is emptied once it is (`reconcile-payments.ts`).
+  // An event that is still unprocessed is emptied after it was processed (`reconcile-payments.ts`).
   await transaction.statement(
     `update public.payment_events set raw = ''
       where raw <> '' and processed_at is not null
@@ -75,7 +77,7 @@ async function erasePayments(transaction: AsService, { userId, requestedAt, now 
     [nobody],
   );
   if (requestedAt === null) return;
-  // Paid after the owner had left: the money goes back. The job `reconcile-payments` continues from here.
+  // A payment that completed after the deletion was requested is refunded by the job `reconcile-payments`.
   await transaction.statement(
     `update public.payments set refund_requested_at = coalesce(refund_requested_at, $3), due_at = $3
       where user_id = $1 and status = 'completed' and completed_at >= $2`,
@@ -83,7 +85,7 @@ async function erasePayments(transaction: AsService, { userId, requestedAt, now 
   );
 }
 
-/** Counters of guesses and requests. Their keys end with what they count by. */
+/** Deletes the counters of guesses and requests whose key ends with one of `keys`. */
 async function deleteRateLimits(transaction: AsService, keys: readonly string[]): Promise<void> {
   await transaction.statement(
     `delete from auth.rate_limits where exists (

@@ -4,9 +4,11 @@
  *
  * Threat: account takeover by address. A provider that has not verified an address lets anybody claim it, so such an
  * address never opens or joins an existing account. A verified address joins an account only if the account's own
- * address is confirmed. Threat: pre-hijacking. A stranger signs up with another person's address and waits for the
- * owner. Once a provider proves the owner, an unconfirmed account loses everything that the stranger may have left in
- * it.
+ * address is confirmed.
+ *
+ * Threat: pre-hijacking. A stranger signs up with another person's address and waits for the owner. When a provider
+ * proves the owner, the owner takes over an unconfirmed account that was never used, without the stranger's ways to
+ * sign in. If the account was used, it only loses the address, and the owner gets a new account.
  */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
@@ -76,7 +78,7 @@ export async function signInWithIdentity(transaction: AsService, signIn: Identit
   return known ?? signInNew(transaction, signIn);
 }
 
-/** The identity may not exist yet, so there is no row to lock. */
+/** Takes an advisory lock until the transaction ends: a new identity has no row that could be locked. */
 async function lockIdentity(transaction: AsService, { provider, providerId }: ExternalIdentity): Promise<void> {
   const key = `identity ${JSON.stringify([provider, providerId])}`;
   await transaction.statement('select pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
@@ -105,7 +107,7 @@ async function lockUser(transaction: AsService, by: { id: string } | { email: st
 const isUnconfirmed = (user: UserRow): boolean =>
   user.email !== null && user.email_confirmed_at === null && user.phone_confirmed_at === null;
 
-/** Null if the identity belongs to no usable account: the caller then treats it as new. */
+/** Null if the account is gone, or if it has just lost the identity. The caller then treats the identity as new. */
 async function signInKnown(
   transaction: AsService,
   signIn: IdentitySignIn,
@@ -127,7 +129,7 @@ async function signInKnown(
   return { outcome: 'signed_in', userId: user.id, change: 'none' };
 }
 
-/** How often another request may take the address between the look-up and the insertion. */
+/** Attempts to sign in when concurrent requests take or release the address between the look-up and the insertion. */
 const MAX_ATTEMPTS = 3;
 
 async function signInNew(transaction: AsService, signIn: IdentitySignIn): Promise<IdentityOutcome> {
@@ -204,7 +206,7 @@ async function linkIdentity(
   return { outcome: 'linked', userId };
 }
 
-/** False if another account has the address. A concurrent insertion of the address violates the unique index. */
+/** False if another account has the address. Throws a unique violation if another request takes it concurrently. */
 async function adoptAddress(transaction: AsService, userId: string, email: string, now: Date): Promise<boolean> {
   if (await lockUser(transaction, { email })) return false;
   await updateUser(transaction, userId, { email, email_confirmed_at: now, updated_at: now });
@@ -257,7 +259,8 @@ async function saveIdentity(transaction: AsService, { identity, now }: IdentityS
 }
 
 /**
- * Gives an account that was never confirmed or used to the proven owner of its address, with the new identity alone.
+ * Gives an account that was never confirmed or used to the proven owner of its address. Afterwards only the new
+ * identity signs in to it.
  */
 async function claimAccount(transaction: AsService, signIn: IdentitySignIn, user: UserRow): Promise<IdentityOutcome> {
   const { identity, now, device } = signIn;
@@ -295,14 +298,17 @@ const SIGN_IN_TABLES = [
   'auth.flows',
 ] as const;
 
-/** Requires a transaction. Deletes every way to sign in except the password, and everything that is signed in. */
+/**
+ * Requires a transaction. Deletes the user's identities, second factors, passkeys, one-time tokens, sessions and flows.
+ * The caller clears the password and the phone number, which are columns of `auth.users`.
+ */
 export async function deleteSignInMethods(transaction: AsService, userId: string): Promise<void> {
   for (const table of SIGN_IN_TABLES) {
     await transaction.run(queryBuilder.deleteFrom(table).where('user_id', '=', userId).returning('user_id'));
   }
 }
 
-/** The account is in use by other means, such as a phone number: it only loses the address that it never confirmed. */
+/** Takes the unconfirmed address from an account that may be in use by other means, such as a phone number. */
 export async function releaseAddress(transaction: AsService, owner: UserRow, now: Date): Promise<void> {
   await transaction.run(
     queryBuilder
@@ -322,7 +328,10 @@ export async function releaseAddress(transaction: AsService, owner: UserRow, now
   await syncProviders(transaction, owner.id);
 }
 
-/** Takes the identity from an account that was never confirmed or used, and deletes the account if it is then empty. */
+/**
+ * Takes the identity from an account that was never confirmed or used. Deletes the account if this was its last
+ * identity.
+ */
 async function abandonUnconfirmed(transaction: AsService, identity: IdentityRow): Promise<void> {
   await transaction.run(queryBuilder.deleteFrom('auth.identities').where('id', '=', identity.id).returning('id'));
   await transaction.run(

@@ -10,16 +10,16 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import type { SignInMethod } from './sessions.ts';
 import { hashToken } from './refresh-tokens.ts';
 
-/** From the flow's start to the provider's answer, and from the auth code to its exchange. */
+/** The time from the flow's start to the provider's answer, and again from the auth code's issue to its exchange. */
 const FLOW_LIFETIME_MS = 300_000;
-/** A mailed link lives longer than a flow: the auth code's lifetime counts from its issue. */
+/** A mailed link is valid for an hour, and its flow must exist until the user opens the link. */
 const MAIL_FLOW_LIFETIME_MS = 3_600_000 + FLOW_LIFETIME_MS;
 
 export type FlowRow = Selectable<AuthTables['auth.flows']>;
 export type Challenge = { value: string; method: 's256' | 'plain' };
 
 type NewFlow = {
-  /** Random unless the caller must know it before, to seal `providerSecrets`. */
+  /** Random unless set. The caller of a provider flow needs the id in advance, to seal `providerSecrets`. */
   id?: string;
   method: SignInMethod;
   provider?: string;
@@ -75,7 +75,7 @@ export async function claimProviderFlow(service: AsService, id: string, now: Dat
   return flow ?? null;
 }
 
-/** Replaces the sealed secrets of the flow's start by the sealed tokens of the provider. */
+/** Replaces the sealed secrets of the flow's start with the sealed tokens of the provider; null if it gave none. */
 export async function setProviderSecrets(service: AsService, id: string, sealed: Buffer | null): Promise<void> {
   await service.run(
     queryBuilder.updateTable('auth.flows').set({ provider_secrets: sealed }).where('id', '=', id).returning('id'),
@@ -111,7 +111,7 @@ export type CodeExchange =
   /** The flow stays valid: the client may have sent another flow's verifier. */
   | { outcome: 'wrong_verifier' };
 
-/** Requires a transaction, which deletes the flow: of two concurrent callers one finds it. */
+/** Requires a transaction. Locks the flow until it ends; the caller deletes the flow, so a code is redeemed once. */
 export async function lockFlowOfCode(transaction: AsService, code: string): Promise<FlowRow | null> {
   const [flow] = await transaction.run(
     queryBuilder.selectFrom('auth.flows').selectAll().where('auth_code_hash', '=', hashToken(code)).forUpdate(),
@@ -132,7 +132,7 @@ export async function redeemAuthCode(
   return { outcome: 'redeemed', flow: { ...flow, user_id: flow.user_id } };
 }
 
-/** RFC 7636 4.6. */
+/** Compares the verifier with the stored challenge (RFC 7636 4.6). */
 function matchesChallenge(flow: FlowRow, verifier: string): boolean {
   if (flow.code_challenge === null) return false;
   const presented =

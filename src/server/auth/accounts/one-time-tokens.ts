@@ -1,9 +1,10 @@
 /**
- * One-time tokens of mails: a link token and a six-digit code. Either one proves once that the reader owns the address.
+ * One-time tokens of mails and text messages: a link token (in mails only) and a six-digit code. Either one proves once
+ * that the reader owns the address or the number.
  *
- * Threat: the link token cannot be guessed, but the code can. A code is invalidated after five wrong guesses, and after
- * fifteen across mails of one purpose that follow each other within a day. The link stays valid, so a guessing stranger
- * neither gets in nor locks the owner out.
+ * Threat: the link token cannot be guessed, but the code can. A code is invalidated after five wrong guesses. Guesses
+ * at the previous codes of the same purpose count as well, if each was replaced within a day: fifteen invalidate the
+ * code. The link stays valid, so a guessing stranger neither gets in nor locks the owner out.
  */
 import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
@@ -32,7 +33,7 @@ type Issue = {
   key: Buffer;
   /** An hour unless set. */
   lifetimeSeconds?: number;
-  /** The PKCE flow that asked for the mail: its link returns with an auth code. */
+  /** The PKCE flow that asked for the mail. Opening the link then gives the client an auth code. */
   flowId?: string | null;
   /** Whether links of earlier mails stay valid. */
   keepsEarlierLinks?: boolean;
@@ -89,8 +90,8 @@ export async function issueOneTimeToken(service: AsService, issue: Issue): Promi
 }
 
 /**
- * One mail a minute for a token's lifetime. More links occur only with AUTH_RATE_LIMITS=off; the oldest are then
- * deleted.
+ * One mail a minute for a token's lifetime. More links occur only with AUTH_RATE_LIMITS=off or by the admin routes; the
+ * oldest are then deleted.
  */
 const MAX_EARLIER_LINKS = 60;
 
@@ -126,7 +127,7 @@ async function saveEarlierLink(service: AsService, { userId, purpose, address, n
           .where('link_hash', 'is not', null)
           .where('expires_at', '>', now),
       )
-      // Two concurrent mails save the same link.
+      // Two concurrent requests for a mail save the same link.
       .onConflict((conflict) => conflict.doNothing())
       .returning('link_hash'),
   );
@@ -144,7 +145,7 @@ async function deleteEarlierLinks(service: AsService, { userId, purpose }: Issue
 
 type LinkLookup = { linkToken: string; purposes: readonly OneTimePurpose[]; now: Date };
 
-/** Returns the valid token of the link; for an earlier link, the token that replaced it, with the flow of the link. */
+/** Returns the link's valid token. For an earlier link: the token that replaced it, with the earlier link's flow. */
 export async function findByLink(service: AsService, lookup: LinkLookup): Promise<OneTimeRow | null> {
   const linkHash = hashToken(lookup.linkToken);
   const live = queryBuilder
@@ -207,7 +208,7 @@ export async function findByCode(service: AsService, lookup: CodeLookup): Promis
   };
   const token = rows.find(isMatch);
   if (token) return token;
-  // At most MAX_WRONG_CODES_PER_DAY rows for each purpose.
+  // The limits on guesses also limit these rows.
   for (const { user_id: userId, purpose } of rows) {
     await recordAuditEvent(service, {
       at: lookup.now,
@@ -238,8 +239,8 @@ export async function endCode(
 }
 
 /**
- * Ends the user's links and codes of these purposes. The rows stay: a mail that replaces them must not start with fresh
- * guesses.
+ * Ends the user's links and codes of these purposes. The rows stay, because they hold the number of wrong guesses,
+ * which also counts for the next mail.
  */
 export async function endTokens(
   service: AsService,
@@ -256,7 +257,7 @@ export async function endTokens(
 }
 
 /**
- * Deletes the token. Returns true to one of several concurrent callers, and to none if a newer token has replaced it.
+ * Deletes the token. Returns true to one of several concurrent callers, and false to all if a newer token replaced it.
  */
 export async function consumeToken(transaction: AsService, token: OneTimeRow): Promise<boolean> {
   const rows = await transaction.run(
@@ -272,7 +273,7 @@ export async function consumeToken(transaction: AsService, token: OneTimeRow): P
 
 /**
  * Invalidates every link (earlier links by cascade) and code of the user, also the auth codes that a PKCE client has
- * not exchanged yet, and cancels a pending change of address or number and every pending link of a provider.
+ * not exchanged yet. Cancels a pending change of address or number and every flow that would link an identity.
  */
 export async function deleteOneTimeTokens(service: AsService, userId: string): Promise<void> {
   await service.run(

@@ -1,4 +1,4 @@
-/** Deletes what has expired: flows, challenges, nonces and factors never verified. */
+/** Deletes expired flows, challenges, SAML requests, nonces and used ID tokens, and factors never verified. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 

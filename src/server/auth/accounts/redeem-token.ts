@@ -42,12 +42,13 @@ type RedeemInput = {
   device: Device;
   now: Date;
   /**
-   * Whether the token came by its link, which finishes its PKCE flow. Otherwise the client takes the session itself.
+   * True if the user opened the mail's link: for a PKCE client the result is then an auth code. False if the client
+   * itself redeems the token: the result is then a session.
    */
   finishesFlow: boolean;
 };
 
-/** The reader of these mails did not choose the password of an unconfirmed account. */
+/** Mails that an account gets without its password. An unconfirmed account may have a stranger's, which is removed. */
 const CLEARS_PASSWORD: ReadonlySet<OneTimePurpose> = new Set(['recovery', 'magiclink', 'invite']);
 
 /** Requires a transaction. Locks the user's row first, which serializes the two confirmations of an address change. */
@@ -150,7 +151,7 @@ async function takeAddress(
   if (owner?.email !== email) return true;
   if (owner.email_confirmed_at !== null) return false;
   await releaseAddress(transaction, owner, now);
-  // An account that was never used is now without any way to sign in, so a job deletes it.
+  // An account that was never used has now lost its address, so a job deletes it.
   const isUnused = owner.last_sign_in_at === null && owner.phone_confirmed_at === null;
   if (isUnused) await updateUser(transaction, owner.id, { password_hash: null, deletion_due_at: now });
   return true;

@@ -57,8 +57,8 @@ type RenewalRequest = { token: string; now: Date; key: Buffer; ip: string; userA
 
 /**
  * Rotates the active token in one statement and returns the account with it. It is an optimistic lock: every change of
- * a session's tokens also updates or locks the session's row, so `xmin` tells whether another renewal or a second step
- * came first. Then no row is updated, as with a token that is not active or a banned user.
+ * a session's tokens also updates or locks the session's row, so `xmin` tells whether another renewal or the second
+ * step of the sign-in came first. In that case no row is updated, as with a token that is not active or a banned user.
  */
 export const ROTATE_ACTIVE = prepareQuery(
   (values: { tokenHash: Buffer; childHash: Buffer; salt: Buffer; now: Date; ip: string; userAgent: string | null }) =>

@@ -30,9 +30,9 @@ export type SignInMethod =
 type NewSession = {
   userId: string;
   method: SignInMethod;
-  /** The identity that signed in, also named in the `amr` claim; `email` unless set. */
+  /** The identity that signed in, for the `amr` claim. Unset for a sign-in with an address or a phone number. */
   provider?: string;
-  /** The number signed in, not the address. */
+  /** The user signed in with the phone number, not the address. */
   byPhone?: boolean;
   /** The passkey that signed in. It has verified its user, which makes two factors: the session starts at `aal2`. */
   passkeyId?: string;
@@ -64,7 +64,8 @@ type SessionValues = {
 
 const START_SESSION = prepareQuery((values: SessionValues) =>
   queryBuilder
-    // Locks the row before its token, as `undo-deletion.ts` does: otherwise the two could deadlock.
+    // Locks the user's row before the undo token is deleted. `undo-deletion.ts` uses the same order; otherwise the two
+    // transactions could deadlock.
     .with('pending', (query) =>
       query
         .selectFrom('auth.users')
@@ -139,7 +140,7 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
     .with('signed_in', (query) =>
       query
         .updateTable('auth.users')
-        // Joined, so that `pending` is read before the update.
+        // The join makes PostgreSQL read `pending` before the update clears `deletion_due_at`.
         .from((from) => from.selectFrom('pending').select(from.fn.countAll<string>().as('count')).as('undone'))
         .set({ last_sign_in_at: values.now, updated_at: values.now, deletion_due_at: null })
         .where('auth.users.id', '=', values.userId)
@@ -153,7 +154,7 @@ const START_SESSION = prepareQuery((values: SessionValues) =>
 
 /**
  * Inserts session, first refresh token and audit rows, updates the sign-in time, undoes a pending deletion of the
- * account and reads the account, in one round trip.
+ * account and reads the account, in one round trip. Throws if the account was deleted concurrently.
  */
 export async function startSession(
   service: AsService,
@@ -192,7 +193,7 @@ export async function startSession(
   };
 }
 
-/** A statement reads the rows as they were before its own updates. */
+/** Sets the columns that START_SESSION updates: a statement reads the rows as they were before its own updates. */
 const markSignedIn = ({ user, identities, factors }: Account, provider: string, now: Date): Account => ({
   user: { ...user, last_sign_in_at: now, updated_at: now, deletion_due_at: null },
   identities: identities.map((each) => (each.provider === provider ? { ...each, last_sign_in_at: now } : each)),
@@ -232,10 +233,10 @@ export async function findAccountAndSession(
   };
 }
 
-/** More than a person has devices. Sessions beyond it are ended by "sign out everywhere else". */
+/** More than any person's devices. Older sessions are not listed, but "sign out everywhere else" ends them too. */
 const MAX_LISTED_SESSIONS = 100;
 
-/** The most recently used first. */
+/** The most recently used session comes first. */
 export async function listSessions(service: AsService, userId: string): Promise<SessionRow[]> {
   return service.run(
     queryBuilder

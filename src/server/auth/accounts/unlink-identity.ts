@@ -13,7 +13,7 @@ import { deleteOneTimeTokens } from './one-time-tokens.ts';
 type Unlinking = {
   userId: string;
   identityId: string;
-  /** The session that asks, which stays; null ends it too. */
+  /** The session of the request, which is never ended. Null if no session is to be spared. */
   sessionId: string | null;
   device: Device;
   now: Date;
@@ -69,7 +69,9 @@ async function withPasswordIdentity(transaction: AsService, account: Account, { 
 const SETTLING_MS = 7 * 24 * 3_600_000;
 
 /**
- * When an identity counts as the owner's. Threat: the thief of a session links an account of their own and removes the
+ * The time from which an identity counts as the owner's.
+ *
+ * Threat: the thief of a session links an account of their own and removes the
  * owner's ways to sign in, which moves the account to the thief's address without the mail that a change of the address
  * needs. An identity that replaces an older one must therefore be a week old: the owner got a mail when it was linked.
  */
@@ -80,7 +82,7 @@ function settlesAt(user: UserRow, { provider, created_at: linkedAt }: IdentityRo
   return since.getTime() + SETTLING_MS;
 }
 
-/** Threat: the last proven identity goes, and an address or a number that was never confirmed locks the owner out. */
+/** Threat: the owner removes the last usable identity and is locked out: the remaining address was never confirmed. */
 function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
   if (provider === 'email') return user.email_confirmed_at !== null;
   if (provider === 'phone') return user.phone_confirmed_at !== null;
@@ -88,8 +90,9 @@ function canSignIn(user: UserRow, { provider }: IdentityRow): boolean {
 }
 
 /**
- * The account's address must belong to an identity, so that a lost mailbox can be removed. It moves to the address of
- * another trusted identity, if its provider has verified that.
+ * Chooses the account's address for the time after the removal, so that a lost mailbox can be removed. The address
+ * stays if a remaining identity has verified it. Otherwise it becomes a free, verified address of a trusted identity.
+ * `conflict`: other accounts have all of these addresses.
  */
 async function chooseAddress(
   transaction: AsService,
@@ -130,8 +133,8 @@ function changesOf({ user, remaining, email, now }: Change) {
 }
 
 /**
- * Threat: a stranger controls the unlinked account and is still signed in. Ends the other sessions that it started; a
- * password or a code leaves no name in a session, so then all others end.
+ * Threat: a stranger controls the unlinked identity and is still signed in. Ends the other sessions that it started. A
+ * session does not record whether it began with the address or the number, so unlinking one of them ends all others.
  */
 async function endSessionsOf(
   transaction: AsService,

@@ -110,13 +110,13 @@ async function runTransaction(
   }
 }
 
-/** The client sends `redirect_to` in the query, other programs in the body. */
+/** supabase-js sends `redirect_to` in the query, other programs send it in the body. */
 function readRedirect(context: Context<AppEnv>, { config }: AuthDeps, body: Body): string {
   const wanted = body.text('redirect_to');
   return wanted !== '' && isAllowedTarget(wanted, config) ? wanted : redirectTarget(context, config);
 }
 
-/** Always the page of `GET /verify`, which works for every client. */
+/** Always `GET /verify`, never a page of our own client: the administrator's users may use another client. */
 function actionLink({ config }: AuthDeps, type: LinkType, linkToken: string, redirectTo: string): string {
   const query = new URLSearchParams({ token: linkToken, type, redirect_to: redirectTo });
   return `${config.publicUrl}/auth/v1/verify?${query.toString()}`;
@@ -165,7 +165,7 @@ async function createUnconfirmed(transaction: AsService, request: LinkRequest): 
   return user.id;
 }
 
-/** The account was never confirmed, so it takes password and metadata of the administrator. */
+/** Gives an account whose address was never confirmed the administrator's password and metadata. */
 async function refreshUnconfirmed(
   transaction: AsService,
   user: UserRow,
@@ -194,14 +194,17 @@ async function issue(
     address: email,
     now,
     key: deps.secrets.oneTimeCodes,
-    // A link that was mailed to the owner stays valid. The table of earlier links has no invitations.
+    // A link that was mailed before stays valid, except an invitation: `auth.earlier_links` accepts none.
     keepsEarlierLinks: type !== 'invite',
     ...(type === 'invite' && { lifetimeSeconds: INVITATION_SECONDS }),
   });
   return { ...issued, account: await getAccount(transaction, userId), type };
 }
 
-/** Two links make one change: a second call for the same new address issues the other one and keeps the first. */
+/**
+ * A change needs two links, one for each address. The second call for the same new address issues the other link and
+ * keeps the first link valid.
+ */
 async function prepareAddressChange(
   deps: AuthDeps,
   transaction: AsService,

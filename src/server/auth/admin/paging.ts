@@ -8,7 +8,7 @@ const MAX_PER_PAGE = 1_000;
 
 export type Page = { number: number; size: number; offset: number };
 
-/** The client sends an empty text for a parameter that the caller leaves out. A size over 1,000 counts as 1,000. */
+/** supabase-js sends an empty text for an omitted parameter. A size over 1,000 counts as 1,000. Throws `bad_page`. */
 export function readPage(context: Context<AppEnv>): Page {
   const number = readCount(context, 'page', 1);
   const size = Math.min(readCount(context, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
@@ -22,7 +22,7 @@ function readCount(context: Context<AppEnv>, name: string, otherwise: number): n
   return Number(text);
 }
 
-/** `page` comes first in the links, because the client takes the first parameter for it. */
+/** `page` must be the first parameter of a link: supabase-js reads the page number after the first `=`. */
 export function setPageHeaders(context: Context<AppEnv>, { number, size }: Page, total: number): void {
   const last = Math.max(1, Math.ceil(total / size));
   const linkTo = (page: number, rel: string): string =>

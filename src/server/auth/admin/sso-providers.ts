@@ -73,7 +73,8 @@ async function requireAdminAndProviderId(context: Context<AppEnv>, deps: AuthDep
 }
 
 /**
- * Threat: a server that fetches an address for its caller opens its own network. So `metadata_url` is not supported.
+ * Threat: server-side request forgery. The server would fetch `metadata_url` from within its own network, so it is not
+ * supported: throws `sso_metadata_url`.
  */
 function readSettings(body: Body): SsoProviderChange {
   const metadataXml = body.text('metadata_xml');

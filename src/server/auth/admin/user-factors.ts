@@ -20,7 +20,7 @@ export const listUserFactors: Endpoint = async (context, deps) => {
   return context.json(factors.map(factorJson));
 };
 
-/** For a user who has lost a second factor. The owner is told by mail. */
+/** For a user who has lost a second factor. The user gets a notice by mail. */
 export const deleteUserFactor: Endpoint = async (context, deps) => {
   const user = await requireUserOf(deps, await requireAdminAndUserId(context, deps));
   const id = context.req.param('factorId') ?? '';

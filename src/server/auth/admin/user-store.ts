@@ -146,7 +146,7 @@ export async function changeUser(transaction: AsService, change: Change): Promis
   return { account: await getAccount(transaction, userId), endedSessions };
 }
 
-/** A sign-up copies the address into the metadata; the copies follow the change. */
+/** A sign-up copies address and number into the user's metadata. Returns the members that update these copies. */
 function copiedFacts({ raw_user_meta_data: metadata }: UserRow, { email, phone }: { email: Address; phone: Address }) {
   return {
     ...(email.isNew && 'email' in metadata && { email: email.value, email_verified: email.confirmedAt !== null }),
@@ -171,8 +171,8 @@ async function recordChange(transaction: AsService, { userId, attributes, author
 }
 
 /**
- * Requires a transaction. Null if there is no such user. The account can no longer be opened and names nobody, but its
- * id and its logs stay.
+ * Requires a transaction. Null if there is no such user. Nobody can sign in to the account any more, and its row names
+ * nobody, but its id and its logs stay. Returns the ended sessions.
  */
 export async function softDeleteUser(transaction: AsService, userId: string, author: Author): Promise<string[] | null> {
   const user = await lockUser(transaction, userId);

@@ -2,7 +2,8 @@
  * Requires a solved captcha where the operator has set one up (docs/specification/accounts.md 9).
  *
  * Fails closed: without an answer of the captcha service the request is refused, and the client may retry. Threat: a
- * token that was solved on a page of another site. Its host name must be ours or one that AUTH_REDIRECT_URLS lists.
+ * token that was solved on a page of another site. The page's host name must be ours or one that AUTH_REDIRECT_URLS
+ * lists, unless the captcha service withholds the name.
  */
 import type { Context } from 'hono';
 import { isLoopback } from '#server/config/loopback.ts';
@@ -19,7 +20,10 @@ const ADMIN_ROLES: ReadonlySet<string> = new Set(['service_role', 'supabase_admi
 /** Error codes of the captcha service that mean our keys are wrong. Every request that needs a captcha then fails. */
 const MISCONFIGURED = /-input-secret$|^sitekey-secret-mismatch$/;
 
-/** Call after the request was counted and before any account is looked up. Throws `captcha_failed`. */
+/**
+ * Call after the request was counted and before any account is looked up. No-op without captcha settings and for a
+ * service token. Throws `captcha_failed` (400), or `captcha_unavailable` (503) if the captcha service does not answer.
+ */
 export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, body: Body): Promise<void> {
   const { captcha } = deps.config.auth;
   if (captcha === null || (await isAdmin(context, deps))) return;
@@ -45,7 +49,7 @@ export async function requireCaptcha(context: Context<AppEnv>, deps: AuthDeps, b
 /** A service token needs no captcha. */
 async function isAdmin(context: Context<AppEnv>, { accessTokens }: AuthDeps): Promise<boolean> {
   const token = findBearer(context);
-  // A client without a session sends its publishable key.
+  // A client without a session sends its publishable key, which is not a JWT: a JWT has three parts.
   if (token?.split('.', 4).length !== 3) return false;
   try {
     return ADMIN_ROLES.has((await accessTokens.readClaims(token)).role);

@@ -22,7 +22,7 @@ import { mailLink } from '../mails/mail-links.ts';
 import type { MailRequest } from '../mails/mail-request.ts';
 import { findAccount, securingOf } from '../mails/security-notice.ts';
 
-/** `purpose` tells which of the two addresses the token confirms. */
+/** One of the two confirmations of a change. `purpose` tells which of the two addresses its token confirms. */
 type Half = { purpose: 'email_change_current' | 'email_change_new'; address: string };
 type IssuedHalf = Half & IssuedToken;
 
@@ -57,8 +57,8 @@ export async function beginAddressChange(
 }
 
 /**
- * Requires a transaction. Issues tokens for the addresses that have not confirmed yet. A confirmation is kept, and so
- * are earlier links: anybody can ask for these mails, who must not undo what the owner has done.
+ * Requires a transaction. Issues tokens for the addresses that are not confirmed yet. Keeps confirmations and earlier
+ * links: a stranger can ask for these mails too, and must not undo a step of the owner.
  */
 export async function repeatAddressChange(
   deps: AuthDeps,
@@ -136,12 +136,13 @@ export async function mailAddressChange(
       continue;
     }
     const owner = await findUserByEmail(service, address);
-    // An account that never confirmed the address gives it up to whoever does.
+    // An account that never confirmed the address does not own it: confirming the change takes it from that account.
     if (owner && owner.email_confirmed_at !== null) await mailAccountExists(deps, service, owner);
     else if (await deps.limits.allowsMailTo(address)) {
       deps.mailer.send((user.email === null ? addAddressMail : confirmNewAddressMail)({ to: address, link, code }));
     } else {
-      // Threat: a guess is compared with the codes of all accounts that want this address.
+      // The address's limit is used up: no mail is sent, so the code must not work. Threat: a guess is compared with
+      // the codes of all accounts that want this address.
       await endCode(service, { userId: user.id, purpose, address });
     }
   }

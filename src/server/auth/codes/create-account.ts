@@ -1,4 +1,4 @@
-/** Creates accounts that sign up themselves, with the audit row of the sign-up. */
+/** Creates the account and the audit row when a user signs up, also anonymously. */
 import pg from 'pg';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
 import type { AsService } from '#server/database/database.ts';
@@ -10,7 +10,7 @@ import type { Device } from '../accounts/device.ts';
 
 type SignUp = Parameters<typeof createAccount>[1] & { method: 'password' | 'otp'; device: Device };
 
-/** Requires a transaction. Null if a concurrent request took the address: the transaction is then lost. */
+/** Requires a transaction. Null if a concurrent request took the address: PostgreSQL then aborts the transaction. */
 export async function createAccountIfFree(transaction: AsService, signUp: SignUp): Promise<Account | null> {
   const { method, device, now } = signUp;
   try {

@@ -2,9 +2,9 @@
  * POST /otp and POST /magiclink: sign in with a link or a code instead of a password (docs/specification/wire.md 25,
  * 26).
  *
- * Threat: account enumeration. The account is looked up, and created, after the response. So a known, an unknown and an
- * unwanted new address get the same answer after the same time, where supabase/auth answers `otp_disabled` or
- * `signup_disabled` for an unknown one.
+ * Threat: account enumeration. The account is looked up, and created, after the response. So the answer and its timing
+ * do not depend on whether the address has an account. supabase/auth answers `otp_disabled` or `signup_disabled` for an
+ * unknown address if no account may be created.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -36,7 +36,7 @@ export const otp: Endpoint = async (context, deps) => {
   return mailSignInCode(context, deps, body, { createUser: body.flag('create_user', true) });
 };
 
-/** The older form of /otp: always for an address, and always creates an account. */
+/** The older form of /otp: for addresses only, and as if `create_user` were true. */
 export const magiclink: Endpoint = async (context, deps) => {
   await deps.limits.consume('magiclink', deviceOf(context, deps).ip);
   const body = await readBody(context);
@@ -58,7 +58,7 @@ function mailSignInCode(
   deps.mailer.prepare(async () => {
     const user = await findOrCreateUser(deps, { email, data, createUser, request });
     if (!user) return;
-    // With autoconfirm an address needs no confirmation, so everybody gets the same mail.
+    // With autoconfirm an address needs no confirmation, so new and known users get the same mail.
     const isConfirmed = user.email_confirmed_at !== null || deps.config.auth.autoconfirm;
     await (isConfirmed ? mailSignInLink : mailConfirmation)(deps, user, request);
   });
@@ -79,7 +79,7 @@ async function findOrCreateUser(deps: AuthDeps, { email, data, createUser, reque
   }
   if (!createUser || !config.auth.signups) return null;
   const { device } = request;
-  // Until the mail is answered nobody has proven the address, whatever AUTH_AUTOCONFIRM says.
+  // Unconfirmed even with AUTH_AUTOCONFIRM: nobody has proven the address until the mail's link or code is used.
   const account = {
     email,
     passwordHash: null,

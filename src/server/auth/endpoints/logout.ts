@@ -1,8 +1,8 @@
 /**
  * POST /logout?scope=global|local|others: ends sessions of the user (docs/specification/wire.md 11).
  *
- * Threat: the thief of a password, who lacks the second step, signs the owner out again and again. Such a session ends
- * no session that has passed the second step.
+ * Threat: the thief of a password, who lacks the second factor, signs the owner out again and again. Therefore a
+ * session that lacks its second step ends no session that has passed it.
  */
 import type { Endpoint } from '../auth-deps.ts';
 import { recordAuditEvent } from '../accounts/audit-log.ts';

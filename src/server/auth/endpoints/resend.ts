@@ -1,4 +1,4 @@
-/** POST /resend: sends the mail of a sign-up or an address change again (docs/specification/wire.md 14). */
+/** POST /resend: repeats the mail or text of a sign-up or of an address change (docs/specification/wire.md 14, 26). */
 import { mailConfirmation, mailIntervalMs } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import { claimMail, findUserByEmail, findUserById } from '../accounts/accounts.ts';
@@ -44,7 +44,7 @@ async function resendAddressChange(deps: AuthDeps, userId: string, request: Mail
   const claim = { userId, column: 'email_change_sent_at', intervalMs: mailIntervalMs(deps) } as const;
   const repeated = await deps.database.transactAsService('resend an address change', async (transaction) => {
     if (!(await claimMail(transaction, { ...claim, now: deps.clock.now() }))) return null;
-    // Read again: the claim has locked the row.
+    // Reads the user again: only now, after the claim has locked the row, is `new_email` certain.
     const user = await findUserById(transaction, userId);
     if (!user || user.new_email === null) return null;
     const change = { user, newEmail: user.new_email, request };

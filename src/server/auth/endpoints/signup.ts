@@ -3,9 +3,9 @@
  *
  * Threat: account enumeration. Without autoconfirm the response is the same for a new, an unconfirmed and a taken
  * address (docs/specification/accounts.md 2). So is its timing: a password is hashed or verified in each case, and the
- * rest is padded. For a taken address supabase/auth returns an "obfuscated user" without
- * identities and with a new id at each call, which gives the address away. Here the response looks like a new user,
- * with ids that are stable per address.
+ * remaining time is padded. For a taken address supabase/auth returns an "obfuscated user" without identities and with
+ * a new id at each call, which reveals that the address is taken. Here the response looks like a new user's, with ids
+ * that are stable per address.
  */
 import type { Context } from 'hono';
 import type { JsonObject } from '#server/database/tables/auth-tables.ts';
@@ -71,7 +71,7 @@ async function signUpAnonymously(context: Context<AppEnv>, deps: AuthDeps, data:
   return context.json(await respondWithSession(context, deps, signedUp));
 }
 
-/** With autoconfirm the wire requires a response that reveals whether the address is taken: a session or an error. */
+/** Autoconfirm cannot hide whether the address is taken: the response is a session or `user_already_exists`. */
 async function signUpAutoconfirmed(context: Context<AppEnv>, deps: AuthDeps, newUser: NewUser): Promise<Response> {
   const { database, clock, passwords } = deps;
   const { email, data, request } = newUser;

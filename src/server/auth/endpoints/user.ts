@@ -49,7 +49,7 @@ export const changeUser: Endpoint = async (context, deps) => {
   const changesEmail = newEmail !== null && newEmail !== user.email;
   const newPhone = parseNewPhone(deps, body, user);
   const request = readMailRequest(context, deps, body);
-  // Threat: the thief of a password or of a recovery mail replaces what the second factor protects.
+  // Threat: the thief of a password or of a recovery mail, who lacks the second factor, changes how the owner signs in.
   if ((changesEmail || newPhone !== null || password !== '') && lacksSecondStep(account, session))
     throw new AuthError('user_change_needs_second_step');
 
@@ -95,7 +95,7 @@ type Changes = { addsAddress: boolean; password: string; nonce: string };
 
 function checkMayChange(user: UserRow, { addsAddress, password, nonce }: Changes): void {
   if (user.is_sso_user && (addsAddress || password !== '' || nonce !== '')) throw new AuthError('user_sso_managed');
-  // A password alone signs nobody in.
+  // A password is useless to an anonymous user who does not also add an address or a number to sign in with.
   if (user.is_anonymous && password !== '' && !addsAddress) throw new AuthError('anonymous_password');
 }
 
@@ -114,7 +114,7 @@ async function changeMetadata(deps: AuthDeps, userId: string, data: JsonObject):
   });
 }
 
-/** A free address and a taken one differ here, as at a sign-up with AUTH_AUTOCONFIRM. Throws `email_exists`. */
+/** As a sign-up with AUTH_AUTOCONFIRM, this reveals whether the address is taken: throws `email_exists`. */
 async function applyAddress(deps: AuthDeps, account: Account, email: string, device: Device): Promise<void> {
   const { id: userId } = account.user;
   const now = deps.clock.now();
@@ -165,7 +165,7 @@ async function claimAddressMail(
 type PasswordChange = { session: SessionRow | null; passwordHash: string; device: Device };
 
 /**
- * Also ends every other session, link and code, which locks out anyone with the old password
+ * Also ends the user's other sessions, links and codes, which locks out anyone with the old password
  * (docs/specification/wire.md 12).
  */
 async function changePassword(deps: AuthDeps, user: UserRow, { session, passwordHash, device }: PasswordChange) {

@@ -24,7 +24,7 @@ export const showLink: Endpoint = (context, { config }) => {
   return context.html(body, 200, headers);
 };
 
-/** The fields of a redirect. */
+/** The query parameters of a redirect that carry the result. */
 const RESULT_FIELDS = ['code', 'message', 'error', 'error_code', 'error_description'] as const;
 
 /** The `error` parameter of a redirect by HTTP status (docs/specification/wire.md 15). */
@@ -52,7 +52,7 @@ export const followLink: Endpoint = async (context, deps) => {
   const redirectWith = (fields: Record<string, string>): Response => {
     const fragment = new URLSearchParams({ ...fields, sb: '' });
     fragment.sort();
-    // A PKCE client reads the query, and its server never sees the fragment.
+    // A PKCE client may be a server, which sees only the query. So for such a client the query has the fields as well.
     return redirect(`${isPkceLink(token) ? withQuery(target, fields) : target}#${fragment.toString()}`);
   };
   try {
@@ -76,7 +76,7 @@ export const followLink: Endpoint = async (context, deps) => {
   }
 };
 
-/** Keeps the target's own query, except the fields that it would forge. */
+/** Adds the fields to the target's query, without RESULT_FIELDS of its own, which could forge a result. */
 function withQuery(target: string, fields: Record<string, string>): string {
   const url = new URL(target);
   for (const name of RESULT_FIELDS) url.searchParams.delete(name);

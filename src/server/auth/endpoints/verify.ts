@@ -1,4 +1,4 @@
-/** POST /verify: exchanges a link or code from a mail for a session (docs/specification/wire.md 16). */
+/** POST /verify: exchanges a mailed link, or a mailed or texted code, for a session (docs/specification/wire.md 16). */
 import type { OneTimePurpose } from '#server/database/tables/auth-tables.ts';
 import { mailAddressChanged } from '../mails/account-mails.ts';
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
@@ -76,7 +76,7 @@ async function findTokenByCode(deps: AuthDeps, type: string, body: Body, device:
   const lookup = { address, code: body.text('token'), purposes, now: clock.now(), key: secrets.oneTimeCodes, device };
   const token = await findByCode(deps.database.asService('verify a code'), lookup);
   if (token) return token;
-  // Threat: timing would reveal whether the address has a pending code.
+  // Threat: the time of the answer would reveal whether the address has a pending code.
   await padding.finish();
   throw new AuthError('code_expired');
 }

@@ -6,7 +6,7 @@ import { queryBuilder } from '#server/database/query-builder.ts';
 import { networkPrefix } from '#server/http/requests/client-address.ts';
 
 const CHALLENGE_LIFETIME_MS = 300_000;
-/** A challenge that has seen this many answers accepts none. */
+/** A challenge accepts no further answer after this many. */
 const MAX_ANSWERS = 5;
 
 export type StoredChallenge = Selectable<AuthTables['auth.mfa_challenges']>;
@@ -50,8 +50,9 @@ export type ChallengeResult =
  * Counts and commits an answer before the caller compares it, so at most five of any number of concurrent answers are
  * compared. Call it outside the transaction that accepts the answer: a rollback would undo the count.
  *
- * An answer must come from the network that asked. IPv6 addresses count by their /64 network, because a phone changes
- * the rest of its address by itself; a phone that changes from Wi-Fi to mobile data asks for another challenge.
+ * An answer must come from the network that requested the challenge. IPv6 addresses are compared by their /64 network,
+ * because a phone changes the rest of its address by itself. A phone that changes from Wi-Fi to mobile data must
+ * request another challenge.
  */
 export async function countAnswer(service: AsService, answer: Answer): Promise<ChallengeResult> {
   const [challenge] = await service.run(

@@ -44,7 +44,7 @@ export function requireVerifyEnabled({ config, sms }: AuthDeps, type: FactorType
 type Challenge = {
   row: { codeHash?: Buffer; webauthnChallenge?: string };
   answer: object;
-  /** Call once the challenge is stored. */
+  /** Sends the code. Call it after the challenge is stored. */
   send?: () => Promise<void>;
 };
 

@@ -19,8 +19,9 @@ import type { FactorUser } from './require-factor-user.ts';
 import { lockSession, upgradeSession } from './upgrade-session.ts';
 
 /**
- * Counts a guess before it is compared. The key holds the method that started the session. Threat: a stranger who knows
- * the password uses up all guesses every day. A session from a mailed link has its own, so the owner still gets in.
+ * Counts a guess before it is compared. Guesses are counted by the method that started the session. Threat: a stranger
+ * who knows the password uses up all guesses every day. A session that a mailed link started has its own guesses, so
+ * the owner still gets in.
  *
  * @param secret what is guessed, such as a factor's id
  */
@@ -57,7 +58,7 @@ export async function failSecondStep(
   throw new AuthError(failure.error);
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll back the transaction when a concurrent request has used the proof. */
 class ProofUsedError extends Error {}
 
 type SecondStep = {

@@ -30,7 +30,7 @@ export const enroll: Endpoint = async (context, deps) => {
   const friendlyName = checkFriendlyName(body.text('friendly_name'));
   const id = randomUUID();
   const { row, answer } = ENROLMENTS[type](deps, user, body, id);
-  // An answer that a new factor is not possible anyway must not cost a mailed code.
+  // `createFactor` refuses such a session. The user must not spend a mailed code on that refusal.
   const needsSecondStep =
     user.session.aal === 'aal1' && user.account.factors.some(({ status }) => status === 'verified');
   if (!needsSecondStep) await requireRecentSignIn(deps, user, body.text('nonce'));

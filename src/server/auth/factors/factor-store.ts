@@ -26,7 +26,7 @@ const MAX_FACTORS = 10;
 /** A factor that was never verified makes way for a new enrolment after this time. */
 const UNVERIFIED_LIFETIME_MS = 300_000;
 
-/** Oldest first. */
+/** The oldest factor comes first. */
 export async function listFactors(service: AsService, userId: string): Promise<StoredFactor[]> {
   return service.run(
     queryBuilder.selectFrom('auth.mfa_factors').selectAll().where('user_id', '=', userId).orderBy('created_at'),
@@ -57,7 +57,7 @@ type NewFactor = {
   friendlyName: string;
   /** The assurance level of the session that enrols. */
   aal: SessionRow['aal'];
-  /** Sealed. */
+  /** The sealed secret of a TOTP factor. */
   secret?: Buffer;
   phone?: string;
   device: Device;
@@ -66,7 +66,7 @@ type NewFactor = {
 
 export type EnrolmentProblem = 'name_conflict' | 'too_many_factors' | 'second_step_missing' | 'phone_exists';
 
-/** Requires a transaction. Returns what speaks against the enrolment, or null once the unverified factor is stored. */
+/** Requires a transaction. Stores the unverified factor and returns null, or stores nothing and returns the problem. */
 export async function createFactor(transaction: AsService, factor: NewFactor): Promise<EnrolmentProblem | null> {
   const { id, userId, type, now } = factor;
   await lockUser(transaction, userId);
@@ -127,8 +127,8 @@ type Removal = FactorKey & {
 
 /**
  * Requires a transaction. Removes a factor with its credential. Sessions that the factor confirmed drop to `aal1`;
- * their access tokens say so from the next renewal on. Recovery codes cannot stand alone, so the last verified factor
- * takes them along. Null if the user has no such factor.
+ * their access tokens say so from the next renewal on. Recovery codes cannot exist without a verified factor, so they
+ * are deleted with the last one. Null if the user has no such factor.
  */
 export async function removeFactor(transaction: AsService, removal: Removal): Promise<StoredFactor | null> {
   const { id, userId, actor, device, now } = removal;
@@ -163,7 +163,8 @@ export async function removeFactor(transaction: AsService, removal: Removal): Pr
 type ConfirmedSessions = { method: string } & ({ factorId: string } | { userId: string; exceptSessionId?: string });
 
 /**
- * Drops sessions that a factor, or a user's recovery code, confirmed to `aal1`, except those that a passkey started.
+ * Lowers sessions that a factor, or a user's recovery code, has confirmed from `aal2` to `aal1`. Sessions that a
+ * passkey started keep `aal2`.
  */
 export async function endSecondStep(transaction: AsService, sessions: ConfirmedSessions): Promise<void> {
   const { method } = sessions;

@@ -81,7 +81,7 @@ async function insertCodes(transaction: AsService, { userId, key }: NewCodes): P
 
 type UsedCode = NewCodes & { code: string };
 
-/** True once for each code of the user. */
+/** Marks the code as used. True once for each code of the user. */
 export async function useCode(service: AsService, { userId, code, key, now }: UsedCode): Promise<boolean> {
   const rows = await service.run(
     queryBuilder
@@ -107,6 +107,6 @@ export async function deleteCodeSet(service: AsService, userId: string): Promise
 export const normalizeCode = (code: string): string =>
   code.replaceAll(/[\s-]/g, '').toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 
-/** Keyed, so that a reader of the database cannot test codes. */
+/** HMAC with a key from outside the database. Threat: a reader of the database tests possible codes. */
 const hashCode = (key: Buffer, userId: string, code: string): Buffer =>
   createHmac('sha256', key).update(`${userId}\0${code}`).digest();

@@ -86,7 +86,10 @@ async function issueCodes(
   return context.json({ id: set.id, type: TYPE, friendly_name: set.friendly_name, total: codes.length, codes });
 }
 
-/** Threat: whoever reads the codes at an unlocked device can pass every later second step. */
+/**
+ * Requires `aal2` and a recent sign-in or second step. Threat: a stranger at an unlocked device reads new codes and can
+ * then pass every later second step.
+ */
 async function requireRecentSecondStep(deps: AuthDeps, user: FactorUser): Promise<void> {
   if (user.session.aal === 'aal1') throw new AuthError('recovery_codes_need_second_step');
   await requireRecentSignIn(deps, user, '');
@@ -101,7 +104,7 @@ export const verifyRecoveryCode: Endpoint = async (context, deps) => {
   const failure = { details: { factor_type: TYPE }, error: 'recovery_code_wrong' as const };
   const set = await findCodeSet(deps.database.asService('verify a recovery code'), userId);
   if (!set) throw new AuthError('recovery_code_wrong');
-  // New codes start with new guesses.
+  // Replaced codes have another key, so guesses at the previous codes do not count.
   const guessed = `${set.id}@${set.created_at.getTime()}`;
   const refund = await countGuess(deps, user, guessed, 'recovery_codes_locked');
   const session = await completeSecondStep(context, deps, user, {
@@ -126,7 +129,7 @@ export const deleteRecoveryCodes: Endpoint = async (context, deps) => {
     await lockUser(transaction, userId);
     const deleted = await deleteCodeSet(transaction, userId);
     if (!deleted) throw new AuthError('recovery_codes_not_found');
-    // This session stays, or its user could not remove the lost factor any more.
+    // The session of the request keeps `aal2`: a user who came in with a recovery code can still remove a lost factor.
     await endSecondStep(transaction, { userId, method: RECOVERY_CODE_METHOD, exceptSessionId: user.session.id });
     await recordAuditEvent(transaction, {
       at: deps.clock.now(),

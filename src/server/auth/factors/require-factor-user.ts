@@ -16,12 +16,15 @@ import type { StoredFactor } from './factor-store.ts';
 
 export type FactorUser = { account: Account; session: SessionRow };
 
-/** Rejects anonymous users, and tokens without a session: there is nothing to raise to `aal2`. */
+/**
+ * Throws `anonymous_not_allowed` for anonymous users, and `session_not_found` for tokens without a session, which have
+ * nothing to raise to `aal2`. Throws the errors of `requireUser` as well.
+ */
 export async function requireFactorUser(context: Context<AppEnv>, deps: AuthDeps): Promise<FactorUser> {
   return checkFactorUser(await requireUser(context, deps));
 }
 
-/** As `requireFactorUser`, once the body of the request has arrived (see `requireUserWithBody`). */
+/** As `requireFactorUser`, but checks the user again once the body has arrived (see `requireUserWithBody`). */
 export async function requireFactorUserWithBody(
   context: Context<AppEnv>,
   deps: AuthDeps,
@@ -52,8 +55,8 @@ export async function requireFactor(
 
 /**
  * Threat: a stranger at an unlocked device adds a factor or passkey of their own, or reads new recovery codes, and so
- * keeps the account. A session older than 24 hours must pass the second step again, or, without a factor, send the code
- * of a mail as `nonce`.
+ * keeps the account. A session older than 24 hours must pass the second step again, or, if the user has no verified
+ * factor, send a mailed or texted code as `nonce`.
  */
 export async function requireRecentSignIn(
   deps: AuthDeps,

@@ -39,8 +39,8 @@ export type UpgradedSession = {
  * that has not passed a second step ends.
  *
  * Threat: a thief holds the refresh token of the session from before the second step. The parent of the active token is
- * accepted after a lost response (docs/specification/wire.md 10), so this token would obtain `aal2`. A second step
- * therefore deletes all earlier refresh tokens of its session, and the new one descends from none of them.
+ * accepted after a lost response (docs/specification/wire.md 10), so the thief's token would obtain `aal2`. A second
+ * step therefore deletes all earlier refresh tokens of its session, and the new token descends from none of them.
  */
 export async function upgradeSession(
   transaction: AsService,

@@ -44,7 +44,7 @@ export const verifyFactor: Endpoint = async (context, deps) => {
   requireVerifyEnabled(deps, factor.factor_type);
   const challenge = await requireChallenge(deps, factor, body.text('challenge_id'), ip);
 
-  // A signature cannot be guessed.
+  // Guesses at codes are counted. A WebAuthn signature cannot be guessed.
   const refund = factor.factor_type === 'webauthn' ? null : await countGuess(deps, user, factor.id);
   const details = { factor_id: factor.id, factor_type: factor.factor_type };
   const failure = { details, error: WRONG_ANSWERS[factor.factor_type] };
@@ -104,7 +104,7 @@ async function requireChallenge(
   return result.challenge;
 }
 
-/** Returns what consumes a right answer in a transaction; it returns false if the answer was used meanwhile. */
+/** Consumes a right answer in a transaction. Returns false if a concurrent request has used the answer. */
 type ConsumeAnswer = (transaction: AsService) => Promise<boolean>;
 
 async function checkAnswer(
@@ -117,7 +117,7 @@ async function checkAnswer(
     const expected = challenge.webauthn_challenge;
     return expected === null ? null : checkWebAuthnAnswer(deps, factor, { challenge: expected, ...answer });
   }
-  // The challenge is accepted once, and so is its code.
+  // A texted code needs no further check: its challenge is consumed once (`consumeChallenge`).
   if (factor.factor_type === 'phone')
     return isTextedCode(deps, factor, challenge, answer.code) ? async () => true : null;
   const secret = factor.secret && unseal(deps.secrets.factors, `factor:${factor.id}`, factor.secret);
@@ -126,7 +126,7 @@ async function checkAnswer(
   return step === null ? null : (transaction) => claimTimeStep(transaction, factor.id, step);
 }
 
-/** Threat: somebody who sees a code uses it again. Each time step is accepted once, and none before the last one. */
+/** Threat: somebody who sees a code uses it again. A time step is accepted only if it is later than the last one. */
 async function claimTimeStep(transaction: AsService, factorId: string, step: number): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder
@@ -141,8 +141,8 @@ async function claimTimeStep(transaction: AsService, factorId: string, step: num
 
 /**
  * Threat: the thief of a password stores an unverified factor before the owner protects the account, and verifies it
- * later to pass the second step with it. Next to a verified factor, a session without a second step verifies no new
- * one.
+ * later to pass the second step with it. If the user has a verified factor, a session without a second step verifies no
+ * new factor.
  */
 async function requireMayAddFactor(transaction: AsService, userId: string, aal: string): Promise<void> {
   if (aal !== 'aal1') return;

@@ -24,7 +24,8 @@ export async function createWebAuthnChallenge(deps: AuthDeps, { user }: Account,
   const { creationOptions } = await import('../passkeys/check-credential.ts');
   const publicKey = await creationOptions(party, {
     challenge,
-    // Not the user's handle: an authenticator replaces its passkey when it makes another for the same handle.
+    // Not the handle of the user's passkeys: an authenticator replaces its passkey by a new credential of the same
+    // handle.
     userHandle: userHandleOf(factor.id),
     userName: user.email ?? user.phone ?? 'Account',
     exclude: credentials,
@@ -46,7 +47,8 @@ export async function checkWebAuthnAnswer(
 ): Promise<((transaction: AsService) => Promise<boolean>) | null> {
   if (type !== (factor.status === 'verified' ? 'request' : 'create')) return null;
   const { checkAssertion, checkNewCredential } = await import('../passkeys/check-credential.ts');
-  // The first step has verified the user; the factor proves that they hold the authenticator.
+  // No PIN or fingerprint is needed: the first step of the sign-in has verified the user, and the factor proves only
+  // that they hold the authenticator.
   const expected = { party: relyingPartyOf(deps.config), challenge, requireUserVerification: false };
   const [userId, now] = [factor.user_id, deps.clock.now()];
   if (type === 'create') {

@@ -9,7 +9,7 @@ import type { JWK } from 'jose';
 
 export const ALGORITHMS = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof ALGORITHMS)[number];
-/** RFC 7518 3.3. */
+/** The minimum of RFC 7518 3.3. */
 const MIN_RSA_BITS = 2_048;
 const MIN_ROOT_BYTES = 32;
 
@@ -159,7 +159,10 @@ async function describeKey(
   return { kid: named, algorithm, jwk };
 }
 
-/** Importing does not compare the halves, and tokens of a mixed key would fail at every verifier. */
+/**
+ * Throws unless the private key fits the public key. Importing does not compare them, and the tokens of a mixed pair
+ * would fail at every verifier.
+ */
 function checkPair(privateKey: KeyObject, publicKey: KeyObject): void {
   const probe = Buffer.from('hustle-forge');
   const mismatch = "its first key's public and private members do not match";

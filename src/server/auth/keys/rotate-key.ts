@@ -8,7 +8,7 @@ import { JWKS_CACHE_SECONDS } from './signing-keys.ts';
 
 type Rotation = {
   now: Date;
-  /** The old keys verify nothing any more, for a key that somebody else may know. */
+  /** Ends the old keys at once, because somebody else may know the signing key. */
   endsNow?: boolean;
 };
 

@@ -112,11 +112,11 @@ async function sendLink(
   deps.mailer.send(mail.compose({ to, link, code: issued.code }));
 }
 
-/** Confirms a sign-up. */
+/** Sends the link and code that confirm a sign-up. */
 export const mailConfirmation = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
   sendLink(deps, user, target, CONFIRMATION);
 
-/** Signs in. */
+/** Sends the link and code that sign in to a confirmed account. */
 export const mailSignInLink = (deps: AuthDeps, user: UserRow, target: MailTarget): Promise<void> =>
   sendLink(deps, user, target, SIGN_IN);
 

@@ -8,7 +8,7 @@ import type { MailDeps } from './security-notice.ts';
 
 type Owner = Pick<UserRow, 'id' | 'email'>;
 
-/** The owner learns of the request at the address, also if somebody else made it. */
+/** Threat: the thief of a session deletes the account. The mail tells the owner and has a link that undoes it. */
 export function mailDeletionRequested(deps: MailDeps, user: Owner, linkToken: string): void {
   const loginLink = `${deps.config.publicUrl}${ROUTES.login.path}`;
   const undoLink = undoDeletionLink(deps.config, linkToken);

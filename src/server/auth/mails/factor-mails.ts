@@ -31,7 +31,7 @@ export const mailPasskeyRemoved = (deps: MailDeps, user: UserRow): void => sendN
 export const mailRecoveryCodeUsed = (deps: MailDeps, user: UserRow, remaining: number): void =>
   sendNotice(deps, user, (notice) => recoveryCodeUsedMail({ ...notice, remaining }));
 
-/** At most one a day. */
+/** Sends at most one notice a day to a user. */
 export async function mailFactorGuesses(deps: MailDeps, user: UserRow): Promise<void> {
   const service = deps.database.asService('tell of guessed codes');
   const [userId, now] = [user.id, deps.clock.now()];

@@ -14,9 +14,9 @@ const PAGES = {
 } as const satisfies Record<LinkType, string>;
 
 /**
- * Our own pages consume the token only after a click: mail scanners open every link and would use the token up. The
- * page of another application takes no token, so its link opens GET /verify. The button on that page redirects to the
- * application with a session. A PKCE client expects an auth code instead, on our own pages as well.
+ * A link to our own pages: they consume the token only after a click, because mail scanners open every link and would
+ * use the token up. The page of another application takes no token, so its link opens GET /verify, whose button
+ * redirects to the application with a session. A PKCE client expects an auth code, so its links open GET /verify too.
  */
 export function mailLink(config: AuthDeps['config'], type: LinkType, linkToken: string, redirectTo: string): string {
   if (isOwnOrigin(redirectTo, config) && !isPkceLink(linkToken)) {

@@ -14,9 +14,9 @@ import type { StartedSession } from '../accounts/sessions.ts';
 import { describeDevice } from '../own-account/describe-device.ts';
 import { sendNotice } from './security-notice.ts';
 
-/** Threat: whoever knows the password must not be able to flood the owner. */
+/** The minimum time between two notices. Threat: a stranger who knows the password floods the owner with notices. */
 const INTERVAL_MS = 3_600_000;
-/** These sessions began with a mail to the address that would get the notice. */
+/** Sessions of these methods began with a mail to the address that would get the notice, so none is sent. */
 const MAILED_METHODS: ReadonlySet<string> = new Set([
   'magiclink',
   'recovery',

@@ -7,7 +7,10 @@ import { ProviderError } from './providers/provider-error.ts';
 import { redirectWithError } from './return-to-client.ts';
 import { startProviderFlow } from './start-flow.ts';
 
-/** Errors of the request answer with JSON, as upstream: the client navigates here and cannot read a response. */
+/**
+ * A faulty request gets an error as JSON, as in supabase/auth. An unreachable provider is reported by a redirect to the
+ * client, because the browser navigates here and no script reads the response.
+ */
 export const authorize: Endpoint = async (context, deps) => {
   await deps.limits.consume('oauth', deviceOf(context, deps).ip);
   try {

@@ -17,7 +17,7 @@ const COOKIE = 'hustle-forge-flow';
 const MAX_AGE_SECONDS = 900;
 const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** Threat: a sibling subdomain sets the cookie. With https, the prefix allows it to no other host. */
+/** Threat: a sibling subdomain sets the cookie. With https, the `__Host-` prefix lets only our own host set it. */
 const isSecure = ({ config }: Pick<AuthDeps, 'config'>): boolean => config.publicUrl.startsWith('https:');
 
 const readCookie = (context: Context<AppEnv>, deps: AuthDeps): string | null => {

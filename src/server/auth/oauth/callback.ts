@@ -20,7 +20,7 @@ import { signInWithProvider } from './sign-in-with-provider.ts';
 import { callbackUrl, findProvider } from './start-flow.ts';
 import type { StoredSecrets } from './start-flow.ts';
 
-/** RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
+/** The parameters of an answer in RFC 6749 4.1.2, RFC 9207 and OpenID Connect. */
 const PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'scope', 'session_state'];
 const MAX_PARAMETER_LENGTH = 4_096;
 
@@ -50,7 +50,7 @@ export const callback: Endpoint = async (context, deps) => {
   }
 };
 
-/** The last of repeated parameters counts nowhere: RFC 6749 3.1 forbids repetition, so the first is kept. */
+/** Keeps the known parameters. Of a repeated parameter, which RFC 6749 3.1 forbids, only the first value is kept. */
 function pickParameters(all: URLSearchParams): URLSearchParams {
   const picked = new URLSearchParams();
   for (const name of PARAMETERS) {
@@ -120,7 +120,7 @@ async function hasSession(transaction: AsService, id: string): Promise<boolean> 
 function openSecrets({ secrets }: AuthDeps, flow: FlowRow): StoredSecrets {
   const sealed = flow.provider_secrets;
   const opened = sealed && unseal(secrets.providerTokens, `flow:${flow.id}`, sealed);
-  // The signing key was replaced while the user was at the provider.
+  // The secret that seals was replaced while the user was at the provider.
   if (opened === null) throw new AuthError('state_expired');
   return JSON.parse(opened) as StoredSecrets;
 }

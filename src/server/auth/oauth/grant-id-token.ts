@@ -57,7 +57,7 @@ export const grantIdToken: Endpoint = async (context, deps) => {
   return context.json(await respondWithSession(context, deps, signedIn));
 };
 
-/** By the wire's name, or by client and issuer. GitHub issues no ID tokens. */
+/** Finds the provider by `provider`, or by `client_id` and `issuer`. GitHub is excluded: it issues no ID tokens. */
 function chooseProvider(providers: readonly OAuthProvider[], body: Body): OAuthProvider {
   const [name, clientId, issuer] = [body.text('provider'), body.text('client_id'), body.text('issuer')];
   if (name === '' && (clientId === '' || issuer === ''))
@@ -92,7 +92,10 @@ async function readIdentity(
   }
 }
 
-/** False if the token was used before. The signature covers the text up to the last dot; the rest can be re-encoded. */
+/**
+ * False if the token was used before. The hash leaves the signature out: a signature can be re-encoded without becoming
+ * invalid, and the same token would pass again.
+ */
 async function claimToken(transaction: AsService, idToken: string, expiresAt: Date): Promise<boolean> {
   const signed = idToken.slice(0, idToken.lastIndexOf('.'));
   const rows = await transaction.run(

@@ -12,7 +12,7 @@ import { startProviderFlow } from './start-flow.ts';
 
 export const authorizeIdentity: Endpoint = async (context, deps) => {
   await deps.limits.consume('oauth', deviceOf(context, deps).ip);
-  // The sign-in sets the `nonce` of the provider itself, so the parameter is free for the reauthentication code.
+  // The server creates the nonce for the provider itself, so in this request `nonce` is the reauthentication code.
   const linking = await requireLinking(context, deps, context.req.query('nonce') ?? '');
   let url: string;
   try {

@@ -13,14 +13,14 @@ import { lacksSecondStep, requireUser } from '../wire/require-user.ts';
 export type LinkingUser = {
   account: Account;
   session: SessionRow | null;
-  /** Uses up the mailed code of an old session. Throws `reauthentication_not_valid` if it is used already. */
+  /** Uses up the mailed or texted code, if one was needed. Throws `reauthentication_not_valid` if it is used up. */
   consumeCode(service: AsService): Promise<void>;
 };
 
 /**
  * Threat: a thief of a session links an account of their own and returns after the owner has changed the password. Like
- * a change of the password, linking needs a session of the last day or a mailed code (`nonce`), and the second factor
- * if there is one.
+ * a change of the password, linking needs a sign-in of the last 24 hours or a mailed or texted code (`nonce`). It also
+ * needs the second step if the user has a second factor.
  */
 export async function requireLinking(context: Context<AppEnv>, deps: AuthDeps, nonce = ''): Promise<LinkingUser> {
   const { account, session } = await requireUser(context, deps);

@@ -24,7 +24,10 @@ export type CompletedFlow = { code: string } | { account: Account; started: Star
 
 type Completion = { flow: FlowRow; userId: string; tokens: ThirdPartyTokens; device: Device; now: Date };
 
-/** Requires the transaction that decided on the user. A PKCE client starts its session when it exchanges the code. */
+/**
+ * Requires the transaction that signed the user in. For a PKCE client it issues an auth code, and the exchange of the
+ * code starts the session. Otherwise it starts the session.
+ */
 export async function completeFlow(
   transaction: AsService,
   { secrets }: Pick<AuthDeps, 'secrets'>,
@@ -47,7 +50,7 @@ export async function completeFlow(
   return { account: await getAccount(transaction, userId), started, tokens };
 }
 
-/** Tokens leave only for the browser that started the flow: the caller has checked `isBoundBrowser`. */
+/** For a flow without PKCE the redirect carries tokens, so the caller must have checked `isBoundBrowser`. */
 export async function redirectToClient(
   context: Context<AppEnv>,
   deps: AuthDeps,
@@ -72,7 +75,7 @@ const OAUTH_ERRORS: Readonly<Record<number, string>> = {
 };
 const DENIALS = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification']);
 
-/** @param status 303 if the flow is unknown, as upstream */
+/** @param status 303 if the flow is unknown, as in supabase/auth */
 export function redirectWithError(
   context: Context<AppEnv>,
   redirectTo: string,
@@ -100,7 +103,7 @@ export function redirectWithFields(
 
 type Additions = { query?: Record<string, string>; fragment?: Record<string, string> };
 
-/** Preserves the query of the target and replaces its fragment. `sb` marks our redirects. */
+/** Adds to the target's query and replaces its fragment, which an empty field `sb` marks as in supabase/auth. */
 function addToUrl(target: string, { query = {}, fragment }: Additions): string {
   const url = new URL(target);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -112,7 +115,7 @@ function addToUrl(target: string, { query = {}, fragment }: Additions): string {
 }
 
 function redirect(context: Context<AppEnv>, url: string, status: 302 | 303): Response {
-  // The address of this page carries the provider's code.
+  // The URL of this request carries the provider's code, which the target must not get as the referrer.
   context.header('Referrer-Policy', 'no-referrer');
   return context.redirect(url, status);
 }

@@ -22,8 +22,8 @@ type ProviderSignIn = {
 };
 
 /**
- * Runs `complete` for the signed-in user in the same transaction and returns its result; `prepare` runs before.
- * Throws an AuthError if the identity opens no account.
+ * In one transaction: runs `prepare`, signs the user in, and runs `complete` for the user. Returns the result of
+ * `complete`. Throws an AuthError if the identity opens no account.
  */
 export async function signInWithProvider<T>(
   deps: AuthDeps,

@@ -16,11 +16,11 @@ import { KNOWN_PROVIDERS } from './providers/known-providers.ts';
 import { connectProvider } from './providers/connect-provider.ts';
 import type { FlowSecrets } from './providers/provider-client.ts';
 
-/** Sealed in the flow until the provider answers. */
+/** Stored with the flow, sealed, for the time when the provider answers. */
 export type StoredSecrets = FlowSecrets & {
   /** An invitation's mail proved that the reader owns this address. */
   invitedEmail?: string;
-  /** The session that started to link. */
+  /** The session in which the user links the provider's account. */
   linkingSessionId?: string;
 };
 
@@ -89,11 +89,11 @@ async function findInvitedEmail({ database, clock }: AuthDeps, linkToken: string
   return token.address;
 }
 
-/** RFC 6749 3.3. */
+/** The characters of one scope in RFC 6749 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 const MAX_SCOPES = 30;
 
-/** Scopes are separated by spaces or commas; others than those of the RFC are dropped. */
+/** Scopes are separated by spaces or commas. Malformed scopes, and those after the thirtieth, are dropped. */
 export const parseScopes = (text: string): string[] =>
   text
     .split(/[\s,]+/)

@@ -8,8 +8,8 @@ import { proveIdentity } from './prove-identity.ts';
 import type { GivenProof } from './prove-identity.ts';
 
 /**
- * Returns the id of the user who may download the archive now. A mailed code stays valid, because the deletion that
- * follows needs it too; each use counts towards its guesses.
+ * Returns the id of the user who may download the archive now. The mailed or texted code is not used up, because the
+ * deletion that follows needs it too. Each use counts towards the guesses at the code.
  */
 export async function authorizeArchive(context: Context<AppEnv>, deps: AuthDeps, given: GivenProof): Promise<string> {
   const device = deviceOf(context, deps);

@@ -7,7 +7,7 @@ import { accountDeletedMail } from '#server/mail/account-emails.ts';
 import type { Mailer } from '#server/mail/mailer.ts';
 import { deleteAccount } from '../accounts/delete-account.ts';
 
-/** An anonymous user has no way back once the browser has lost the session. */
+/** Anonymous accounts are deleted after this time without use. Their users have no way in but the browser's session. */
 const ANONYMOUS_USER_MS = 30 * 24 * 3_600_000;
 const MAX_ACCOUNTS_PER_RUN = 200;
 
@@ -20,7 +20,7 @@ type Deps = {
   findRateLimitKeys: (addressOrPhone: string) => readonly string[];
 };
 
-/** Deletes the accounts whose owners asked for it an hour ago. Returns their number. */
+/** Deletes the accounts whose deletion is due, such as an hour after their owner's request. Returns their number. */
 export async function deleteDueAccounts(deps: Deps, signal: AbortSignal): Promise<number> {
   const due = queryBuilder
     .selectFrom('auth.users')
@@ -59,7 +59,7 @@ export async function deleteAbandonedAnonymousUsers(deps: Deps, signal: AbortSig
 
 type Options = { onlyIfDue: boolean; signal: AbortSignal };
 
-/** An account that cannot be deleted does not hold up the others; the job then fails and runs again. */
+/** Logs an account that cannot be deleted and goes on. Then throws at the end, so that the job runs again. */
 async function deleteAll(
   { database, clock, log, mailer, findRateLimitKeys }: Deps,
   users: readonly { id: string }[],

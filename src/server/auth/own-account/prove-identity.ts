@@ -1,8 +1,8 @@
 /**
- * Proves once more that the owner of the account is at the device, before what cannot be taken back
+ * Proves once more that the owner of the account is at the device, before an action that cannot be undone
  * (docs/specification/accounts.md 12).
  *
- * Threat: a thief of a session, or a person at an unlocked computer, deletes the account or takes all logs with them.
+ * Threat: a thief of a session, or a stranger at an unlocked computer, deletes the account or downloads all logs.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -18,12 +18,12 @@ import { AuthError } from '../wire/errors.ts';
 
 /** How long a second step, or a sign-in to an account without a password, counts as a proof. */
 const FRESH_MS = 10 * 60_000;
-/** Values of the `amr` claim that name a factor. A device that has just used one has its owner before it. */
+/** Values of the `amr` claim that name a factor. If a session has just used one, the owner is at the device. */
 const FACTOR_METHODS: ReadonlySet<string> = new Set(['totp', 'mfa/phone', 'mfa/webauthn', 'passkey']);
 
 /**
- * The user's next step: `second_step` raises the session to `aal2` first, `sign_in` starts a new session, and `none`
- * needs nothing more.
+ * The proof that the request must carry: `password`, or `code` (mailed or texted). `second_step`: the user must first
+ * raise the session to `aal2`. `sign_in`: the user must start a new session. `none`: nothing more is needed.
  */
 export type RequiredProof = 'none' | 'password' | 'code' | 'sign_in' | 'second_step';
 
@@ -47,8 +47,9 @@ export type GivenProof = { password: string; nonce: string };
 export type Proof = { consume(transaction: AsService): Promise<boolean> };
 
 /**
- * A password counts as a guess like at sign-in, and a code like everywhere. Throws `reauthentication_needed`,
- * `insufficient_aal`, `invalid_credentials`, `reauthentication_not_valid` or `over_request_rate_limit`.
+ * A wrong password counts as a guess at a sign-in, a code as a guess in `findByCode`. Throws `reauthentication_needed`,
+ * `insufficient_aal`, `invalid_credentials`, `reauthentication_not_valid` or `over_request_rate_limit`, and
+ * PasswordQueueFullError.
  */
 export async function proveIdentity(
   context: Context<AppEnv>,
@@ -64,7 +65,7 @@ export async function proveIdentity(
     await checkPassword(context, deps, account, password);
     return NOTHING_TO_CONSUME;
   }
-  // Also for an account with a password: a reader of the mailbox can reset the password anyway.
+  // A code also proves the owner of an account with a password: a reader of the mailbox can reset the password anyway.
   if (nonce === '') throw new AuthError('proof_needed');
   const token = await findSentCode(deps, account, nonce);
   return { consume: (transaction) => consumeToken(transaction, token) };

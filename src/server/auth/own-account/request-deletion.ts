@@ -40,7 +40,7 @@ type Request = { signedIn: AuthenticatedUser; proof: Proof; device: Device };
 async function markForDeletion(transaction: AsService, deps: AuthDeps, { signedIn, proof, device }: Request) {
   const { id: userId, email } = signedIn.account.user;
   const now = deps.clock.now();
-  // The lock serializes this request with a second one and with a sign-in, which would undo the deletion.
+  // The lock serializes this request with a second deletion request, and with a sign-in, which undoes a deletion.
   await transaction.run(queryBuilder.selectFrom('auth.users').select('id').where('id', '=', userId).forUpdate());
   if (!(await proof.consume(transaction))) throw new AuthError('reauthentication_not_valid');
   const ended = await endSessions(transaction, userId, { all: true });

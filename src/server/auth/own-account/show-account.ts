@@ -1,6 +1,6 @@
 /**
- * GET /account: facts that the user object of the wire leaves out. DELETE /account/address-change: keeps the current
- * address (docs/specification/wire.md 34).
+ * GET /account: facts that the user object of the wire leaves out. DELETE /account/address-change: cancels a pending
+ * change of the address (docs/specification/wire.md 34).
  */
 import type { AuthDeps, Endpoint } from '../auth-deps.ts';
 import type { UserRow } from '../accounts/accounts.ts';

@@ -1,9 +1,9 @@
 /**
  * The link that keeps an account whose owner asked to delete it (docs/specification/wire.md 34). GET shows a page with
- * a button and looks nothing up, because mail scanners open every link. POST uses the token: as JSON, or from that
- * page.
+ * a button and looks nothing up, because mail scanners open every link. POST uses the token, which is sent as JSON or
+ * by the form of that page.
  *
- * The token keeps the account and opens nothing, so a request from another site needs no check.
+ * The token only undoes the deletion and signs nobody in. So POST needs no check against cross-site requests.
  */
 import type { Context } from 'hono';
 import { ROUTES } from '#domain/routes.ts';

@@ -25,8 +25,8 @@ type RequestOptions = {
 };
 
 /**
- * Options for `navigator.credentials.get`. Built here and not by @simplewebauthn/server, whose 20 MB every visit of the
- * sign-in page would otherwise load.
+ * Options for `navigator.credentials.get`. Built here and not by @simplewebauthn/server, which takes 20 MB of memory:
+ * the sign-in page requests these options, so every installation would load the library.
  */
 export const requestOptions = (party: RelyingParty, { challenge, userVerification, allow = [] }: RequestOptions) => ({
   challenge,

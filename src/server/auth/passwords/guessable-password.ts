@@ -6,9 +6,9 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 
-/** An attacker needs fewer guesses than this. Online guessing is limited to 50 a day and account (`rate-limits.ts`). */
+/** A password that takes fewer guesses is refused. Online, an account allows 50 guesses a day (`rate-limits.ts`). */
 const MIN_GUESSES = 1e6;
-/** The same for the rest of a password without the words that belong to its owner or to the product. */
+/** As MIN_GUESSES, for the rest of a password after the words of its owner and of the product were removed. */
 const MIN_GUESSES_BESIDES_OWN_WORDS = 1e4;
 /**
  * Only the first characters are examined. Threat: with 72 characters, a password of brackets keeps the thread busy for
@@ -49,8 +49,8 @@ function removeWords(password: string, words: readonly string[]): string {
 }
 
 /**
- * zxcvbn takes punctuation around a word for random characters. Attackers append it by rule (`Summer2024!!`), so each
- * different character of it counts tenfold only.
+ * zxcvbn takes punctuation around a word for random characters. Attackers append punctuation by rule (`Summer2024!!`),
+ * so each different punctuation character only multiplies the guesses by ten.
  */
 function estimateGuesses(password: string, ownWords: string[]): number {
   if (password === '') return 0;

@@ -21,7 +21,7 @@ describe('passwords', () => {
       expect(await passwords.matches('wrong', against)).toBe(false);
       return performance.now() - start;
     };
-    // The fastest of alternating rounds, so that other programs slow both down alike.
+    // Alternates the two and keeps the fastest round of each, so that other programs distort neither more.
     let [unknown, known] = [Infinity, Infinity];
     for (let round = 0; round < 9; round += 1) {
       unknown = Math.min(unknown, await timed(null));

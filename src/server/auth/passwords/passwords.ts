@@ -28,7 +28,7 @@ export interface Passwords {
    */
   matches(password: string, hash: string | null): Promise<boolean>;
   /**
-   * Whether attackers would guess the password soon.
+   * Whether attackers would guess the password soon. Throws PasswordQueueFullError.
    *
    * @param ownTexts what is known of its owner, such as name and address
    */

@@ -8,7 +8,10 @@ import { checkChannel, issuePhoneCode } from './phone-codes.ts';
 import { parsePhone } from './phone-number.ts';
 import { sendText } from './send-text.ts';
 
-/** Returns null if the request leaves the user's number as it is. */
+/**
+ * Returns null if the request leaves the user's number as it is. Throws `phone_provider_disabled`, or
+ * `validation_failed` for another channel than SMS or a malformed number.
+ */
 export function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string | null {
   if (body.text('phone') === '') return null;
   if (deps.sms === null) throw new AuthError('phone_provider_disabled');
@@ -18,7 +21,7 @@ export function parseNewPhone(deps: AuthDeps, body: Body, user: UserRow): string
 }
 
 /**
- * Requires `consumeRecipientBudget`.
+ * The caller has called `consumeRecipientBudget`.
  *
  * Threat: a signed-in user tries numbers to learn which have an account. A taken number gets the same code and the same
  * answer; only the person who enters that code, and so holds the phone, learns that the number is taken.

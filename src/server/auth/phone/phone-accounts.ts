@@ -99,8 +99,9 @@ export async function confirmPhone(transaction: AsService, account: Account, pho
 }
 
 /**
- * Threat: a stranger signs up with another person's number and a password, and waits for the owner to confirm it.
- * Removes the password of an account that was never confirmed; one statement, whether or not the number has an account.
+ * Removes the password of an account that was never confirmed. Threat: a stranger signs up with another person's number
+ * and a password, and waits for the owner to confirm the number. Threat: account enumeration by time. The function
+ * sends one statement, whether or not the number has an account.
  */
 export async function clearUnprovenPassword(service: AsService, phone: string): Promise<void> {
   await service.run(
@@ -115,8 +116,8 @@ export async function clearUnprovenPassword(service: AsService, phone: string): 
 }
 
 /**
- * Requires a transaction. Takes the number from another account that never confirmed it, for a user who has. An account
- * that nobody could ever sign in to is deleted.
+ * Requires a transaction. Takes the number from another account that never confirmed it, for a user who has confirmed
+ * it. An account without an address that was never used is deleted.
  */
 export async function releaseUnconfirmedPhone(transaction: AsService, phone: string, newOwnerId: string) {
   const owners = await transaction.run(

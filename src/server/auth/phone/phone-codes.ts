@@ -1,4 +1,4 @@
-/** Codes that are sent by text message: one minute long, otherwise as mailed codes (docs/specification/wire.md 26). */
+/** Texted codes: valid for one minute, otherwise like mailed codes (docs/specification/wire.md 26). */
 import type { AsService } from '#server/database/database.ts';
 import type { AuthDeps } from '../auth-deps.ts';
 import { updateUser } from '../accounts/accounts.ts';
@@ -35,7 +35,7 @@ export async function issueSignInCode(deps: AuthDeps, service: AsService, user: 
   return issuePhoneCode(deps, service, { userId: user.id, purpose: 'sms', phone });
 }
 
-/** WhatsApp is a channel of the original service. */
+/** Throws `validation_failed` for any channel but `sms`. supabase/auth also has the channel `whatsapp`. */
 export function checkChannel(body: Body): void {
   const channel = body.text('channel');
   if (channel !== '' && channel !== 'sms') throw new AuthError('unsupported_channel');

@@ -1,4 +1,4 @@
-/** Redeems a verified code of a text: confirms or changes the number, and starts a session. */
+/** Redeems a verified texted code: confirms or changes the number, and starts a session. */
 import type { AsService } from '#server/database/database.ts';
 import { queryBuilder } from '#server/database/query-builder.ts';
 import { findUserById, getAccount, isBanned } from '../accounts/accounts.ts';

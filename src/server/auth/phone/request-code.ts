@@ -38,12 +38,16 @@ export async function requestPhoneCode(context: Context<AppEnv>, deps: AuthDeps,
 
 type TextRequest = { phone: string; data: JsonObject; createsUser: boolean; device: Device };
 
-/** Null if the account is looked up after the response. Padded, also where a budget refuses the text. */
+/**
+ * Returns the text to send and the account if this request created it. Null if the account is looked up after the
+ * response. Its time is padded, also if a budget refuses the text.
+ */
 async function prepareRequestedText(deps: AuthDeps, { phone, data, createsUser, device }: TextRequest) {
   const padding = startPadding();
   try {
     const service = deps.database.asService('sign in by phone');
-    // Before the budget: the owner may enter the code of a stranger's sign-up while their own request has to wait.
+    // Before the budget may refuse the request: the owner may then enter the code of a stranger's earlier sign-up, and
+    // the stranger's password must not survive.
     await clearUnprovenPassword(service, phone);
     await consumeRecipientBudget(deps, { phone, ip: device.ip });
     if (!createsUser) return null;
@@ -102,7 +106,7 @@ async function prepareChange(deps: AuthDeps, named: Recipient) {
 }
 
 /**
- * As in supabase/auth the request names the current number; a user without one names the new number.
+ * As in supabase/auth the request names the user's current number. A user without a number names the new one.
  *
  * Threat: a stranger starts a change to the owner's number as well, so that the owner's code adds the number to the
  * stranger's account. With two pending changes to a number, neither code is sent again.

@@ -34,7 +34,8 @@ export async function consumeRecipientBudget(deps: AuthDeps, { phone, ip }: Reci
 }
 
 /**
- * Requires `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` for the server's budget.
+ * The caller has called `consumeRecipientBudget`. Throws `sms_send_failed`, and `over_sms_send_rate_limit` if the
+ * server's budget is used up.
  */
 export async function sendText(deps: Pick<AuthDeps, 'limits' | 'sms'>, phone: string, text: string): Promise<void> {
   if (deps.sms === null) throw new AuthError('sms_send_failed', FAILURES.misconfigured);
@@ -60,7 +61,7 @@ const FAILURES: Readonly<Record<SmsFailure, string>> = {
 
 /**
  * Deletes the account that this request has created if its text cannot be sent. Threat: once the server's budget is
- * used up, the time of the refusal would reveal which numbers have an account; it is padded.
+ * used up, the time of the refusal would reveal which numbers have an account. So the time of the deletion is padded.
  */
 export async function undoOnFailure(deps: AuthDeps, created: Account | null, send: () => Promise<void>): Promise<void> {
   try {
@@ -73,7 +74,7 @@ export async function undoOnFailure(deps: AuthDeps, created: Account | null, sen
   }
 }
 
-/** Sends a text that no response may wait for. A failure is logged. */
+/** Sends a text after the response, whose time must not reveal whether one is sent. Logs a failure. */
 export function sendTextLater(deps: AuthDeps, prepare: () => Promise<{ phone: string; text: string } | null>): void {
   deps.background.run(async () => {
     try {

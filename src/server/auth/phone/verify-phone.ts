@@ -32,7 +32,7 @@ export async function verifyPhone(context: Context<AppEnv>, deps: AuthDeps, body
   const phone = parsePhone(body.text('phone'));
   const token = deps.sms === null ? null : await findToken(deps, { phone, purpose, code: body.text('token') });
   if (!token) {
-    // Threat: timing would reveal whether the number has a pending code.
+    // Threat: the time of the answer would reveal whether the number has a pending code.
     await padding.finish();
     throw new AuthError('code_expired');
   }

@@ -5,8 +5,10 @@
  * Threat: login CSRF. An attacker signs in at the identity provider, keeps the response and makes another browser post
  * it. A PKCE client has no verifier for the code of such a flow. Without PKCE, the browser that started the flow has a
  * cookie, which a cross-site POST does not carry. So the POST redirects to a GET of ours, to which the browser sends
- * it. Threat: an attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own
- * cookie. It therefore also needs a code that only the posting browser gets.
+ * the cookie.
+ *
+ * Threat: an attacker starts a flow, has the victim finish it, and requests that GET with the attacker's own cookie.
+ * Therefore the GET also needs a code that only the posting browser gets.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '#server/http/app-env.ts';
@@ -35,7 +37,7 @@ import { acsUrlOf, createServiceProvider, entityIdOf } from './service-provider.
 import { verifyResponse } from './verify-response.ts';
 
 const METHOD = 'sso/saml';
-/** Of base64. */
+/** Characters of base64. */
 const MAX_RESPONSE_LENGTH = 350_000;
 
 export const acceptAssertion: Endpoint = async (context, deps) => {
@@ -61,7 +63,7 @@ export const acceptAssertion: Endpoint = async (context, deps) => {
 
 type Accepted = { flow: FlowRow; request: SamlRequestRow };
 
-/** Ends the wait for a response: a flow accepts one, valid or not. */
+/** Claims the flow's request, so that a flow accepts one response, valid or not. Throws an AuthError. */
 async function acceptResponse({ clock, database }: AuthDeps, relayState: string): Promise<Accepted> {
   if (!UUID.test(relayState)) throw new AuthError('saml_relay_state_invalid');
   const service = database.asService('accept a SAML response');

@@ -65,7 +65,7 @@ export function toIdentity(provider: SsoProvider, assertion: Assertion): Externa
   };
 }
 
-/** The subject id is made to identify a user forever; a transient name differs at every sign-in. */
+/** Prefers the subject id, which identifies a user forever. Refuses a transient name: it differs at every sign-in. */
 function readUserId({ nameId, attributes }: Assertion): string {
   const [subjectId] = attributes.get(SUBJECT_ID) ?? [];
   if (subjectId) return subjectId;

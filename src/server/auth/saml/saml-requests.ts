@@ -37,7 +37,7 @@ export async function claimSamlRequest(service: AsService, flowId: string): Prom
   return request ?? null;
 }
 
-/** node-saml finds the claimed request alone. */
+/** Lets node-saml find only the claimed request. */
 export const claimedRequest = (request: SamlRequestRow): CacheProvider => ({
   saveAsync: () => Promise.resolve(null),
   getAsync: (id) => Promise.resolve(id === request.id ? request.created_at.toISOString() : null),

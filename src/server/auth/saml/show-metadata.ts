@@ -13,7 +13,7 @@ export const showMetadata: Endpoint = (context, deps) => {
     publicCerts: certificate,
     wantAssertionsSigned: true,
     identifierFormat: null,
-    // The same metadata has the same id.
+    // A constant id, because the metadata is the same for every request.
     generateUniqueId: () => '_hustle-forge',
   });
   const isDownload = context.req.query('download') === 'true';

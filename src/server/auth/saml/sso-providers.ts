@@ -128,7 +128,7 @@ export async function updateSsoProvider(
   return (await findSsoProvider(transaction, id))!;
 }
 
-/** Its accounts stay, and nobody can sign in to them. Null if there is no such provider. */
+/** The accounts of its users stay, but single sign-on no longer opens them. Null if there is no such provider. */
 export async function deleteSsoProvider(transaction: AsService, id: string): Promise<SsoProvider | null> {
   const provider = await findSsoProvider(transaction, id);
   if (!provider) return null;

@@ -13,7 +13,8 @@ export const ethereumSigner: Signer = {
     return Buffer.from(digits, 'hex');
   },
   /**
-   * Contract accounts (ERC-1271) sign nothing themselves and are not accepted: asking them takes a node of the chain.
+   * Refuses contract accounts (ERC-1271). They have no key of their own, and only a node of the chain could verify
+   * their signatures.
    */
   verify({ address, text, signature }) {
     try {

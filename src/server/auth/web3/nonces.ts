@@ -12,7 +12,7 @@ export function requireWallets({ auth }: AuthDeps['config']): void {
   if (!auth.web3.ethereum && !auth.web3.solana) throw new AuthError('web3_disabled');
 }
 
-/** An address of our own: supabase/auth knows no nonces. */
+/** An endpoint that supabase/auth does not have: it uses no nonces. */
 export const showNonce: Endpoint = async (context, deps) => {
   const { clock, config, database, limits } = deps;
   requireWallets(config);
@@ -26,7 +26,7 @@ export const showNonce: Endpoint = async (context, deps) => {
   return context.json({ nonce, expires_in: NONCE_LIFETIME_SECONDS });
 };
 
-/** Returns true to one of several concurrent callers. */
+/** Deletes the nonce. True if it was known and not expired, and only to one of several concurrent callers. */
 export async function consumeNonce(transaction: AsService, nonce: string, now: Date): Promise<boolean> {
   const rows = await transaction.run(
     queryBuilder.deleteFrom('auth.web3_nonces').where('nonce', '=', nonce).returning('expires_at'),

@@ -193,7 +193,7 @@ describe('arbitrary messages', () => {
         if (problemOf('ethereum', text) !== null) return;
         accepted += 1;
         const [ours, theirs] = [parseWalletMessage('ethereum', text), Siwe.parseMessage(text)];
-        // ox finds nothing where the order of the fields is another.
+        // ox leaves a field undefined if the fields have another order.
         for (const field of ['domain', 'address', 'uri', 'nonce', 'issuedAt'] as const) {
           if (theirs[field] !== undefined) expect(ours[field]).toEqual(theirs[field]);
         }

@@ -17,7 +17,7 @@ export const solanaSigner: Signer = {
     try {
       const publicKey = base58.decode(address);
       if (publicKey.length !== KEY_BYTES) return false;
-      // RFC 8032 instead of ZIP 215. Threat: a key of small order has signatures that fit every text.
+      // Verifies by RFC 8032, not by ZIP 215. Threat: a public key of small order has signatures that fit every text.
       return ed25519.verify(signature, Buffer.from(text), publicKey, { zip215: false });
     } catch {
       return false;

@@ -20,7 +20,7 @@ import type { AuthErrorName } from './errors.ts';
  */
 const ADDRESS =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
-/** RFC 5321 4.5.3.1.1. */
+/** The limit of RFC 5321 4.5.3.1.1 for the part before the @. */
 const MAX_LOCAL_PART_LENGTH = 64;
 
 /**
@@ -55,7 +55,7 @@ export async function checkNewPassword(passwords: Passwords, password: string, o
   if (isGuessable) throw new AuthError('common_password');
 }
 
-/** User metadata may hold more texts than the assessment needs. */
+/** How many texts of the user's metadata a password is compared with. */
 const MAX_NAMES = 10;
 
 /** The checks that cost nothing. */

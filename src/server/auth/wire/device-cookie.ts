@@ -13,8 +13,10 @@
  *
  * Threat: login CSRF. A page of another site signs the browser in to the attacker's account and overwrites the owner's
  * cookie. A response to a cross-site request therefore sets no cookie, unless the browser itself began the sign-in
- * (`oauth/browser-binding.ts`). Threat: a session thief renews the session to
- * get one new cookie after another, each with its own guesses. All renewals of a session therefore set the same cookie.
+ * (`oauth/browser-binding.ts`).
+ *
+ * Threat: a session thief renews the session to get one new cookie after another, each with its own guesses. All
+ * renewals of a session therefore set the same cookie.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -33,9 +35,9 @@ const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>;
 
 /**
- * The account that a cookie is for, by its address or number; null without either. Threat: a SAML provider gives its users
- * any address. Their cookies are for their own account, or they would bring guesses for another one with the address, and
- * hide a sign-in to it.
+ * What a cookie is bound to: the account's address or number; null without either. Threat: a SAML provider gives its
+ * users any address. So their cookies are bound to the account's id. Otherwise such a cookie would give its browser
+ * guesses at another account with the same address, and hide a sign-in to that account from its owner.
  */
 const ownerOf = ({ id, email, phone, is_sso_user: isSso }: Owner): string | null =>
   isSso ? `sso:${id}` : (email ?? phone);
@@ -73,7 +75,7 @@ export function isKnownDevice(context: Context<AppEnv>, { secrets }: Pick<AuthDe
 type Remembered = {
   /** Set for a renewal: all renewals of a session set the same cookie. */
   sessionId?: string;
-  /** The browser has proven that it began this sign-in, so a cross-site redirect may set the cookie. */
+  /** The browser has proven that it began this sign-in, so the response to a cross-site request may set the cookie. */
   isBrowserBound?: boolean;
 };
 

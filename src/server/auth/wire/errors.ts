@@ -121,7 +121,7 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'metadata_url is not supported: send its content as metadata_xml',
   },
-  /** Completed by the fault. */
+  /** The detail is the rest of the sentence. */
   saml_metadata_invalid: { status: 400, code: 'validation_failed', text: 'SAML Metadata %' },
   sso_mapping_invalid: { status: 400, code: 'validation_failed', text: 'attribute_mapping is not valid: %' },
   sso_domain_invalid: { status: 400, code: 'validation_failed', text: 'domains must be a list of host names' },
@@ -135,7 +135,7 @@ const CATALOGUE = {
     code: 'saml_entity_id_mismatch',
     text: 'SAML Metadata can be updated only if the EntityID matches for the provider; expected %',
   },
-  /** The domain and the id of its provider. */
+  /** The detail is the rest of the sentence. */
   sso_domain_already_exists: { status: 400, code: 'sso_domain_already_exists', text: 'SSO Domain %' },
   saml_relay_state_invalid: {
     status: 400,
@@ -158,7 +158,7 @@ const CATALOGUE = {
     code: 'validation_failed',
     text: 'SAMLResponse is not a valid Base64 string',
   },
-  /** The log has the reason. */
+  /** Only the log has the reason. */
   saml_assertion_invalid: { status: 400, code: 'validation_failed', text: 'SAML Assertion is not valid' },
   saml_assertion_no_user_id: {
     status: 400,
@@ -176,7 +176,7 @@ const CATALOGUE = {
   web3_unsupported_chain: { status: 400, code: 'web3_unsupported_chain', text: 'Unsupported chain' },
   wallet_message_too_short: { status: 400, code: 'validation_failed', text: 'message is too short' },
   wallet_message_too_long: { status: 400, code: 'validation_failed', text: 'message must not exceed 20KB' },
-  /** From the parser of the message, with its prefix `siwe:` or `siws:`. */
+  /** The detail is the problem that the message's parser found, with the prefix `siwe:` or `siws:`. */
   bad_wallet_message: { status: 400, code: 'validation_failed', text: '%' },
   ethereum_signature_length: {
     status: 400,

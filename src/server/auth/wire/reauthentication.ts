@@ -13,8 +13,9 @@ const RECENT_MS = 24 * 3_600_000;
 type Change = { user: UserRow; session: SessionRow | null; nonce: string; error: AuthErrorName };
 
 /**
- * Returns null for a fresh session, else the verified token of the mailed or texted code, which the caller must
- * consume. An anonymous user has no address that a code could go to. Throws `error` without a code.
+ * Returns null for a recent session, and for an anonymous user, who has no address that a code could go to. Otherwise
+ * returns the verified token of the mailed or texted code, which the caller must consume. Throws `error` if the request
+ * has no code, and `reauthentication_not_valid` for a wrong code.
  */
 export async function requireReauthentication(
   deps: AuthDeps,

@@ -54,8 +54,9 @@ export async function requireUserWithBody(
 }
 
 /**
- * Requires a transaction, and locks the session: whoever ends it waits or came first. Throws `session_not_found`. Call
- * it before a change that must not outlive the session, because hashing a password and checking a signature take time.
+ * Requires a transaction. Locks the session, so that a request that ends it must wait. Throws `session_not_found` if
+ * the session has ended. Call it before a change that must not outlive the session: hashing a password or checking a
+ * signature has taken time since the session was first checked. No-op for a token without a session.
  */
 export async function requireLiveSession(transaction: AsService, session: SessionRow | null): Promise<void> {
   if (session === null) return;

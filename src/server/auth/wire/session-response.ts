@@ -50,8 +50,8 @@ type SignIn = {
 };
 
 /**
- * Call once a sign-in has started a session: makes the browser a known device, tells the owner of an unknown one and
- * of an undone deletion, and returns the response body.
+ * Call after a sign-in has started a session. Makes the browser a known device, notifies the owner if the device was
+ * unknown or the sign-in undid a deletion, and returns the response body.
  */
 export async function respondWithSession(context: Context<AppEnv>, deps: AuthDeps, signIn: SignIn) {
   const { account, started, provesMailbox = false, isBrowserBound = false } = signIn;

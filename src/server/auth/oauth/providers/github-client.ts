@@ -66,7 +66,7 @@ function configure({ issuer, clientId, clientSecret }: OAuthProvider): Configura
   return configuration;
 }
 
-/** GitHub's token endpoint answers errors with status 200. */
+/** GitHub's token endpoint answers errors with status 200, which becomes 400 here, as openid-client expects. */
 async function fetchWithErrorStatus(url: string, options: CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, options as RequestInit);
   if (response.status !== 200) return response;

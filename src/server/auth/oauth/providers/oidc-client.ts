@@ -45,13 +45,17 @@ async function runDiscovery({ issuer, clientId, clientSecret }: OAuthProvider): 
     timeout: PROVIDER_TIMEOUT_SECONDS,
     execute,
   });
-  // Some issuers end with a slash, which the settings drop. openid-client compares only an address without the path.
+  // openid-client does not compare the issuer when it gets the full address of the metadata, so this line does. Some
+  // issuers end with a slash, which the settings drop.
   if (configuration.serverMetadata().issuer.replace(/\/$/, '') !== issuer)
     throw new ProviderError('rejected', 'the provider names another issuer');
   return configuration;
 }
 
-/** In the body unless the provider accepts only the header, because providers disagree on the header's encoding. */
+/**
+ * Sends the client secret in the body, unless the provider accepts it only in the `Authorization` header: providers
+ * disagree on the header's encoding.
+ */
 const authenticateClient =
   (secret: string): ClientAuth =>
   (server, client, body, headers) => {
@@ -102,7 +106,10 @@ export function createOidcClient(provider: OAuthProvider): ProviderClient {
   };
 }
 
-/** Threat: an ID token that the provider issued to another app of the same owner. openid-client allows it. */
+/**
+ * Throws unless the `azp` claim, if present, names our client. Threat: an ID token that the provider issued to another
+ * app of the same owner, which openid-client accepts.
+ */
 export function checkAuthorizedParty({ clientId }: OAuthProvider, authorizedParty: unknown): void {
   if (authorizedParty !== undefined && authorizedParty !== clientId)
     throw new ProviderError('rejected', 'the token was issued to another client');

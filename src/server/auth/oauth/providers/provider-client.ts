@@ -5,13 +5,13 @@ import type { ExternalIdentity } from '../../accounts/external-identity.ts';
 export type ProviderTokens = { provider_token?: string; provider_refresh_token?: string };
 export type ProviderAccount = { identity: ExternalIdentity; tokens: ProviderTokens };
 
-/** Only this server knows them: a stolen code is useless without the verifier, a foreign ID token has another nonce. */
+/** Only this server knows both: a stolen code is useless without the verifier, a foreign ID token lacks the nonce. */
 export type FlowSecrets = { verifier: string; nonce: string };
 
 export type SignInRequest = FlowSecrets & {
   state: string;
   redirectUri: string;
-  /** Beyond those that the sign-in needs. */
+  /** Scopes beyond those that the sign-in needs. */
   scopes: readonly string[];
   /** Further parameters for the provider, without those that the sign-in sets. */
   parameters: readonly (readonly [name: string, value: string])[];

@@ -23,7 +23,7 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** A token is a fresh proof, however long the provider lets it live. */
+/** The maximum age of an accepted token, even if the provider lets it live longer: a token must be a fresh proof. */
 const MAX_AGE_SECONDS = 3_600;
 const CLOCK_TOLERANCE_SECONDS = 30;
 
@@ -51,14 +51,14 @@ export async function verifyIdToken(
   return { claims, issuer, expiresAt: new Date((claims.exp! + CLOCK_TOLERANCE_SECONDS) * 1000) };
 }
 
-/** Google's documentation names both forms of its issuer. */
+/** Google's documentation names its issuer with and without `https://`, so `verifyIdToken` accepts both. */
 export const GOOGLE_ISSUER = 'https://accounts.google.com';
 
 export const badIdToken = (): OAuthError => new OAuthError('invalid request', 'Bad ID token');
 
 /**
  * One key set per configuration, so that jose's cache is kept. jose loads the keys again when a token names an unknown
- * one, at most every 30 seconds.
+ * key, at most every 30 seconds.
  */
 const keySets = new WeakMap<Configuration, RemoteJWKSet>();
 
@@ -130,7 +130,7 @@ function checkNonce(hashed: unknown, nonce: string): void {
     throw new OAuthError('invalid nonce', 'Nonces mismatch');
 }
 
-/** OpenID Connect Core 3.1.3.6. True if the token says nothing of an access token. */
+/** Checks `at_hash` (OpenID Connect Core 3.1.3.6). True if the ID token has no such claim or an unknown algorithm. */
 function matchesAccessToken(idToken: string, hashed: unknown, accessToken: string): boolean {
   if (typeof hashed !== 'string') return true;
   const bits = /(256|384|512)$/.exec(decodeProtectedHeader(idToken).alg ?? '')?.[1];

@@ -1,4 +1,4 @@
-/** The parsers of SAML documents: what they refuse, and why. */
+/** Tests the parsers of SAML documents: what they accept, and what they refuse for which reason. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AuthError } from '../../wire/errors.ts';

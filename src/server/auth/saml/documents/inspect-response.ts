@@ -2,14 +2,14 @@
  * Checks the structure of a response before its signature is verified (docs/specification/wire.md 29).
  *
  * Threat: XML signature wrapping. An attacker moves a signed assertion to a place that the verifier finds and puts a
- * forged one where the reader looks. node-saml reads only the bytes that the signature covers; here any response is
- * refused whose shape leaves room for two readings. The sign-in itself reads only those bytes.
+ * forged one where the reader looks. node-saml returns the bytes that the signature covers, and the sign-in reads only
+ * those. In addition, this module refuses any response whose shape leaves room for two readings.
  */
 import { DSIG, SAML, SAMLP, SUCCESS } from './names.ts';
 import { XmlError, childrenOf, descendants, parseXml } from './parse-xml.ts';
 import type { XmlElement } from './parse-xml.ts';
 
-/** The reason is for the log. */
+/** The message is for the log, not for the client. */
 export class InvalidResponseError extends Error {}
 
 const fail = (reason: string): never => {
@@ -49,7 +49,7 @@ function checkStatus(root: XmlElement): void {
   if (code !== SUCCESS || second) fail(`the status is ${code?.slice(0, 100) ?? 'missing'}`);
 }
 
-/** One assertion in the whole document, directly in the response. */
+/** Throws unless the whole document has one assertion, which is a child of the response. */
 function checkAssertion(root: XmlElement): void {
   const all = [...descendants(root)];
   if (all.some(({ name }) => name === 'EncryptedAssertion')) fail('the assertion is encrypted');
@@ -70,7 +70,7 @@ const ALGORITHMS: ReadonlySet<string> = new Set([
   'http://www.w3.org/2000/09/xmldsig#enveloped-signature',
 ]);
 
-/** Signatures stand in the response and the assertion alone, and use no SHA-1 and no other transform. */
+/** Throws unless each signature is a child of the response or the assertion and uses only ALGORITHMS. */
 function checkSignatures(root: XmlElement): void {
   const [assertion] = childrenOf(root, SAML, 'Assertion');
   const signatures = [root, assertion!].flatMap((parent) => childrenOf(parent, DSIG, 'Signature'));

@@ -1,7 +1,7 @@
 /**
  * Reads a signed assertion: whom it names, and whether it is meant for this sign-in (SAML 2.0 profiles, 4.1.4.3).
- * node-saml checks times and audience by the system's clock; all checks are repeated here, where none of them is
- * optional.
+ * node-saml checks times, with the system's clock, and the audience. These checks are repeated here with the server's
+ * movable clock, and an assertion without conditions, audience or end of its confirmation is refused.
  */
 import type { AssertionAttributes } from './attribute-mapping.ts';
 import { InvalidResponseError } from './inspect-response.ts';
@@ -15,7 +15,7 @@ export type Assertion = {
   attributes: AssertionAttributes;
 };
 
-/** Of the identity provider's clock against ours. */
+/** The accepted difference between the identity provider's clock and ours. */
 export const CLOCK_SKEW_MS = 60_000;
 const MAX_TEXT_LENGTH = 1_024;
 
@@ -57,7 +57,7 @@ function checkTimes({ attributes, name }: XmlElement, now: Date, names: TimeName
   if (end !== null && now.getTime() - CLOCK_SKEW_MS >= end) fail(`${name} has expired`);
 }
 
-/** Threat: an assertion for another service or sign-in is sent here by whoever received it. */
+/** Threat: somebody who received an assertion for another service or another sign-in sends it here. */
 function checkConfirmation(subject: XmlElement, { acsUrl, requestId, now }: ExpectedResponse): void {
   const confirmations = childrenOf(subject, SAML, 'SubjectConfirmation').filter(
     ({ attributes }) => attributes.get('Method') === BEARER,
