@@ -68,7 +68,7 @@ async function redeem(context: Context<AppEnv>, deps: AuthDeps, token: OneTimeRo
   }
 }
 
-/** Threat: a stranger at the owner's unlocked device adds a number to sign in with later. */
+/** Tells the owner. Threat: a stranger at the unlocked device adds a number, to sign in with it later. */
 function notifyOfChange(deps: AuthDeps, { previousPhone, owner }: PhoneChange): void {
   mailPhoneChanged(deps, owner);
   if (previousPhone === null) return;
