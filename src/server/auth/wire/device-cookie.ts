@@ -35,9 +35,9 @@ const MAX_AGE_SECONDS = 400 * 24 * 3_600;
 type Owner = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>;
 
 /**
- * What a cookie is bound to: the account's address or number; null without either. Threat: a SAML provider gives its
- * users any address. So their cookies are bound to the account's id. Otherwise such a cookie would give its browser
- * guesses at another account with the same address, and hide a sign-in to that account from its owner.
+ * Returns the name that a cookie is bound to: the account's address or number; null without either. Threat: a SAML
+ * provider gives its users any address. So their cookies are bound to the account's id. Otherwise such a cookie would
+ * give its browser guesses at another account with the same address, and hide a sign-in to that account from its owner.
  */
 const ownerOf = ({ id, email, phone, is_sso_user: isSso }: Owner): string | null =>
   isSso ? `sso:${id}` : (email ?? phone);
